@@ -1,0 +1,152 @@
+# What a fresh machine needs: Go, make, a C compiler, git, bash and coreutils. Everything else is built from Go modules,
+# at the versions pinned here, into bin/ or the user's cache.
+
+IMG ?= kubecleaner/manager:dev
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+CONTAINER_TOOL ?= $(shell command -v docker || command -v podman || echo docker)
+# The kustomization that deploy and undeploy render: config/default or one of the overlays.
+OVERLAY ?= config/default
+# What make test runs, and with which further flags: make test PKGS=./pkg/schedule TESTFLAGS='-run DST -v'
+PKGS ?= ./...
+TESTFLAGS ?=
+FUZZTIME ?= 20s
+
+CONTROLLER_GEN := bin/controller-gen-v0.23.0
+GOLANGCI_LINT := bin/golangci-lint-v2.15.0
+
+# kubectl from PATH if it is the real one, else ours: a script or a cloud tool's dispatcher may run any old version.
+hash := \#
+KUBECTL ?= $(shell k=$$(command -v kubectl) && ! head -c 2 "$$k" | grep -q '$(hash)!' && \
+	"$$k" version --client 2>/dev/null | grep -q Kustomize && ! "$$k" version --client | grep -q dispatcher && \
+	echo "$$k" || echo "$$(test/controlplane/build.sh)/kubectl")
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*## "; printf "Usage: make \033[36m<target>\033[0m\n"} \
+		/^[a-z0-9-]+:.*## / {printf "  \033[36m%-14s\033[0m %s\n", $$1, $$2} \
+		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+
+.PHONY: all
+all: manifests generate fmt vet build ## Generate, format, vet and build.
+
+.PHONY: demo
+demo: ## Show the main job on an embedded control plane; ONESHOT=1 ends by itself.
+	@assets=$$(test/controlplane/build.sh); KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' go run ./hack/demo
+
+##@ Development
+
+.PHONY: build
+build: ## Build the manager into bin/manager.
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/manager ./cmd/manager
+
+.PHONY: manifests
+manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the operator's role.
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./cmd/... paths=./controllers/... paths=./pkg/... output:rbac:dir=config/rbac
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt).
+	$(GOLANGCI_LINT) fmt ./...
+
+.PHONY: vet
+vet: ## Run go vet, also on the end-to-end tests.
+	go vet -tags e2e ./...
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Check style, common mistakes and who imports whom.
+	$(GOLANGCI_LINT) run ./...
+
+.PHONY: run
+run: ## Run the manager on this machine against the cluster of KUBECONFIG; ARGS are more flags.
+	go run ./cmd/manager --leader-elect=false $(ARGS)
+
+##@ Tests
+
+.PHONY: controlplane
+controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl once; print where they are.
+	@test/controlplane/build.sh
+
+.PHONY: test
+test: ## Run all tests but e2e, with everything they need.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 15m $(TESTFLAGS) $(PKGS)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME.
+	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort | while IFS=: read -r file func; do \
+		echo "$${func#func } in $$(dirname "$$file")"; \
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" </dev/null; \
+	done
+
+.PHONY: e2e
+e2e: ## Run the user stories on the cluster of KUBECONFIG, which must know the image IMG.
+	@[ -n "$${KUBECONFIG:-}" ] || { echo "set KUBECONFIG: e2e changes the cluster it names" >&2; exit 1; }
+	IMG='$(IMG)' KUBECTL='$(KUBECTL)' go test -tags e2e -count=1 -timeout 30m -v ./test/e2e/...
+
+.PHONY: verify
+verify: manifests generate ## Check that generated files and go.mod files are up to date.
+	@git --no-pager diff --exit-code -- api config || { echo "generated files differ: commit what make manifests generate makes" >&2; exit 1; }
+	@new=$$(git ls-files --others --exclude-standard -- api config); \
+	[ -z "$$new" ] || { printf 'not under version control:\n%s\n' "$$new" >&2; exit 1; }
+	go mod tidy -diff
+	cd test/controlplane && go mod tidy -diff
+
+##@ Deployment
+
+.PHONY: install
+install: ## Install the CRDs into the cluster of KUBECONFIG.
+	$(KUBECTL) apply -k config/crd
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs, and with them every Cleaner and its records.
+	$(KUBECTL) delete --ignore-not-found -k config/crd
+
+# The image is put into the rendered text: no kustomization in the tree is ever edited.
+render = $(KUBECTL) kustomize $(OVERLAY) | sed -E 's|^( *(- )?image: *)("?)kubecleaner/manager(:[^"]*)?"?$$|\1$(IMG)|'
+
+.PHONY: deploy
+deploy: ## Deploy the operator with the image IMG; OVERLAY=config/... chooses the rights.
+	$(render) | $(KUBECTL) apply -f -
+
+.PHONY: undeploy
+undeploy: ## Remove all that deploy made.
+	$(render) | $(KUBECTL) delete --ignore-not-found -f -
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG with docker or podman.
+	$(CONTAINER_TOOL) build --build-arg VERSION='$(VERSION)' -t '$(IMG)' .
+
+.PHONY: docker-push
+docker-push: ## Push the image IMG.
+	$(CONTAINER_TOOL) push '$(IMG)'
+
+##@ Housekeeping
+
+.PHONY: tools
+tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned tools into bin/.
+
+.PHONY: clean
+clean: ## Remove bin/. The control plane stays in the user's cache.
+	rm -rf bin
+
+# A tool's file carries its version, so a bump rebuilds it; the plain name is a link to the current one.
+go-install = GOBIN='$(CURDIR)/bin/.new' GOFLAGS= go install $(1) && mv bin/.new/$(2) $@ && rm -rf bin/.new && ln -sf $(notdir $@) bin/$(2)
+
+bin/controller-gen-%:
+	@mkdir -p bin
+	$(call go-install,sigs.k8s.io/controller-tools/cmd/controller-gen@$*,controller-gen)
+
+bin/golangci-lint-%:
+	@mkdir -p bin
+	$(call go-install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$*,golangci-lint)

@@ -1,0 +1,240 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// CleanerStatus is what the operator last saw and did.
+type CleanerStatus struct {
+	// conditions are the Cleaner's state: Ready (it will run on its schedule), RunSucceeded (how the last run ended) and,
+	// with notifications, NotificationsDelivered.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the metadata.generation that the conditions speak about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// schedule is spec.schedule in words, for example "every day at 03:00 UTC".
+	// +optional
+	Schedule string `json:"schedule,omitempty"`
+
+	// action is what a run does: Delete, Transform or Scan. It is Scan for every Cleaner while the operator runs with
+	// --dry-run.
+	// +optional
+	Action Action `json:"action,omitempty"`
+
+	// nextScheduleTime is when the Cleaner runs next. Absent when it is suspended or not ready.
+	// +optional
+	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
+
+	// lastRunTime is when the last run started.
+	// +optional
+	LastRunTime *metav1.Time `json:"lastRunTime,omitempty"`
+
+	// failureMessage says why the last run failed. Absent when it did not.
+	// +optional
+	FailureMessage *string `json:"failureMessage,omitempty"`
+
+	// lastHandledRunRequest is the last value of the annotation apps.projectsveltos.io/run-requested-at that was answered
+	// with a run, or with a reason why there is none.
+	// +optional
+	LastHandledRunRequest string `json:"lastHandledRunRequest,omitempty"`
+
+	// activeRun is the run that is waiting or going on. Absent when there is none.
+	// +optional
+	ActiveRun *ActiveRun `json:"activeRun,omitempty"`
+
+	// lastRun is the outcome of the last run. Its full text is in the CleanerRun of the same name.
+	// +optional
+	LastRun *LastRun `json:"lastRun,omitempty"`
+}
+
+// RunTrigger is what started a run.
+// +kubebuilder:validation:Enum=Schedule;Manual
+type RunTrigger string
+
+const (
+	// TriggerSchedule is the Cleaner's schedule.
+	TriggerSchedule RunTrigger = "Schedule"
+	// TriggerManual is the annotation RunRequestedAtAnnotation.
+	TriggerManual RunTrigger = "Manual"
+)
+
+// ActiveRun is a run that is waiting or going on.
+type ActiveRun struct {
+	// name is the CleanerRun's name.
+	// +required
+	Name string `json:"name"`
+
+	// nominalTime is when the run was due: the scheduled time or, for a run that was asked for, when that was accepted.
+	// +required
+	NominalTime metav1.Time `json:"nominalTime"`
+
+	// trigger is what started the run: Schedule or Manual.
+	// +required
+	Trigger RunTrigger `json:"trigger"`
+
+	// whileSuspended is true for a run that was asked for although the Cleaner was suspended: being suspended does not stop
+	// it.
+	// +optional
+	WhileSuspended bool `json:"whileSuspended,omitempty"`
+}
+
+// LastRun sums up a run for status.
+type LastRun struct {
+	// name is the CleanerRun's name.
+	// +required
+	Name string `json:"name"`
+
+	// nominalTime is when the run was due.
+	// +required
+	NominalTime metav1.Time `json:"nominalTime"`
+
+	// trigger is what started the run: Schedule or Manual.
+	// +required
+	Trigger RunTrigger `json:"trigger"`
+
+	// action is what the run did: Delete, Transform or Scan.
+	// +required
+	Action Action `json:"action"`
+
+	// dryRun is true when the operator's --dry-run made the run a Scan.
+	// +optional
+	DryRun bool `json:"dryRun,omitempty"`
+
+	// duration is how long the run took, for example "1.2s".
+	// +optional
+	Duration *metav1.Duration `json:"duration,omitempty"`
+
+	RunCounts `json:",inline"`
+
+	// matches are the first 50 objects that matched, at most 16 KiB of them, each with the script's message.
+	// +optional
+	// +listType=atomic
+	Matches []ObjectOutcome `json:"matches,omitempty"`
+}
+
+// RunCounts count the objects of a run. Each matched object is acted, skipped, failed or, in a Scan, only reported; failed
+// also counts the objects that could not be judged.
+type RunCounts struct {
+	// considered is how many objects the selectors selected and judged.
+	// +optional
+	Considered int64 `json:"considered"`
+
+	// matched is how many of them matched every selector, script and the occurrence threshold.
+	// +optional
+	Matched int64 `json:"matched"`
+
+	// acted is how many were deleted or changed.
+	// +optional
+	Acted int64 `json:"acted"`
+
+	// skipped is how many matched and were left alone, each for a reason.
+	// +optional
+	Skipped int64 `json:"skipped"`
+
+	// failed is how many could not be judged, deleted or changed.
+	// +optional
+	Failed int64 `json:"failed"`
+}
+
+// OutcomeResult is what became of one object in a run.
+type OutcomeResult string
+
+const (
+	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a run
+	// that was cut off it may have been dealt with or not.
+	OutcomePlanned OutcomeResult = "Planned"
+	// OutcomeMatched is an object that a Scan reports.
+	OutcomeMatched OutcomeResult = "Matched"
+	// OutcomeDeleted is an object that the server deleted for this run.
+	OutcomeDeleted OutcomeResult = "Deleted"
+	// OutcomeTerminating is an object that the server is deleting for this run and that finalizers or a grace period hold.
+	OutcomeTerminating OutcomeResult = "Terminating"
+	// OutcomeTransformed is an object that this run changed.
+	OutcomeTransformed OutcomeResult = "Transformed"
+	// OutcomeUnchanged is an object that the transform script left as it was. Nothing was sent.
+	OutcomeUnchanged OutcomeResult = "Unchanged"
+	// OutcomeGone is an object that somebody else deleted first.
+	OutcomeGone OutcomeResult = "Gone"
+	// OutcomeReplaced is an object that was created again under the same name since it was judged. It was left alone.
+	OutcomeReplaced OutcomeResult = "Replaced"
+	// OutcomeChanged is an object that changed since it was judged and does not match any more. It was left alone.
+	OutcomeChanged OutcomeResult = "Changed"
+	// OutcomeConflict is an object that kept changing while the run tried to act on it. It was left alone.
+	OutcomeConflict OutcomeResult = "Conflict"
+	// OutcomeProtected is an object that no Cleaner may touch. It was left alone.
+	OutcomeProtected OutcomeResult = "Protected"
+	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
+	// exceeded, or the view was not complete.
+	OutcomeNotActed OutcomeResult = "NotActed"
+	// OutcomeInterrupted is an object that the run did not come to before it was stopped.
+	OutcomeInterrupted OutcomeResult = "Interrupted"
+	// OutcomeNotEvaluated is an object that a script could not judge.
+	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
+	// OutcomeFailed is an object that could not be deleted or changed.
+	OutcomeFailed OutcomeResult = "Failed"
+)
+
+// ObjectOutcome is one object and what became of it.
+type ObjectOutcome struct {
+	// apiVersion is the object's group and version.
+	// +required
+	APIVersion string `json:"apiVersion"`
+
+	// kind is the object's kind.
+	// +required
+	Kind string `json:"kind"`
+
+	// namespace is the object's namespace. Empty for a cluster-scoped object.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// name is the object's name.
+	// +required
+	Name string `json:"name"`
+
+	// uid is the object's UID. Absent in a Cleaner's status.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+
+	// outcome is what became of the object, in one word, for example Deleted, Matched or Protected.
+	// +required
+	Outcome OutcomeResult `json:"outcome"`
+
+	// reason says why an object was left alone or failed.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// message is the script's message for the object.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Size is about how many bytes the entry takes in the stored object.
+func (o *ObjectOutcome) Size() int {
+	return entryOverhead + len(o.APIVersion) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.UID) +
+		len(o.Outcome) + len(o.Reason) + len(o.Message)
+}
+
+// Truncate cuts text to at most limit bytes, between two characters, and marks the cut.
+func Truncate(text string, limit int) string {
+	const mark = "…"
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}

@@ -1,0 +1,333 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Action is what a Cleaner does with the objects that match.
+// +kubebuilder:validation:Enum=Delete;Transform;Scan
+type Action string
+
+const (
+	// ActionDelete deletes every matching object.
+	ActionDelete Action = "Delete"
+	// ActionTransform changes every matching object with the script in spec.transform.
+	ActionTransform Action = "Transform"
+	// ActionScan only reports the matching objects.
+	ActionScan Action = "Scan"
+)
+
+// Operation is how a label filter compares.
+// +kubebuilder:validation:Enum=Equal;Different;Has;DoesNotHave
+type Operation string
+
+const (
+	// OperationEqual holds when the label has the value.
+	OperationEqual Operation = "Equal"
+	// OperationDifferent holds when the label has another value, or is absent.
+	OperationDifferent Operation = "Different"
+	// OperationHas holds when the label is present.
+	OperationHas Operation = "Has"
+	// OperationDoesNotHave holds when the label is absent.
+	OperationDoesNotHave Operation = "DoesNotHave"
+)
+
+// NotificationType is a channel on which the result of a run is told.
+// +kubebuilder:validation:Enum=CleanerReport;Event
+type NotificationType string
+
+const (
+	// NotificationCleanerReport writes the result of each run into the Report of the Cleaner's name.
+	NotificationCleanerReport NotificationType = "CleanerReport"
+	// NotificationEvent records one Event on each object that was handled.
+	NotificationEvent NotificationType = "Event"
+)
+
+// LabelFilter selects objects by one label.
+// +kubebuilder:validation:XValidation:rule="(self.operation in ['Has', 'DoesNotHave']) || has(self.value)",message="operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
+// +kubebuilder:validation:XValidation:rule="self.key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$')",message="key must be a label key, for example app or example.com/team"
+// +kubebuilder:validation:XValidation:rule="!has(self.value) || self.value.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
+type LabelFilter struct {
+	// key is the label's key, for example "app" or "example.com/team".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	Key string `json:"key"`
+
+	// operation compares the label: Equal (has the value), Different (has another value or is absent), Has (is present)
+	// or DoesNotHave (is absent).
+	// +required
+	Operation Operation `json:"operation"`
+
+	// value is what Equal and Different compare with, for example "test". Has and DoesNotHave ignore it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Value *string `json:"value,omitempty"`
+}
+
+// ResourceSelector selects objects of one kind.
+type ResourceSelector struct {
+	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$')",message="group must name one API group, for example apps; write \"\" for the core group; wildcards are not supported"
+	Group string `json:"group"`
+
+	// version is the API version of the kind, for example "v1".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="version must name one API version, for example v1; wildcards are not supported"
+	Version string `json:"version"`
+
+	// kind is the kind of the objects, for example "ConfigMap".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$')",message="kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
+	Kind string `json:"kind"`
+
+	// namespace selects the objects of this namespace. Empty, without a namespaceSelector, means all namespaces. It must
+	// be empty for a cluster-scoped kind.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="namespace must be the name of one namespace; to select several, use namespaceSelector"
+	Namespace string `json:"namespace,omitempty"`
+
+	// namespaceSelector selects namespaces by their labels, as a string in the syntax of kubectl's -l: "env=prod" or
+	// "kubernetes.io/metadata.name notin (a,b)". The namespaces it selects are united with namespace; terminating ones are
+	// skipped. One that matches no namespace selects nothing.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	NamespaceSelector string `json:"namespaceSelector,omitempty"`
+
+	// labelFilters select objects by their labels. All of them must hold.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	LabelFilters []LabelFilter `json:"labelFilters,omitempty"`
+
+	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true.
+	// +optional
+	// +kubebuilder:default=true
+	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`
+
+	// minAgeSeconds skips objects created less than this many seconds ago, for example 86400 for a day. Unset or 0
+	// selects objects of any age.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
+
+	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj and returns a table
+	// with matching (bool) and, optionally, message (string). Empty means that every selected object matches.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Evaluate string `json:"evaluate,omitempty"`
+}
+
+// ResourcePolicySet says which objects a Cleaner looks at.
+type ResourcePolicySet struct {
+	// resourceSelectors select objects kind by kind, in this order; their results are put one after the other.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	ResourceSelectors []ResourceSelector `json:"resourceSelectors"`
+
+	// aggregatedSelection is a Lua script with a function evaluate(), which looks at all selected objects together, in the
+	// global resources, and returns a table with resources: a list of {resource=obj, message="..."}. Empty means that every
+	// selected object matches.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	AggregatedSelection string `json:"aggregatedSelection,omitempty"`
+
+	// action is the older place of spec.action and means the same. Deprecated: use spec.action.
+	// +optional
+	Action *Action `json:"action,omitempty"`
+}
+
+// DeleteOptions are passed on with each delete.
+type DeleteOptions struct {
+	// gracePeriodSeconds is how long an object may take to end, in seconds. 0 ends it at once; unset leaves it to the kind
+	// (30 for a Pod).
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+
+	// propagationPolicy says what happens to the objects that the deleted one owns: Orphan keeps them, Background deletes
+	// them afterwards, Foreground before. Unset leaves it to the kind.
+	// +optional
+	// +kubebuilder:validation:Enum=Orphan;Background;Foreground
+	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
+}
+
+// BlastRadiusLimit stops a Delete or Transform run that would touch too much. Either limit, when exceeded, stops it.
+// +kubebuilder:validation:XValidation:rule="has(self.maxCount) || has(self.maxPercentage)",message="set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
+type BlastRadiusLimit struct {
+	// maxCount is the largest number of objects that one run may touch, for example 50. 0 lets it touch none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxCount *int32 `json:"maxCount,omitempty"`
+
+	// maxPercentage is the largest share, in percent, that one run may touch of the objects of the same kinds in the
+	// selected namespaces, counted before labelFilters and scripts, for example 10.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	MaxPercentage *int32 `json:"maxPercentage,omitempty"`
+}
+
+// Notification is a channel on which the result of a run is told.
+type Notification struct {
+	// name identifies the notification within the Cleaner, for example "report".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// type is the channel. CleanerReport writes the Report of the Cleaner's name, rewritten by every run; Event records an
+	// Event on each object that was handled.
+	// +required
+	Type NotificationType `json:"type"`
+}
+
+// CleanerSpec is what the user wants cleaned, when, and how.
+// +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.resourcePolicySet.action) || self.action == self.resourcePolicySet.action",message="action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
+// +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0)",message="action Transform needs a script in transform"
+// +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
+type CleanerSpec struct {
+	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
+	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
+	// "@every 1h30m". Without timeZone it is in UTC. status.schedule says it in words.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Schedule string `json:"schedule"`
+
+	// timeZone is the time zone of schedule, as in the IANA database, for example "Europe/Rome". Unset means UTC, or the
+	// one in a TZ= prefix of schedule.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	TimeZone *string `json:"timeZone,omitempty"`
+
+	// suspend stops the schedule, and a run that is going on before its next object. A run can still be asked for with
+	// the annotation apps.projectsveltos.io/run-requested-at. Default false.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// startingDeadlineSeconds is how late a run may start, in seconds, for example 600. A run that could not start in this
+	// time after its scheduled time is missed. Unset means that the latest missed run always starts, however late.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+
+	// successfulRunsHistoryLimit is how many successful CleanerRuns are kept. Default 3.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty"`
+
+	// failedRunsHistoryLimit is how many failed CleanerRuns are kept. Default 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	FailedRunsHistoryLimit *int32 `json:"failedRunsHistoryLimit,omitempty"`
+
+	// resourcePolicySet says which objects the Cleaner looks at.
+	// +required
+	ResourcePolicySet ResourcePolicySet `json:"resourcePolicySet"`
+
+	// action is what the Cleaner does with the objects that match: Delete, Transform or Scan (only report). Unset means
+	// resourcePolicySet.action or, if that is unset too, Scan.
+	// +optional
+	Action *Action `json:"action,omitempty"`
+
+	// deleteOptions are passed on with each delete.
+	// +optional
+	DeleteOptions *DeleteOptions `json:"deleteOptions,omitempty"`
+
+	// transform is a Lua script with a function transform(), which changes the object in the global obj and returns a table
+	// with resource: the changed object. Only what it changed is sent. It is used when action is Transform.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Transform string `json:"transform,omitempty"`
+
+	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	OccurrenceThreshold *int32 `json:"occurrenceThreshold,omitempty"`
+
+	// blastRadiusLimit stops a Delete or Transform run, before it touches anything, when too many objects match. Unset
+	// means no limit.
+	// +optional
+	BlastRadiusLimit *BlastRadiusLimit `json:"blastRadiusLimit,omitempty"`
+
+	// notifications tell the result of each run, besides status.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Notifications []Notification `json:"notifications,omitempty"`
+}
+
+// Cleaner finds resources on a schedule and deletes them, changes them or only reports them.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=cleaners,scope=Cluster,shortName=cln,categories=kubecleaner
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
+// +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.status.action`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.conditions[?(@.type=="RunSucceeded")].reason`
+// +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.lastRun.matched`
+// +kubebuilder:printcolumn:name="Acted",type=integer,JSONPath=`.status.lastRun.acted`
+// +kubebuilder:printcolumn:name="Last Run",type=date,JSONPath=`.status.lastRunTime`
+// +kubebuilder:printcolumn:name="Next Run",type=string,JSONPath=`.status.nextScheduleTime`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Time Zone",type=string,priority=1,JSONPath=`.spec.timeZone`
+// +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.lastRun.duration`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="RunSucceeded")].message`
+type Cleaner struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what the user wants cleaned, when, and how.
+	// +required
+	Spec CleanerSpec `json:"spec"`
+
+	// status is what the operator last saw and did.
+	// +optional
+	Status CleanerStatus `json:"status,omitempty"`
+}
+
+// CleanerList is a list of Cleaners.
+// +kubebuilder:object:root=true
+type CleanerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the Cleaners.
+	Items []Cleaner `json:"items"`
+}
+
+// EffectiveAction is what a run of this Cleaner does: spec.action, then resourcePolicySet.action, then Scan.
+func (c *Cleaner) EffectiveAction() Action {
+	switch {
+	case c.Spec.Action != nil:
+		return *c.Spec.Action
+	case c.Spec.ResourcePolicySet.Action != nil:
+		return *c.Spec.ResourcePolicySet.Action
+	default:
+		return ActionScan
+	}
+}
+
+// IsSuspended reports whether the schedule is stopped.
+func (c *Cleaner) IsSuspended() bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }

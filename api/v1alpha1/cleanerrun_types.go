@@ -1,0 +1,175 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// RunPhase is how far a run has come. Phases move forward only.
+// +kubebuilder:validation:Enum=Planning;Executing;Completed;Failed;Interrupted
+type RunPhase string
+
+const (
+	// RunPlanning is a run that reads and judges. It has touched nothing.
+	RunPlanning RunPhase = "Planning"
+	// RunExecuting is a run that deletes or changes objects.
+	RunExecuting RunPhase = "Executing"
+	// RunCompleted is a run that did all it was asked to do.
+	RunCompleted RunPhase = "Completed"
+	// RunFailed is a run that did not do all it was asked to do; reason says why.
+	RunFailed RunPhase = "Failed"
+	// RunInterrupted is a run that was stopped between two objects, or whose operator went away.
+	RunInterrupted RunPhase = "Interrupted"
+)
+
+// Final reports whether a run in this phase has ended.
+func (p RunPhase) Final() bool {
+	return p == RunCompleted || p == RunFailed || p == RunInterrupted
+}
+
+// CleanerRunSpec says which run this is. It is written once.
+type CleanerRunSpec struct {
+	// cleaner is the name of the Cleaner.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Cleaner string `json:"cleaner"`
+
+	// cleanerUID is the UID of the Cleaner.
+	// +required
+	CleanerUID types.UID `json:"cleanerUID"`
+
+	// cleanerGeneration is the generation of the Cleaner that the run carries out.
+	// +required
+	CleanerGeneration int64 `json:"cleanerGeneration"`
+
+	// nominalTime is when the run was due: the scheduled time or, for a run that was asked for, when that was accepted.
+	// +required
+	NominalTime metav1.Time `json:"nominalTime"`
+
+	// trigger is what started the run: Schedule or Manual.
+	// +required
+	Trigger RunTrigger `json:"trigger"`
+
+	// action is what the run does: Delete, Transform or Scan.
+	// +required
+	Action Action `json:"action"`
+
+	// dryRun is true when the operator's --dry-run made the run a Scan.
+	// +optional
+	DryRun bool `json:"dryRun,omitempty"`
+}
+
+// CleanerRunStatus is how a run went.
+type CleanerRunStatus struct {
+	// phase is how far the run has come: Planning, Executing, and at the end Completed, Failed or Interrupted.
+	// +optional
+	Phase RunPhase `json:"phase,omitempty"`
+
+	// reason is why the run ended as it did, in one word: a reason of the Cleaner's condition RunSucceeded, for example
+	// Completed or ViewIncomplete.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// message is the same in a sentence.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// startTime is when the run started.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the run ended.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// duration is how long the run took, for example "1.2s".
+	// +optional
+	Duration *metav1.Duration `json:"duration,omitempty"`
+
+	RunCounts `json:",inline"`
+
+	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
+	// into 256 KiB.
+	// +optional
+	// +listType=atomic
+	Objects []ObjectOutcome `json:"objects,omitempty"`
+
+	// objectsOmitted is how many more there were than objects holds.
+	// +optional
+	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
+
+	// undelivered says for each notification that could not be delivered why, by the notification's name.
+	// +optional
+	// +listType=atomic
+	Undelivered []string `json:"undelivered,omitempty"`
+}
+
+// CleanerRun is the record of one run of a Cleaner. Its name, made of the Cleaner's name and the nominal time, is the lock
+// that makes a run happen once. Only the operator writes it.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=cleanerruns,scope=Cluster,shortName=clr,categories=kubecleaner
+// +kubebuilder:printcolumn:name="Cleaner",type=string,JSONPath=`.spec.cleaner`
+// +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`
+// +kubebuilder:printcolumn:name="Considered",type=integer,JSONPath=`.status.considered`
+// +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.matched`
+// +kubebuilder:printcolumn:name="Acted",type=integer,JSONPath=`.status.acted`
+// +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
+// +kubebuilder:printcolumn:name="Skipped",type=integer,priority=1,JSONPath=`.status.skipped`
+// +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.message`
+type CleanerRun struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says which run this is.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a CleanerRun is a record; to run a Cleaner again, annotate the Cleaner with apps.projectsveltos.io/run-requested-at"
+	Spec CleanerRunSpec `json:"spec"`
+
+	// status is how the run went.
+	// +optional
+	Status CleanerRunStatus `json:"status,omitempty"`
+}
+
+// CleanerRunList is a list of CleanerRuns.
+// +kubebuilder:object:root=true
+type CleanerRunList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the CleanerRuns.
+	Items []CleanerRun `json:"items"`
+}
+
+// maxRunNamePrefix leaves room for the nominal time in a name of at most 63 characters, which also fits a label's value.
+const maxRunNamePrefix = 63 - len("-") - len("1700000000")
+
+// RunName is the name of the CleanerRun of a Cleaner and a nominal time. A long Cleaner's name is shortened, with a hash in
+// place of what is cut.
+func RunName(cleaner string, nominal time.Time) string {
+	return fmt.Sprintf("%s-%d", ShortName(cleaner, maxRunNamePrefix), nominal.Unix())
+}
+
+// ShortName returns name, cut to at most max characters with a hash in place of what is cut.
+func ShortName(name string, maxLength int) string {
+	if len(name) <= maxLength {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	hash := "-" + hex.EncodeToString(sum[:4])
+	return strings.TrimRight(name[:maxLength-len(hash)], ".-") + hash
+}

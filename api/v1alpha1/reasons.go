@@ -1,0 +1,61 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Names that users, scripts and other tools rely on.
+const (
+	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking.
+	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
+	// ProtectAnnotation, with the value "true" on an object or its namespace, keeps every Cleaner from touching it.
+	ProtectAnnotation = "cleaner/protect"
+	// CleanerLabel on a CleanerRun holds the UID of its Cleaner.
+	CleanerLabel = "apps.projectsveltos.io/cleaner-uid"
+	// Finalizer stands on Cleaners that k8s-cleaner managed. It is removed when such a Cleaner is deleted.
+	Finalizer = "projectsveltos.io/cleaner-finalizer"
+	// LegacyFinalizer is an older name of Finalizer. It is removed wherever it is seen.
+	LegacyFinalizer = "cleanerfinalizer.projectsveltos.io"
+)
+
+// Types of the conditions of a Cleaner.
+const (
+	// ConditionReady is true when the Cleaner will run on its schedule.
+	ConditionReady = "Ready"
+	// ConditionRunSucceeded is true when the last run did all it was asked to do, and Unknown while a run is going on.
+	ConditionRunSucceeded = "RunSucceeded"
+	// ConditionNotificationsDelivered is true when every notification of the last run was delivered.
+	ConditionNotificationsDelivered = "NotificationsDelivered"
+)
+
+// Reasons of the condition Ready.
+const (
+	ReasonScheduled         = "Scheduled"
+	ReasonSuspended         = "Suspended"
+	ReasonInvalidSchedule   = "InvalidSchedule"
+	ReasonInvalidExpression = "InvalidExpression"
+	ReasonUnknownKind       = "UnknownKind"
+)
+
+// Reasons of the condition RunSucceeded, and of a CleanerRun.
+const (
+	// ReasonRunning says that a run is going on.
+	ReasonRunning = "Running"
+	// ReasonCompleted says that the run did all it was asked to do.
+	ReasonCompleted = "Completed"
+	// ReasonPartiallyFailed says that some objects could not be deleted or changed.
+	ReasonPartiallyFailed = "PartiallyFailed"
+	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit allows. Nothing was touched.
+	ReasonLimitExceeded = "LimitExceeded"
+	// ReasonViewIncomplete says that the cluster could not be read, or an object not be judged. Nothing was touched.
+	ReasonViewIncomplete = "ViewIncomplete"
+	// ReasonForbidden says that the API server refused something for want of rights.
+	ReasonForbidden = "Forbidden"
+	// ReasonFailed says that the run ended for another cause.
+	ReasonFailed = "Failed"
+)
+
+// Reasons of the condition NotificationsDelivered.
+const (
+	ReasonDelivered   = "Delivered"
+	ReasonUndelivered = "Undelivered"
+)

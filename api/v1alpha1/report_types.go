@@ -1,0 +1,72 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ResourceInfo is one object of a Report.
+type ResourceInfo struct {
+	// resource names the object: apiVersion, kind, namespace and name.
+	// +optional
+	Resource corev1.ObjectReference `json:"resource,omitempty"`
+
+	// message is the script's message for the object.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// ReportSpec is the result of a Cleaner's last run.
+type ReportSpec struct {
+	// action is what the run did: Delete, Transform or Scan.
+	// +required
+	Action Action `json:"action"`
+
+	// resourceInfo are the objects that the run handled successfully: those that it deleted or changed or, for Scan, those
+	// that matched. They are in the order in which they were found.
+	// +optional
+	// +listType=atomic
+	ResourceInfo []ResourceInfo `json:"resourceInfo,omitempty"`
+
+	// message says what is not in resourceInfo, and why. Absent when there is nothing to add.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Report is the result of the last run of the Cleaner of the same name. It is written by each run of a Cleaner with a
+// notification of type CleanerReport, and goes away with the Cleaner.
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=reports,scope=Cluster,shortName=clrep,categories=kubecleaner
+// +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.spec.message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type Report struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the result of the last run.
+	// +required
+	Spec ReportSpec `json:"spec"`
+}
+
+// ReportList is a list of Reports.
+// +kubebuilder:object:root=true
+type ReportList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the Reports.
+	Items []Report `json:"items"`
+}
+
+// entryOverhead is about how many bytes the keys of a listed object take in JSON.
+const entryOverhead = 160
+
+// Size is about how many bytes the entry takes in the stored object.
+func (i *ResourceInfo) Size() int {
+	r := i.Resource
+	return entryOverhead + len(r.APIVersion) + len(r.Kind) + len(r.Namespace) + len(r.Name) + len(i.Message)
+}

@@ -1,0 +1,84 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// The manager is the KubeCleaner operator: flags, wiring, start. Only here is the environment read, and only here does the
+// process exit.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+)
+
+// version is set by the linker.
+var version = ""
+
+func main() {
+	os.Exit(start(ctrl.SetupSignalHandler(), os.Args[1:]))
+}
+
+func start(ctx context.Context, args []string) int {
+	options, _, err := parseOptions(args, os.Getenv("NAMESPACE"), os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		return 2
+	case options.version:
+		fmt.Println("kubecleaner", versionString())
+		return 0
+	}
+	logger := newLogger(options)
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+	for _, name := range options.ignored {
+		logger.Info("Ignored a flag of k8s-cleaner that does nothing here", "flag", name)
+	}
+	restConfig, err := config.GetConfig()
+	if err != nil {
+		logger.Error(err, "Could not find a cluster: set KUBECONFIG, or run in a Pod")
+		return 1
+	}
+	manager, err := newManager(restConfig, options)
+	if err == nil {
+		logger.Info("Starting", "version", versionString(), "namespace", options.namespace, "dryRun", options.dryRun)
+		err = manager.Start(ctx)
+	}
+	if err != nil {
+		logger.Error(err, "Could not go on")
+		return 1
+	}
+	logger.Info("Stopped")
+	return 0
+}
+
+func newLogger(o *options) logr.Logger {
+	levels := map[string]slog.Level{"error": slog.LevelError, "info": slog.LevelInfo, "debug": slog.LevelDebug}
+	handlerOptions := &slog.HandlerOptions{Level: levels[o.logLevel]}
+	if o.logFormat == "text" {
+		return logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, handlerOptions))
+	}
+	return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, handlerOptions))
+}
+
+// versionString is what the linker set or, in a build by go install, the module's version.
+func versionString() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,160 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+)
+
+// defaultNamespace is where k8s-cleaner is installed by default, and where its counts are.
+const defaultNamespace = "projectsveltos"
+
+// options are what the command line and the environment say.
+type options struct {
+	namespace           string // from the environment variable NAMESPACE
+	version             bool
+	dryRun              bool
+	leaderElect         bool
+	workers             int
+	concurrentReconcile int
+	qps                 float64
+	burst               int
+	syncPeriod          time.Duration
+	diagnosticsAddress  string
+	insecureDiagnostics bool
+	healthAddress       string
+	protectedNamespaces string
+	logLevel            string
+	logFormat           string
+
+	// ignored are the flags of k8s-cleaner that were given and that do nothing here.
+	ignored []string
+}
+
+// unused are flags of k8s-cleaner that a Deployment may carry over: accepted, with a warning.
+var unused = map[string]bool{ // name: takes no value
+	"disable-telemetry": true, "webhook-port": false, "jitter-window": false, "enable-web": true, "web-port": false, "web-read-only": true,
+}
+
+// parseOptions reads the command line. Names may be written as k8s-cleaner's were: with one dash, and with underscores.
+func parseOptions(args []string, namespace string, output io.Writer) (*options, *flag.FlagSet, error) {
+	o := &options{namespace: namespace}
+	if o.namespace == "" {
+		o.namespace = defaultNamespace
+	}
+	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
+	fs.SetOutput(output)
+	fs.Usage = func() { printUsage(fs) }
+	o.bind(fs)
+	if err := fs.Parse(dashes(args)); err != nil {
+		return nil, fs, err
+	}
+	fs.Visit(func(f *flag.Flag) {
+		if _, ok := unused[f.Name]; ok {
+			o.ignored = append(o.ignored, "--"+f.Name)
+		}
+	})
+	if extra := fs.Args(); len(extra) > 0 {
+		return nil, fs, fmt.Errorf("%q is not a flag; see --help", extra[0])
+	}
+	return o, fs, o.validate()
+}
+
+func (o *options) bind(fs *flag.FlagSet) {
+	fs.BoolVar(&o.version, "version", false, "print the version and exit")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
+	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
+	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
+	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
+	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
+	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
+	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Hour, "how often every Cleaner is looked at again although nothing happened")
+	fs.StringVar(&o.diagnosticsAddress, "diagnostics-address", ":8443", "where metrics are served over TLS to those who may get /metrics; 0 turns them off")
+	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
+	fs.StringVar(&o.healthAddress, "health-addr", ":9440", "where /healthz and /readyz are served")
+	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
+	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
+	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
+	for name, isBool := range unused {
+		const usage = "accepted for k8s-cleaner's sake; does nothing"
+		if isBool {
+			fs.Bool(name, false, usage)
+		} else {
+			fs.String(name, "", usage)
+		}
+	}
+}
+
+// validate returns all problems at once.
+func (o *options) validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(o.workers >= 1, "--worker-number is %d; it must be at least 1", o.workers)
+	check(o.concurrentReconcile >= 1, "--concurrent-reconciles is %d; it must be at least 1", o.concurrentReconcile)
+	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
+	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
+	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
+	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
+	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)
+	for _, namespace := range append(o.protected(), o.namespace) {
+		check(len(validation.IsDNS1123Label(namespace)) == 0, "%q is not the name of a namespace (--protected-namespaces, environment variable NAMESPACE)", namespace)
+	}
+	return errors.Join(errs...)
+}
+
+// protected are the namespaces that no Cleaner may touch.
+func (o *options) protected() []string {
+	names := []string{o.namespace}
+	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// dashes writes the underscores in flags' names as dashes.
+func dashes(args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		name, value, hasValue := strings.Cut(arg, "=")
+		out[i] = strings.ReplaceAll(name, "_", "-")
+		if hasValue {
+			out[i] += "=" + value
+		}
+	}
+	return out
+}
+
+func printUsage(fs *flag.FlagSet) {
+	fmt.Fprintln(fs.Output(), "The KubeCleaner operator. It runs the Cleaners of a cluster.\n\nFlags:")
+	fs.VisitAll(func(f *flag.Flag) {
+		if _, ok := unused[f.Name]; ok {
+			return
+		}
+		standard := ""
+		if f.DefValue != "" && f.DefValue != "false" {
+			standard = fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		fmt.Fprintf(fs.Output(), "  --%-24s %s%s\n", f.Name, f.Usage, standard)
+	})
+	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                  the operator's own namespace (default "+defaultNamespace+")")
+}

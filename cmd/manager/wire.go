@@ -1,0 +1,189 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/controllers"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/notify"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+const (
+	// reporter is who Events say they come from.
+	reporter = "kubecleaner"
+	// leaseName is the Lease that the replicas compete for.
+	leaseName = "kubecleaner-leader"
+	// shutdownTimeout is how long the objects in hand may take when the operator stops. The Pod's grace period is longer.
+	shutdownTimeout = 45 * time.Second
+	// hungAfter is by how much a run may outlive its own limit before the process counts as not alive.
+	hungAfter = 5 * time.Minute
+)
+
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=projectsveltos,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,namespace=projectsveltos,verbs=get;list;create;update;delete
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
+// newManager wires everything.
+func newManager(restConfig *rest.Config, o *options) (ctrl.Manager, error) {
+	restConfig = rest.CopyConfig(restConfig)
+	restConfig.UserAgent = reporter + "/" + versionString()
+	if restConfig.QPS, restConfig.Burst = float32(o.qps), o.burst; o.qps == 0 {
+		restConfig.QPS = -1 // a zero would mean client-go's default of 5
+	} else if o.burst == 0 {
+		restConfig.Burst = max(1, int(o.qps))
+	}
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(restConfig, managerOptions(scheme, o))
+	if err != nil {
+		return nil, fmt.Errorf("creating the manager: %w", err)
+	}
+	live, err := client.New(restConfig, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
+	if err != nil {
+		return nil, fmt.Errorf("creating a client: %w", err)
+	}
+	raw, err := rawClient(restConfig, mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("creating a client: %w", err)
+	}
+	return mgr, addComponents(mgr, live, raw, o)
+}
+
+func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
+	diagnostics := metricsserver.Options{BindAddress: o.diagnosticsAddress}
+	if !o.insecureDiagnostics {
+		diagnostics.SecureServing = true
+		diagnostics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return ctrl.Options{
+		Scheme:                        scheme,
+		Metrics:                       diagnostics,
+		HealthProbeBindAddress:        o.healthAddress,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.namespace,
+		LeaderElectionReleaseOnCancel: true, // the process ends right after
+		GracefulShutdownTimeout:       ptr.To(shutdownTimeout),
+		Cache: cache.Options{
+			SyncPeriod: &o.syncPeriod,
+			ByObject:   map[client.Object]cache.ByObject{&v1alpha1.Cleaner{}: {Transform: slim}},
+			// Only Cleaners are cached: reading anything else through the cache is a mistake, not a new informer.
+			ReaderFailOnMissingInformer: true,
+		},
+	}
+}
+
+// slim keeps the cache small: what nobody reads from it is not kept.
+func slim(in any) (any, error) {
+	if cleaner, ok := in.(*v1alpha1.Cleaner); ok {
+		cleaner.ManagedFields = nil
+		if cleaner.Status.LastRun != nil {
+			cleaner.Status.LastRun.Matches = nil
+		}
+	}
+	return in, nil
+}
+
+// rawClient speaks plain JSON to absolute paths.
+func rawClient(restConfig *rest.Config, httpClient *http.Client) (rest.Interface, error) {
+	plain := rest.CopyConfig(restConfig)
+	plain.GroupVersion = &schema.GroupVersion{}
+	plain.NegotiatedSerializer = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
+	plain.ContentType, plain.AcceptContentTypes = "application/json", "application/json"
+	return rest.RESTClientForConfigAndClient(plain, httpClient)
+}
+
+// addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
+func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, o *options) error {
+	clk := clock.RealClock{}
+	book := journal.New(live, o.namespace, clk)
+	facts := metrics.New(ctrlmetrics.Registry)
+	hostname, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("reading the host's name: %w", err)
+	}
+	runner := &run.Runner{
+		Client: live, Reader: selector.NewReader(raw), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
+		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
+		Protection: guard.Protection{Namespaces: o.protected()},
+		Clock:      clk, DryRun: o.dryRun, Stopping: executor.ErrStopping,
+	}
+	reconciler := &controllers.CleanerReconciler{
+		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
+		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun,
+	}
+	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
+	reconciler.Executor = workers
+	if err := mgr.Add(workers); err != nil {
+		return err
+	}
+	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {
+		return fmt.Errorf("setting up the reconciler: %w", err)
+	}
+	return addChecks(mgr, workers)
+}
+
+// runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
+func runFunc(runner *run.Runner) executor.RunFunc[*v1alpha1.CleanerRun] {
+	return func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
+		trigger := v1alpha1.TriggerSchedule
+		if request.Manual {
+			trigger = v1alpha1.TriggerManual
+		}
+		return runner.Run(ctx, run.Request{
+			Cleaner: request.Name, Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
+		})
+	}
+}
+
+// addChecks makes /healthz fail when a worker hangs, and /readyz until the Cleaners have been read.
+func addChecks(mgr ctrl.Manager, workers *controllers.Executor) error {
+	alive := func(*http.Request) error { return workers.Overdue(run.MaxDuration + hungAfter) }
+	ready := func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return fmt.Errorf("the Cleaners have not been read yet; are the CustomResourceDefinitions installed?")
+		}
+		return nil
+	}
+	if err := mgr.AddHealthzCheck("runs", alive); err != nil {
+		return err
+	}
+	return mgr.AddReadyzCheck("cleaners", healthz.Checker(ready))
+}

@@ -1,0 +1,240 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controllers turns time and results into the status of Cleaners and into runs. It is the only writer of their
+// status.
+package controllers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+)
+
+const (
+	// recheck is after how long a kind that the cluster does not serve is looked for again.
+	recheck = 15 * time.Second
+	// maxSleep bounds the wait for the next run, so that a clock that was set is noticed.
+	maxSleep = 10 * time.Minute
+	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
+	conflictDelay = 50 * time.Millisecond
+)
+
+var (
+	errDeleted   = errors.New("the Cleaner was deleted")
+	errSuspended = errors.New("the Cleaner was suspended")
+)
+
+// Executor is what carries out the runs.
+type Executor = executor.Executor[*v1alpha1.CleanerRun]
+
+// CleanerReconciler brings the status of one Cleaner up to date and submits its next run when that is due.
+type CleanerReconciler struct {
+	// Client reads Cleaners from the cache.
+	Client   client.Client
+	Executor *Executor
+	Journal  *journal.Journal
+	Metrics  *metrics.Metrics
+	Events   events.EventRecorder
+	Clock    clock.PassiveClock
+	// Validate says what in the spec keeps a Cleaner from running: a reason of the condition Ready and the problems, or
+	// nothing. An error means that the cluster could not be asked.
+	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
+	// DryRun says that every run is a Scan.
+	DryRun bool
+
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns,verbs=get;list;create;delete
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=get;create;patch;update;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch;update
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list
+
+// SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
+func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
+		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			r.queue = queue
+			return nil
+		})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		Complete(r)
+}
+
+// Finished is called by the executor when the run of the named Cleaner has ended.
+func (r *CleanerReconciler) Finished(name string) {
+	r.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+}
+
+// Reconcile folds in the finished result, decides what is due, writes the status once, and submits what is due.
+func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	var cleaner v1alpha1.Cleaner
+	if err := r.Client.Get(ctx, request.NamespacedName, &cleaner); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(request.Name)
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, err
+	}
+	if !cleaner.DeletionTimestamp.IsZero() {
+		r.forget(cleaner.Name)
+		return reconcile.Result{}, r.release(ctx, &cleaner)
+	}
+	if err := r.dropLegacyFinalizer(ctx, &cleaner); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	stored := cleaner.DeepCopy()
+	round, err := r.round(ctx, &cleaner)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.patch(ctx, stored, &cleaner); err != nil {
+		return retry(err)
+	}
+	r.afterwards(&cleaner, round)
+	return reconcile.Result{RequeueAfter: round.sleep}, nil
+}
+
+// retry turns a lost race into a new look at the Cleaner.
+func retry(err error) (reconcile.Result, error) {
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{}, err
+}
+
+// patch writes what changed in the status, if the Cleaner is still as it was read.
+func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1.Cleaner) error {
+	if equality.Semantic.DeepEqual(stored.Status, cleaner.Status) {
+		return nil
+	}
+	// The cache holds no match lists: without this, the patch would not take an old one away.
+	if last := cleaner.Status.LastRun; last != nil && len(last.Matches) == 0 && stored.Status.LastRun != nil && last.Name != stored.Status.LastRun.Name {
+		stored.Status.LastRun.Matches = []v1alpha1.ObjectOutcome{{}}
+	}
+	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}))
+}
+
+// afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
+func (r *CleanerReconciler) afterwards(cleaner *v1alpha1.Cleaner, round *round) {
+	if ended := round.ended; ended != nil {
+		r.Metrics.RunEnded(ended)
+		kind := corev1.EventTypeNormal
+		if ended.Status.Phase != v1alpha1.RunCompleted {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(cleaner, ended, kind, ended.Status.Reason, string(ended.Spec.Action), "%s", v1alpha1.Truncate(ended.Status.Message, 1024))
+	}
+	if round.missed != "" {
+		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)
+	}
+	var next int64
+	if t := cleaner.Status.NextScheduleTime; t != nil {
+		next = t.Unix()
+	}
+	r.Metrics.NextRun(cleaner.Name, next)
+	if round.submit != nil {
+		r.Executor.Submit(*round.submit)
+	}
+}
+
+// forget stops what a deleted Cleaner left behind in this process.
+func (r *CleanerReconciler) forget(name string) {
+	r.Executor.Forget(name, errDeleted)
+	r.Metrics.Forget(name)
+}
+
+// release lets a deleted Cleaner go that k8s-cleaner put a finalizer on, and clears away what nothing else would.
+func (r *CleanerReconciler) release(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	if !controllerutil.ContainsFinalizer(cleaner, v1alpha1.Finalizer) && !controllerutil.ContainsFinalizer(cleaner, v1alpha1.LegacyFinalizer) {
+		return nil
+	}
+	if err := r.Journal.DropCounts(ctx, cleaner); err != nil {
+		return err
+	}
+	if err := r.Journal.DropReport(ctx, cleaner.Name); err != nil {
+		return err
+	}
+	return client.IgnoreNotFound(r.dropFinalizers(ctx, cleaner, v1alpha1.Finalizer, v1alpha1.LegacyFinalizer))
+}
+
+func (r *CleanerReconciler) dropLegacyFinalizer(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	if !controllerutil.ContainsFinalizer(cleaner, v1alpha1.LegacyFinalizer) {
+		return nil
+	}
+	return r.dropFinalizers(ctx, cleaner, v1alpha1.LegacyFinalizer)
+}
+
+// dropFinalizers patches the finalizers only: an update would write the whole spec as this version knows it.
+func (r *CleanerReconciler) dropFinalizers(ctx context.Context, cleaner *v1alpha1.Cleaner, finalizers ...string) error {
+	stored := cleaner.DeepCopy()
+	for _, finalizer := range finalizers {
+		controllerutil.RemoveFinalizer(cleaner, finalizer)
+	}
+	return r.Client.Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}))
+}
+
+// round is what one Reconcile found out, for after the status is written.
+type round struct {
+	// ended is the run that ended since the last round.
+	ended *v1alpha1.CleanerRun
+	// missed says which runs will not take place.
+	missed string
+	// submit is the run to start.
+	submit *executor.Request
+	// sleep is after how long to look again. Zero means not before something happens.
+	sleep time.Duration
+}
+
+// round computes the Cleaner's status, in memory, and what is to be done.
+func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
+	round := &round{}
+	if err := r.fold(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	plan, err := r.assess(ctx, cleaner, round)
+	if err != nil {
+		return nil, err
+	}
+	r.decide(cleaner, plan, round)
+	cleaner.Status.ObservedGeneration = cleaner.Generation
+	cleaner.Status.Action = cleaner.EffectiveAction()
+	if r.DryRun {
+		cleaner.Status.Action = v1alpha1.ActionScan
+	}
+	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
+	return round, nil
+}

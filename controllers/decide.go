@@ -1,0 +1,192 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+const timeFormat = time.RFC3339
+
+// assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it cannot.
+func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
+	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
+	if err != nil {
+		cleaner.Status.Schedule = ""
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, err.Error())
+		return nil, nil
+	}
+	cleaner.Status.Schedule = plan.String()
+	if r.mustValidate(cleaner, round) {
+		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
+			return nil, err
+		}
+		reason, message, err := r.Validate(ctx, cleaner)
+		if err != nil {
+			// The run asks again, and does nothing without an answer.
+			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
+		}
+		if reason != "" {
+			round.sleep = recheck
+			setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, reason, v1alpha1.Truncate(message, maxStatusMessage))
+			return nil, nil
+		}
+	}
+	words := "It runs " + plan.String() + "."
+	if r.DryRun {
+		words += " The operator runs with --dry-run: nothing is touched."
+	}
+	words = strings.Join(append([]string{words}, plan.Warnings()...), " ")
+	if cleaner.IsSuspended() {
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
+		return plan, nil
+	}
+	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
+	return plan, nil
+}
+
+// mustValidate is true when the spec is new, was not valid, or may have ceased to be.
+func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round) bool {
+	if cleaner.Status.ObservedGeneration != cleaner.Generation {
+		return true
+	}
+	if round.ended != nil && round.ended.Status.Reason == v1alpha1.ReasonViewIncomplete {
+		return true
+	}
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended)
+}
+
+// dropIdleCounts clears the counts of a Cleaner that does not count.
+func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
+		return nil
+	}
+	return r.Journal.DropCounts(ctx, cleaner)
+}
+
+// decide plans the next run and picks the one that is due. A nil plan means that the Cleaner cannot run.
+func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round) {
+	now := r.Clock.Now()
+	requested := cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation]
+	manual := requested != "" && requested != cleaner.Status.LastHandledRunRequest
+	busy := cleaner.Status.ActiveRun != nil
+	// 1. It cannot run at all.
+	if plan == nil {
+		cleaner.Status.NextScheduleTime = nil
+		if manual && !busy {
+			cleaner.Status.LastHandledRunRequest = requested
+			ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+			setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed, "The run that was asked for did not begin: "+ready.Message)
+		}
+		return
+	}
+	// 2. The schedule.
+	due := r.tick(cleaner, plan, round, now, busy)
+	// 3. What starts now, if anything: the schedule first, a run that was asked for after it.
+	switch {
+	case busy:
+		return
+	case !due.IsZero():
+		start(cleaner, round, due, v1alpha1.TriggerSchedule)
+	case manual:
+		cleaner.Status.LastHandledRunRequest = requested
+		start(cleaner, round, afterLast(cleaner, now), v1alpha1.TriggerManual)
+	}
+}
+
+// tick moves the schedule on, and returns the nominal time that is due. A run that goes on lets the time stand still: what
+// came due meanwhile is looked at when it has ended.
+func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round, now time.Time, busy bool) (due time.Time) {
+	status := &cleaner.Status
+	if cleaner.IsSuspended() {
+		status.NextScheduleTime = nil
+		return time.Time{}
+	}
+	planned := r.planned(cleaner, plan, now)
+	status.NextScheduleTime = &metav1.Time{Time: planned}
+	if planned.After(now) {
+		round.sleep = min(planned.Sub(now), maxSleep)
+		return time.Time{}
+	}
+	if busy {
+		return time.Time{} // the end of the run wakes us
+	}
+	var deadline *time.Duration
+	if s := cleaner.Spec.StartingDeadlineSeconds; s != nil {
+		deadline = ptr.To(time.Duration(*s) * time.Second)
+	}
+	decision := schedule.Decide(plan, planned, now, deadline)
+	round.missed = missedWords(decision)
+	if decision.Next.IsZero() {
+		status.NextScheduleTime = nil
+	} else {
+		status.NextScheduleTime = &metav1.Time{Time: decision.Next}
+		round.sleep = max(time.Millisecond, min(decision.Next.Sub(now), maxSleep))
+	}
+	return decision.Due
+}
+
+// planned is the nominal time that the Cleaner waits for.
+func (r *CleanerReconciler) planned(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, now time.Time) time.Time {
+	status := &cleaner.Status
+	switch {
+	case status.NextScheduleTime == nil && status.ObservedGeneration == 0: // never seen before
+		return plan.Next(cleaner.CreationTimestamp.Time)
+	case status.NextScheduleTime == nil: // suspended or not valid until now: what passed meanwhile is not made up for
+		return plan.Plan(time.Time{}, now)
+	case status.ObservedGeneration != cleaner.Generation: // edited
+		return plan.Plan(status.NextScheduleTime.Time, now)
+	default:
+		return status.NextScheduleTime.Time
+	}
+}
+
+func missedWords(decision schedule.Decision) string {
+	if decision.Missed == 0 {
+		return ""
+	}
+	many := fmt.Sprintf("%d runs were", decision.Missed)
+	switch {
+	case decision.Missed == 1:
+		many = "1 run was"
+	case decision.Missed >= schedule.MissedMany:
+		many = fmt.Sprintf("More than %d runs were", schedule.MissedMany-1)
+	}
+	if !decision.Due.IsZero() {
+		return fmt.Sprintf("%s missed; the latest one, due at %s, starts now.", many, decision.Due.UTC().Format(timeFormat))
+	}
+	return fmt.Sprintf("%s missed; the latest one, due at %s, could not start within startingDeadlineSeconds.", many, decision.Late.UTC().Format(timeFormat))
+}
+
+// afterLast is now, in whole seconds, but after the last run: a nominal time names one run.
+func afterLast(cleaner *v1alpha1.Cleaner, now time.Time) time.Time {
+	nominal := now.Truncate(time.Second)
+	if last := cleaner.Status.LastRun; last != nil && !nominal.After(last.NominalTime.Time) {
+		nominal = last.NominalTime.Add(time.Second)
+	}
+	return nominal
+}
+
+// start makes a run the active one. It is submitted when the status that says so is written.
+func start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v1alpha1.RunTrigger) {
+	cleaner.Status.ActiveRun = &v1alpha1.ActiveRun{
+		Name: v1alpha1.RunName(cleaner.Name, nominal), NominalTime: metav1.NewTime(nominal),
+		Trigger: trigger, WhileSuspended: cleaner.IsSuspended(),
+	}
+	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
+		fmt.Sprintf("The run that was due at %s is going on.", nominal.UTC().Format(timeFormat)))
+	round.submit = requestFor(cleaner.Name, cleaner.Status.ActiveRun)
+}

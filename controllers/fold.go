@@ -1,0 +1,142 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/executor"
+)
+
+// Bounds that keep a Cleaner's status small. The full text is in the CleanerRun.
+const (
+	maxMatches       = 50
+	maxMatchesBytes  = 16 << 10
+	maxMatchMessage  = 128
+	maxStatusMessage = 1024
+)
+
+// fold brings the active run up to date: still going on, ended, or to be taken up again because its operator went away.
+func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
+	active := cleaner.Status.ActiveRun
+	if active == nil {
+		return nil
+	}
+	// 1. It ended in this process.
+	if result, ok := r.Executor.Result(cleaner.Name); ok && result.Request.Nominal.Equal(active.NominalTime.Time) {
+		run := result.Value
+		if result.Err != nil {
+			run = panicked(cleaner, active, result.Err)
+			klog.FromContext(ctx).Error(result.Err, "Run panicked")
+		}
+		if run.Status.Phase.Final() { // else the operator is stopping, and leaves the run to the next leader
+			r.end(cleaner, run, round)
+		}
+		return nil
+	}
+	// 2. It waits or goes on. A suspended Cleaner stops it.
+	suspended := cleaner.IsSuspended() && !active.WhileSuspended
+	if suspended {
+		r.Executor.Cancel(cleaner.Name, errSuspended)
+	}
+	if _, ok := r.Executor.Active(cleaner.Name); ok {
+		return nil
+	}
+	// 3. This process does not know it: the record says what became of it.
+	run, err := r.Journal.Find(ctx, active.Name)
+	switch {
+	case err != nil:
+		return err
+	case run != nil && run.Status.Phase.Final() && run.Spec.CleanerUID == cleaner.UID:
+		r.end(cleaner, run, round)
+	case run == nil && suspended:
+		cleaner.Status.ActiveRun = nil
+		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed,
+			fmt.Sprintf("The run of %s did not begin, because the Cleaner was suspended.", active.NominalTime.UTC().Format(timeFormat)))
+	default:
+		round.submit = requestFor(cleaner.Name, active)
+	}
+	return nil
+}
+
+func requestFor(name string, active *v1alpha1.ActiveRun) *executor.Request {
+	return &executor.Request{
+		Name: name, Nominal: active.NominalTime.Time,
+		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
+	}
+}
+
+// panicked is the record of a run that a fault of the operator's ended.
+func panicked(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun, err error) *v1alpha1.CleanerRun {
+	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{
+		Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: active.NominalTime, Trigger: active.Trigger, Action: cleaner.EffectiveAction(),
+	}}
+	run.Name = active.Name
+	run.Status.Phase, run.Status.Reason = v1alpha1.RunFailed, v1alpha1.ReasonFailed
+	run.Status.Message = "The run failed by a fault of KubeCleaner; please report it with the operator's log. " + v1alpha1.Truncate(err.Error(), 200)
+	return run
+}
+
+// end puts an ended run into the status.
+func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, round *round) {
+	round.ended = run
+	status := &cleaner.Status
+	status.ActiveRun = nil
+	status.LastRunTime = run.Status.StartTime
+	status.LastRun = lastRun(run)
+	status.FailureMessage = nil
+	message := v1alpha1.Truncate(run.Status.Message, maxStatusMessage)
+	condition := metav1.ConditionTrue
+	if run.Status.Phase != v1alpha1.RunCompleted {
+		condition = metav1.ConditionFalse
+		status.FailureMessage = ptr.To(message)
+	}
+	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, condition, run.Status.Reason, message)
+	setDelivered(cleaner, run)
+}
+
+func setDelivered(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) {
+	switch undelivered := run.Status.Undelivered; {
+	case len(undelivered) > 0:
+		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered,
+			v1alpha1.Truncate(fmt.Sprintf("%d of %d notifications could not be delivered: %s", len(undelivered), len(cleaner.Spec.Notifications), undelivered[0]), maxStatusMessage))
+	case len(cleaner.Spec.Notifications) > 0:
+		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionTrue, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered.")
+	default:
+		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+	}
+}
+
+// lastRun sums a run up for status.
+func lastRun(run *v1alpha1.CleanerRun) *v1alpha1.LastRun {
+	last := &v1alpha1.LastRun{
+		Name: run.Name, NominalTime: run.Spec.NominalTime, Trigger: run.Spec.Trigger,
+		Action: run.Spec.Action, DryRun: run.Spec.DryRun,
+		Duration: run.Status.Duration, RunCounts: run.Status.RunCounts,
+	}
+	size := 0
+	for _, object := range run.Status.Objects[:min(maxMatches, len(run.Status.Objects))] {
+		object.UID = ""
+		object.Message = v1alpha1.Truncate(object.Message, maxMatchMessage)
+		object.Reason = v1alpha1.Truncate(object.Reason, maxMatchMessage)
+		if size += object.Size(); size > maxMatchesBytes {
+			break
+		}
+		last.Matches = append(last.Matches, object)
+	}
+	return last
+}
+
+func setCondition(cleaner *v1alpha1.Cleaner, kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&cleaner.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: cleaner.Generation,
+	})
+}

@@ -1,0 +1,229 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package executor is a pool of workers that carries out runs, one at a time for each name. It knows a RunFunc, not what
+// a run does.
+//
+// The bookkeeping is that of client-go's workqueue: a name that is submitted is dirty; a dirty name waits in the queue,
+// unless it is in progress, in which case it is queued again when it is done. So a name never runs twice at once, and
+// submitting it while it runs makes it run once more. Nothing polls: workers sleep until the queue wakes them.
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+// ErrStopping is the cause of a run's cancelled context when the executor stops.
+var ErrStopping = errors.New("the operator is stopping")
+
+// Request asks for one run.
+type Request struct {
+	// Name is what never runs twice at once.
+	Name string
+	// Nominal is when the run was due.
+	Nominal time.Time
+	// Manual is true for a run that somebody asked for.
+	Manual bool
+	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
+	WhileSuspended bool
+}
+
+// RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was.
+type RunFunc[R any] func(ctx context.Context, request Request) R
+
+// Result is how a run ended.
+type Result[R any] struct {
+	Request Request
+	// Value is what the RunFunc returned, unless Err is set.
+	Value R
+	// Err is set when the RunFunc panicked.
+	Err error
+}
+
+// Executor carries out runs with a fixed number of workers.
+type Executor[R any] struct {
+	workers  int
+	run      RunFunc[R]
+	finished func(name string)
+	clock    clock.PassiveClock
+	queue    workqueue.TypedInterface[string]
+
+	mu sync.Mutex
+	// dirty are the requests that no worker has taken yet. A name in the queue without a request here was cancelled.
+	dirty map[string]Request
+	// inProgress are the runs that a worker is carrying out.
+	inProgress map[string]progress
+	// results are how runs ended. A result stays until the name is submitted again, so that reading it is idempotent.
+	results map[string]Result[R]
+	stopped bool
+}
+
+type progress struct {
+	request Request
+	started time.Time
+	cancel  context.CancelCauseFunc
+}
+
+// New returns an executor that calls finished, from the worker, after the result of each run can be read.
+func New[R any](workers int, run RunFunc[R], finished func(name string), clk clock.PassiveClock) *Executor[R] {
+	return &Executor[R]{
+		workers: workers, run: run, finished: finished, clock: clk,
+		queue:      workqueue.NewTyped[string](),
+		dirty:      map[string]Request{},
+		inProgress: map[string]progress{},
+		results:    map[string]Result[R]{},
+	}
+}
+
+// NeedLeaderElection says that only the leader runs anything.
+func (e *Executor[R]) NeedLeaderElection() bool { return true }
+
+// Start works until ctx is cancelled; then it cancels what is in progress with ErrStopping and returns when all of it has
+// returned. What was waiting is forgotten.
+func (e *Executor[R]) Start(ctx context.Context) error {
+	base := context.WithoutCancel(ctx)
+	var workers sync.WaitGroup
+	for range e.workers {
+		workers.Go(func() {
+			for e.work(base) {
+			}
+		})
+	}
+	<-ctx.Done()
+	e.stop()
+	workers.Wait()
+	return nil
+}
+
+func (e *Executor[R]) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopped = true
+	clear(e.dirty)
+	for _, p := range e.inProgress {
+		p.cancel(ErrStopping)
+	}
+	e.queue.ShutDown()
+}
+
+// Submit asks for a run. A request that still waits for the same name is replaced; the result of its last run is dropped.
+func (e *Executor[R]) Submit(request Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return
+	}
+	e.dirty[request.Name] = request
+	delete(e.results, request.Name)
+	e.queue.Add(request.Name)
+}
+
+// Cancel takes back a request that waits, and cancels the context of a run in progress with the given cause.
+func (e *Executor[R]) Cancel(name string, cause error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.dirty, name)
+	if p, ok := e.inProgress[name]; ok {
+		p.cancel(cause)
+	}
+}
+
+// Forget cancels the name, and drops its result too.
+func (e *Executor[R]) Forget(name string, cause error) {
+	e.Cancel(name, cause)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.results, name)
+}
+
+// Active returns the request that is in progress or, if none is, the one that waits.
+func (e *Executor[R]) Active(name string) (Request, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p, ok := e.inProgress[name]; ok {
+		return p.request, true
+	}
+	request, ok := e.dirty[name]
+	return request, ok
+}
+
+// Result returns how the last run of the name ended, if it ended since its last Submit.
+func (e *Executor[R]) Result(name string) (Result[R], bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	result, ok := e.results[name]
+	return result, ok
+}
+
+// Overdue returns an error that names the runs in progress for longer than limit: their workers hang.
+func (e *Executor[R]) Overdue(limit time.Duration) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	for name, p := range e.inProgress {
+		if age := e.clock.Since(p.started); age > limit {
+			errs = append(errs, fmt.Errorf("the run of %s has been going on for %s", name, age.Round(time.Second)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// work carries out the next run. It returns false when there will be none.
+func (e *Executor[R]) work(base context.Context) bool {
+	name, shutDown := e.queue.Get()
+	if shutDown {
+		return false
+	}
+	defer e.queue.Done(name)
+	ctx, request, ok := e.begin(base, name)
+	if !ok {
+		return true
+	}
+	result := e.call(ctx, request)
+	e.end(name, result)
+	e.finished(name)
+	return true
+}
+
+func (e *Executor[R]) begin(base context.Context, name string) (context.Context, Request, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	request, ok := e.dirty[name]
+	if !ok {
+		return nil, Request{}, false
+	}
+	delete(e.dirty, name)
+	ctx, cancel := context.WithCancelCause(base)
+	e.inProgress[name] = progress{request: request, started: e.clock.Now(), cancel: cancel}
+	return ctx, request, true
+}
+
+func (e *Executor[R]) end(name string, result Result[R]) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.inProgress[name].cancel(nil)
+	delete(e.inProgress, name)
+	if _, again := e.dirty[name]; !again {
+		e.results[name] = result
+	}
+}
+
+// call turns a panic of the run into that run's failure.
+func (e *Executor[R]) call(ctx context.Context, request Request) (result Result[R]) {
+	result.Request = request
+	defer func() {
+		if r := recover(); r != nil {
+			result.Err = fmt.Errorf("the run panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	result.Value = e.run(ctx, request)
+	return result
+}

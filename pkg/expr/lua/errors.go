@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	gopher "github.com/yuin/gopher-lua"
+)
+
+// ErrClosed is returned by calls on a closed Session.
+var ErrClosed = errors.New("the Lua session is closed")
+
+// ScriptError is a fault of the script: one that it raised, or a result that it may not return.
+type ScriptError struct {
+	// Line is where the error was raised. It is 0 where no line is known, as for a wrong result.
+	Line int
+	Msg  string
+}
+
+// Error gives "line 3: message", or only the message where no line is known.
+func (e *ScriptError) Error() string {
+	if e.Line == 0 {
+		return e.Msg
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
+}
+
+// TimeoutError says that a script exceeded its time limit.
+type TimeoutError struct {
+	Function string
+	Limit    time.Duration
+}
+
+// Error names the limit and the way out.
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("%s took longer than %s: look for an endless loop, or do less work in the script", e.Function, e.Limit)
+}
+
+func faultf(format string, arguments ...any) *ScriptError {
+	return &ScriptError{Msg: clean(fmt.Sprintf(format, arguments...))}
+}
+
+var (
+	position = regexp.MustCompile(`^` + chunkName + `:(\d+): ?`)
+	traced   = regexp.MustCompile(`\t` + chunkName + `:(\d+):`)
+)
+
+// scriptError reads the interpreter's error. A message that was raised again has several positions in front: the last one
+// is where it was raised first. A message without position gets the line of the innermost script function in the trace.
+func scriptError(err error) *ScriptError {
+	var api *gopher.ApiError
+	if !errors.As(err, &api) {
+		return faultf("%v", err)
+	}
+	message := ""
+	switch object := api.Object.(type) {
+	case gopher.LString, gopher.LNumber:
+		message = object.String()
+	default:
+		message = fmt.Sprintf("the script raised an error that is a %s; call error with a text", object.Type())
+	}
+	line := 0
+	for found := position.FindStringSubmatch(message); found != nil; found = position.FindStringSubmatch(message) {
+		line, _ = strconv.Atoi(found[1])
+		message = message[len(found[0]):]
+	}
+	if found := traced.FindStringSubmatch(api.StackTrace); line == 0 && found != nil {
+		line, _ = strconv.Atoi(found[1])
+	}
+	if api.Type == gopher.ApiErrorPanic {
+		message = "a library function failed: " + message
+	}
+	return &ScriptError{Line: line, Msg: clean(message)}
+}

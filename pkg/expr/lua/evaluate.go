@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"context"
+
+	gopher "github.com/yuin/gopher-lua"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Match is what evaluate says about one object.
+type Match struct {
+	Matching bool
+	// Message is at most 1 KiB, cut between characters, without control characters.
+	Message string
+}
+
+// Evaluate calls evaluate for one object. A missing matching is false; a result of another shape is a *ScriptError.
+func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) {
+	value, err := o.Value()
+	if err != nil {
+		return Match{}, err
+	}
+	if err := s.open(ctx, string(o.UID)); err != nil {
+		return Match{}, err
+	}
+	in := importer{state: s.box.state}
+	result, err := s.run(ctx, call{
+		function: "evaluate", global: "obj", argument: in.value(value, 1), limit: s.options.ObjectTimeout,
+		example: "function evaluate() return {matching=true} end",
+	})
+	if err != nil {
+		return Match{}, err
+	}
+	table, ok := result.(*gopher.LTable)
+	if !ok {
+		return Match{}, faultf("evaluate returned %s; return a table such as {matching=true, message=\"why\"}", described(result))
+	}
+	return readMatch(table)
+}
+
+func readMatch(table *gopher.LTable) (Match, error) {
+	var match Match
+	switch matching := table.RawGetString("matching").(type) {
+	case *gopher.LNilType:
+	case gopher.LBool:
+		match.Matching = bool(matching)
+	default:
+		return Match{}, faultf("evaluate returned a matching that is %s; it must be true or false", described(matching))
+	}
+	message, err := readMessage(table, "evaluate returned a message")
+	match.Message = message
+	if err != nil {
+		return Match{}, err
+	}
+	return match, nil
+}
+
+// readMessage reads the message of a result; where says whose it is.
+func readMessage(table *gopher.LTable, where string) (string, error) {
+	switch message := table.RawGetString("message").(type) {
+	case *gopher.LNilType:
+		return "", nil
+	case gopher.LString:
+		return clean(string(message)), nil
+	default:
+		return "", faultf("%s that is %s; use tostring to make it a text", where, described(message))
+	}
+}
+
+// described names a value for people.
+func described(value gopher.LValue) string {
+	if value == gopher.LNil {
+		return "nothing"
+	}
+	return "a " + value.Type().String()
+}

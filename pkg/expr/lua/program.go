@@ -1,0 +1,118 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	gopher "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+const (
+	// MaxSource is the length of the longest script in bytes. The largest published one is a tenth of that.
+	MaxSource = 64 << 10
+	// chunkName stands before the line in the interpreter's messages; see scriptError.
+	chunkName = "script"
+)
+
+// Program is a compiled script. It is immutable: any number of Sessions may share it.
+type Program struct {
+	proto *gopher.FunctionProto
+}
+
+// Compile parses and compiles a script. Errors are *SyntaxError, except that a script over MaxSource is refused unread.
+// Nothing else is checked: which functions a script must define is known only when it is called.
+func Compile(source string) (program *Program, err error) {
+	if len(source) > MaxSource {
+		return nil, fmt.Errorf("the script is %d bytes long, the limit is %d: remove what it does not need", len(source), MaxSource)
+	}
+	// The compiler panics with values that are no errors of its own when it meets something unforeseen.
+	defer func() {
+		if recovered := recover(); recovered != nil {
+			program, err = nil, syntaxError(source, fmt.Errorf("the compiler failed: %v", recovered))
+		}
+	}()
+	statements, err := parse.Parse(strings.NewReader(source), chunkName)
+	if err != nil {
+		return nil, syntaxError(source, err)
+	}
+	if err := checkNesting(statements); err != nil {
+		return nil, syntaxError(source, err)
+	}
+	proto, err := gopher.Compile(statements, chunkName)
+	if err != nil {
+		return nil, syntaxError(source, err)
+	}
+	return &Program{proto: proto}, nil
+}
+
+// SyntaxError says why a script does not compile, and where.
+type SyntaxError struct {
+	// Line and Column count from 1. Where the compiler knows no column, it is that of the line's first character.
+	Line, Column int
+	// Text is that line of the script.
+	Text string
+	Msg  string
+}
+
+// Error gives "line 3, column 8: syntax error near 'x': <text>".
+func (e *SyntaxError) Error() string {
+	message := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
+	if e.Text == "" {
+		return message
+	}
+	return message + ": " + e.Text
+}
+
+func syntaxError(source string, err error) *SyntaxError {
+	var (
+		parseError   *parse.Error
+		compileError *gopher.CompileError
+		nestingError *nestingError
+	)
+	switch {
+	case errors.As(err, &parseError):
+		return parseFault(source, parseError)
+	case errors.As(err, &compileError):
+		return faultAt(source, compileError.Line, 0, compileError.Message)
+	case errors.As(err, &nestingError):
+		return faultAt(source, nestingError.line, 0, nestingError.Error())
+	}
+	return faultAt(source, 1, 0, err.Error())
+}
+
+func parseFault(source string, err *parse.Error) *SyntaxError {
+	if err.Pos.Line == parse.EOF {
+		last := strings.TrimRight(source, " \t\r\n")
+		line := strings.Count(last, "\n") + 1
+		return faultAt(source, line, len(last)-strings.LastIndex(last, "\n"), err.Message+" near the end of the script")
+	}
+	column := err.Pos.Column
+	text := lineOf(source, err.Pos.Line)
+	// The parser reports where the token ends. A quoted token is shorter than its text: then that place has to do.
+	if start := column - len(err.Token); start >= 0 && strings.HasPrefix(text[min(start, len(text)):], err.Token) {
+		column = start + 1
+	}
+	return faultAt(source, err.Pos.Line, column, fmt.Sprintf("%s near '%s'", err.Message, err.Token))
+}
+
+func faultAt(source string, line, column int, message string) *SyntaxError {
+	line = max(1, min(line, strings.Count(source, "\n")+1))
+	text := lineOf(source, line)
+	if column < 1 {
+		column = len(text) - len(strings.TrimLeft(text, " \t")) + 1
+	}
+	return &SyntaxError{Line: line, Column: column, Text: cut(strings.TrimSpace(text), textLimit), Msg: clean(message)}
+}
+
+// textLimit bounds the quoted line of a SyntaxError in bytes.
+const textLimit = 200
+
+func lineOf(source string, line int) string {
+	lines := strings.Split(source, "\n")
+	return strings.TrimSuffix(lines[max(1, min(line, len(lines)))-1], "\r")
+}

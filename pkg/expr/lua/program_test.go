@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestCompileErrors(t *testing.T) {
+	cases := []struct{ name, source, want string }{
+		{"token", "x = 1\n\nlocal function (", "line 3, column 16: syntax error near '(': local function ("},
+		{"keyword", "x = 1\n  if x = 2 then\nend", "line 2, column 8: syntax error near '=': if x = 2 then"},
+		{"end", "function evaluate()\n  return {}\n\n", "line 2, column 12: syntax error near the end of the script: return {}"},
+		{"string", "x = 'abc", "line 1, column 9: unterminated string near the end of the script: x = 'abc"},
+		{"compiler", "x = 1\n  break", "line 2, column 3: no loop to break: break"},
+		{
+			"nesting", "x = 1\ny = a" + strings.Repeat("+a", maxNesting),
+			"line 2, column 1: nested deeper than 400 levels; split long chains of operators, or use a table: " +
+				("y = a" + strings.Repeat("+a", maxNesting))[:textLimit],
+		},
+		{"length", strings.Repeat(" ", MaxSource+1), "the script is 65537 bytes long, the limit is 65536: remove what it does not need"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Compile(c.source)
+			if text(err) != c.want {
+				t.Errorf("got  %s\nwant %s", text(err), c.want)
+			}
+			var syntax *SyntaxError
+			if c.name != "length" && !errors.As(err, &syntax) {
+				t.Errorf("%T is no *SyntaxError", err)
+			}
+		})
+	}
+}
+
+func TestCompileAcceptsWhatIsSloppyButLegal(t *testing.T) {
+	for _, source := range []string{
+		"", "-- only a comment", "return 1", "evaluate = 3", "goto done ::done::",
+		strings.Repeat("x=1 ", MaxSource/4),
+		"x = a" + strings.Repeat(" or a", 300),
+		"if a then b() " + strings.Repeat("elseif a then b() ", 150) + "end",
+	} {
+		if _, err := Compile(source); err != nil {
+			t.Errorf("Compile(%.20q): %v", source, err)
+		}
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, seed := range []string{
+		"function evaluate() return {matching=true} end", "x = ((((1))))", "local a <", "[==[", "--[[", "'\\", "\xff",
+		"for i=1,2 do break end", "goto a", "a.b.c:d{}[[x]]'y'", "x = 0x", "return ...", "x = 1e",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		if len(source) > 2048 {
+			t.Skip()
+		}
+		program, err := Compile(source)
+		if (program == nil) == (err == nil) {
+			t.Fatalf("program %v and error %v", program, err)
+		}
+		var syntax *SyntaxError
+		if errors.As(err, &syntax) && (syntax.Line < 1 || syntax.Column < 1) {
+			t.Fatalf("line %d, column %d", syntax.Line, syntax.Column)
+		}
+	})
+}

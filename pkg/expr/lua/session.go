@@ -1,0 +1,144 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lua
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	gopher "github.com/yuin/gopher-lua"
+)
+
+const (
+	defaultObjectTimeout    = 2 * time.Second
+	defaultAggregateTimeout = 60 * time.Second
+)
+
+// Options are what a run gives its scripts.
+type Options struct {
+	// Now is what os.time and os.date show during the whole session.
+	Now time.Time
+	// Seed is where math.random starts. Each object has a sequence of its own that depends on Seed and its UID.
+	Seed int64
+	// ObjectTimeout limits one Evaluate or Transform. Zero means 2 seconds.
+	ObjectTimeout time.Duration
+	// AggregateTimeout limits one Aggregate. Zero means 60 seconds.
+	AggregateTimeout time.Duration
+	// Print gets what scripts print: at most 64 lines of 256 bytes in a session. Nil drops it.
+	Print func(line string)
+}
+
+// Session is one run's interpreter for one program: libraries are loaded once, and the chunk runs anew for each object in
+// a fresh environment. It is not safe for concurrent use.
+type Session struct {
+	program *Program
+	options Options
+	// box is nil before the first call and after a failed one, which may leave the interpreter in any state.
+	box     *sandbox
+	random  *rand.Rand
+	printed int
+	closed  bool
+}
+
+// NewSession makes a session; Close ends it.
+func (p *Program) NewSession(options Options) *Session {
+	if options.ObjectTimeout == 0 {
+		options.ObjectTimeout = defaultObjectTimeout
+	}
+	if options.AggregateTimeout == 0 {
+		options.AggregateTimeout = defaultAggregateTimeout
+	}
+	return &Session{program: p, options: options}
+}
+
+// Close frees the interpreter. Calls on a closed session return ErrClosed.
+func (s *Session) Close() {
+	s.discard()
+	s.closed = true
+}
+
+func (s *Session) discard() {
+	if s.box == nil {
+		return
+	}
+	s.box.close()
+	s.box = nil
+}
+
+// open makes the interpreter ready for one call.
+func (s *Session) open(ctx context.Context, uid string) error {
+	if s.closed {
+		return ErrClosed
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if s.box == nil {
+		s.box = newSandbox(s.functions())
+	}
+	s.seed(uid)
+	return nil
+}
+
+// call is one call of a script's function.
+type call struct {
+	function string
+	// global is the name under which the function also finds its argument.
+	global   string
+	argument gopher.LValue
+	limit    time.Duration
+	// example is what a script writes that lacks the function.
+	example string
+}
+
+// run calls the function in a fresh environment. Any fault discards the interpreter.
+func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err error) {
+	ctx, cancel := context.WithTimeout(parent, c.limit)
+	defer cancel()
+	defer func() {
+		// The interpreter recovers panics of its libraries; this is for its own.
+		if recovered := recover(); recovered != nil {
+			err = faultf("the interpreter failed: %v", recovered)
+		}
+		if err == nil && ctx.Err() == nil {
+			return
+		}
+		s.discard()
+		// A script can swallow the error that the deadline raises, so that only the context tells.
+		switch {
+		case parent.Err() != nil:
+			err = context.Cause(parent)
+		case ctx.Err() != nil:
+			err = &TimeoutError{Function: c.function, Limit: c.limit}
+		}
+	}()
+	s.box.state.SetContext(ctx)
+	return s.box.call(s.program, c)
+}
+
+// call runs the chunk and then the function. The order matters: the chunk does not see the object.
+func (b *sandbox) call(program *Program, c call) (gopher.LValue, error) {
+	env := b.environment()
+	chunk := b.state.NewFunctionFromProto(program.proto)
+	chunk.Env = env
+	if _, err := b.protected(chunk); err != nil {
+		return nil, err
+	}
+	env.RawSetString(c.global, c.argument)
+	function, ok := env.RawGetString(c.function).(*gopher.LFunction)
+	if !ok {
+		return nil, faultf("the script has no global function %s; write: %s", c.function, c.example)
+	}
+	return b.protected(function, c.argument)
+}
+
+func (b *sandbox) protected(function *gopher.LFunction, arguments ...gopher.LValue) (gopher.LValue, error) {
+	if err := b.state.CallByParam(gopher.P{Fn: function, NRet: 1, Protect: true}, arguments...); err != nil {
+		return nil, scriptError(err)
+	}
+	result := b.state.Get(-1)
+	b.state.Pop(1)
+	return result, nil
+}

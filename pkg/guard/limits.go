@@ -1,0 +1,52 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// Counts are in how many consecutive runs each object has matched, by a key of the caller's.
+type Counts map[string]int64
+
+// Seen counts one more complete run, in which just the keys of matched matched: they count one more, everything else
+// starts anew.
+func (c Counts) Seen(matched []string) Counts {
+	next := make(Counts, len(matched))
+	for _, key := range matched {
+		next[key] = c[key] + 1
+	}
+	return next
+}
+
+// LimitError says that a run would touch more than it may. Users match on its text.
+type LimitError struct{ text string }
+
+func (e *LimitError) Error() string { return "blast radius limit exceeded: " + e.text }
+
+// BlastRadius returns a LimitError when matched objects out of total are more than limit allows. total is used with
+// maxPercentage only; when it is zero, any match is too much, because the share cannot be told.
+func BlastRadius(limit *v1alpha1.BlastRadiusLimit, matched, total int64) error {
+	if limit == nil || matched == 0 {
+		return nil
+	}
+	if limit.MaxCount != nil && matched > int64(*limit.MaxCount) {
+		return &LimitError{fmt.Sprintf("%d resources matched (max count %d)", matched, *limit.MaxCount)}
+	}
+	if limit.MaxPercentage == nil {
+		return nil
+	}
+	percentage := int64(*limit.MaxPercentage)
+	if total == 0 {
+		return &LimitError{fmt.Sprintf("100%% of resources matched (max percentage %d%%)", percentage)}
+	}
+	if matched*100 > percentage*total {
+		share := strconv.FormatFloat(float64(matched)*100/float64(total), 'g', 4, 64)
+		return &LimitError{fmt.Sprintf("%s%% of resources matched (max percentage %d%%)", share, percentage)}
+	}
+	return nil
+}

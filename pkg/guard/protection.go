@@ -1,0 +1,79 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package guard holds the verdicts that keep a run from doing harm: is the object protected, has it matched often enough,
+// would the run touch too much? All of it is pure.
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// DefaultProtectedNamespaces are protected unless the operator is told otherwise, besides its own namespace: they hold
+// what a cluster needs to work.
+const DefaultProtectedNamespaces = "kube-system,kube-public,kube-node-lease"
+
+// Protection says what no Cleaner may touch.
+type Protection struct {
+	// Namespaces are protected with everything in them: the operator's own among them.
+	Namespaces []string
+}
+
+// foundations are kinds without which a cluster's API, or all data behind it, is gone; by group and kind.
+var foundations = map[string]string{
+	"apiextensions.k8s.io/CustomResourceDefinition":                 "deleting it deletes every object of its kind",
+	"apiregistration.k8s.io/APIService":                             "it serves a part of the cluster's API",
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   "it guards the cluster's API",
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     "it guards the cluster's API",
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        "it guards the cluster's API",
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": "it guards the cluster's API",
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          "it guards the cluster's API",
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   "it guards the cluster's API",
+}
+
+// Reason says why no Cleaner may touch the object, or is empty. namespace is the metadata of the object's namespace; nil
+// for a cluster-scoped object.
+func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (string, error) {
+	metadata, err := o.Metadata()
+	if err != nil {
+		return "", err
+	}
+	group := o.Kind.Group
+	switch why, foundation := foundations[group+"/"+o.Kind.Kind]; {
+	case foundation:
+		return fmt.Sprintf("no Cleaner may touch a %s: %s", o.Kind.Kind, why), nil
+	case slices.Contains(p.Namespaces, o.Namespace):
+		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil
+	case group == "" && o.Kind.Kind == "Namespace" && slices.Contains(p.Namespaces, o.Name):
+		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Name), nil
+	case group == "" && o.Kind.Kind == "PersistentVolume":
+		return claimed(o)
+	case group == v1alpha1.GroupVersion.Group:
+		return "it belongs to KubeCleaner", nil
+	case metadata.Annotations[v1alpha1.ProtectAnnotation] == "true":
+		return "it is annotated " + v1alpha1.ProtectAnnotation + `: "true"`, nil
+	case namespace != nil && namespace.Annotations[v1alpha1.ProtectAnnotation] == "true":
+		return fmt.Sprintf("namespace %s is annotated %s: \"true\"", o.Namespace, v1alpha1.ProtectAnnotation), nil
+	}
+	return "", nil
+}
+
+// claimed protects a PersistentVolume that a claim holds.
+func claimed(o object.Object) (string, error) {
+	value, err := o.Value()
+	if err != nil {
+		return "", err
+	}
+	spec, _ := value["spec"].(map[string]any)
+	status, _ := value["status"].(map[string]any)
+	if _, ok := spec["claimRef"].(map[string]any); ok && status["phase"] != "Released" && status["phase"] != "Failed" {
+		return "a PersistentVolumeClaim holds it", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,162 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// countedRunAnnotation on the counts names the run that was counted last, so that a run that is carried out again
+	// after its operator went away is not counted twice.
+	countedRunAnnotation = "apps.projectsveltos.io/counted-run"
+	// countsLabel on the counts holds the UID of their Cleaner.
+	countsLabel = "apps.projectsveltos.io/counts-of"
+	// countsPerShard keeps one ConfigMap below 512 KiB: a key is at most 63 + 2 + 36 characters.
+	countsPerShard = 4000
+)
+
+// CountKey is an object's key in the counts, as k8s-cleaner writes it.
+func CountKey(o object.Object) string { return o.Kind.Kind + "__" + string(o.UID) }
+
+// Counts reads in how many consecutive runs objects have matched, and which run was counted last. Counts that k8s-cleaner
+// left are adopted.
+func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error) {
+	shards, err := j.shards(ctx, cleaner)
+	if err != nil {
+		return nil, "", err
+	}
+	counts = map[string]int64{}
+	if len(shards) > 0 {
+		lastRun = shards[0].Annotations[countedRunAnnotation]
+	}
+	for i := range shards {
+		// A part that another run wrote is of a write that was cut off: what it counts starts anew, which only delays. So
+		// do the counts of an earlier Cleaner of the same name.
+		owner, owned := shards[i].Labels[countsLabel]
+		if shards[i].Annotations[countedRunAnnotation] != lastRun || (owned && owner != string(cleaner.UID)) {
+			continue
+		}
+		for key, text := range shards[i].Data {
+			// A count that cannot be read starts anew: counts can only delay.
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
+				counts[key] = n
+			}
+		}
+	}
+	return counts, lastRun, nil
+}
+
+// shards reads the Cleaner's counts: first the ConfigMap by k8s-cleaner's name, then those that hold what did not fit.
+func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]corev1.ConfigMap, error) {
+	var first corev1.ConfigMap
+	err := j.client.Get(ctx, client.ObjectKey{Namespace: j.namespace, Name: countsName(cleaner, 0)}, &first)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, wrap("reading the counts of "+cleaner.Name, err)
+	}
+	shards := []corev1.ConfigMap{first}
+	var more corev1.ConfigMapList
+	if err := j.client.List(ctx, &more, client.InNamespace(j.namespace), client.MatchingLabels{countsLabel: string(cleaner.UID)}); err != nil {
+		return nil, wrap("reading the counts of "+cleaner.Name, err)
+	}
+	for _, shard := range more.Items {
+		if shard.Name != first.Name {
+			shards = append(shards, shard)
+		}
+	}
+	return shards, nil
+}
+
+// SaveCounts replaces the counts. The first ConfigMap, which says which run was counted last, is written last.
+func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, counts map[string]int64, run string) error {
+	old, err := j.shards(ctx, cleaner)
+	if err != nil {
+		return err
+	}
+	keys := slices.Sorted(maps.Keys(counts))
+	var shards []*corev1.ConfigMap
+	for n := 0; n == 0 || len(keys) > 0; n++ {
+		part := keys[:min(countsPerShard, len(keys))]
+		keys = keys[len(part):]
+		data := make(map[string]string, len(part))
+		for _, key := range part {
+			data[key] = strconv.FormatInt(counts[key], 10)
+		}
+		shards = append(shards, j.shard(cleaner, n, data, run))
+	}
+	for n := len(shards) - 1; n >= 0; n-- {
+		if err := j.put(ctx, shards[n], old); err != nil {
+			return wrap("writing the counts of "+cleaner.Name, err)
+		}
+	}
+	return j.dropShards(ctx, old, shards)
+}
+
+func (j *Journal) shard(cleaner *v1alpha1.Cleaner, n int, data map[string]string, run string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: j.namespace, Name: countsName(cleaner, n),
+			Labels:          map[string]string{countsLabel: string(cleaner.UID)},
+			Annotations:     map[string]string{countedRunAnnotation: run},
+			OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)},
+		},
+		Data: data,
+	}
+}
+
+// put creates or replaces one ConfigMap.
+func (j *Journal) put(ctx context.Context, shard *corev1.ConfigMap, old []corev1.ConfigMap) error {
+	i := slices.IndexFunc(old, func(c corev1.ConfigMap) bool { return c.Name == shard.Name })
+	if i < 0 {
+		return j.client.Create(ctx, shard)
+	}
+	shard.ResourceVersion = old[i].ResourceVersion
+	return j.client.Update(ctx, shard)
+}
+
+// DropCounts deletes the Cleaner's counts, if there are any.
+func (j *Journal) DropCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	old, err := j.shards(ctx, cleaner)
+	if err != nil {
+		return err
+	}
+	return wrap("deleting the counts of "+cleaner.Name, j.dropShards(ctx, old, nil))
+}
+
+// dropShards deletes the old ConfigMaps that have no successor.
+func (j *Journal) dropShards(ctx context.Context, old []corev1.ConfigMap, kept []*corev1.ConfigMap) error {
+	for i := range old {
+		if slices.ContainsFunc(kept, func(c *corev1.ConfigMap) bool { return c.Name == old[i].Name }) {
+			continue
+		}
+		if err := j.client.Delete(ctx, &old[i]); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countsName is k8s-cleaner's name for the first ConfigMap. The others carry the Cleaner's UID, so that no Cleaner's name
+// can be chosen to meet them.
+func countsName(cleaner *v1alpha1.Cleaner, n int) string {
+	if n == 0 {
+		return v1alpha1.ShortName("cleaner-"+cleaner.Name, 253)
+	}
+	return fmt.Sprintf("cleaner-counts-%s-%d", cleaner.UID, n)
+}

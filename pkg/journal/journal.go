@@ -1,0 +1,139 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package journal keeps what runs intend and did: CleanerRuns, Reports, and in how many runs each object has matched.
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// ErrOtherCleaner says that a run's name is taken by the run of another Cleaner, an earlier one of the same name.
+var ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
+
+// Journal writes records through a client that reads the API server, not a cache.
+type Journal struct {
+	client    client.Client
+	namespace string
+	clock     clock.PassiveClock
+}
+
+// New returns a Journal. namespace is the operator's own, where it keeps state.
+func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal {
+	return &Journal{client: live, namespace: namespace, clock: clk}
+}
+
+// Begin creates the record of a run, which is the lock that makes it happen once. When the record is there already, begun
+// is what it says: a final phase means that the run has happened, Executing that it was cut off while it touched things,
+// anything else that it touched nothing yet and may be carried out under this record.
+func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
+	run := &v1alpha1.CleanerRun{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
+			Labels:          map[string]string{v1alpha1.CleanerLabel: string(cleaner.UID)},
+			OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)},
+		},
+		Spec: spec,
+	}
+	err = j.client.Create(ctx, run)
+	if !apierrors.IsAlreadyExists(err) {
+		return run, wrap("creating CleanerRun "+run.Name, err)
+	}
+	if run, err = j.Find(ctx, run.Name); err != nil {
+		return nil, err
+	}
+	if run == nil || run.Spec.CleanerUID != cleaner.UID {
+		return nil, ErrOtherCleaner
+	}
+	return run, nil
+}
+
+// Find reads a record. It is nil when there is none.
+func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
+	var run v1alpha1.CleanerRun
+	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &run)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return &run, wrap("reading CleanerRun "+name, err)
+}
+
+// Intend writes down, before anything is touched, what the run is going to touch. Without its success nothing may be.
+func (j *Journal) Intend(ctx context.Context, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) error {
+	Describe(run, considered, outcomes)
+	run.Status.Phase = v1alpha1.RunExecuting
+	return wrap("writing down what the run intends", j.client.Status().Update(ctx, run))
+}
+
+// Save writes the run's status. A record that somebody deleted meanwhile is not written again.
+func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun) error {
+	status := run.Status
+	err := j.client.Status().Update(ctx, run)
+	run.Status = status // also when the server's answer was not decoded
+	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
+}
+
+// Prune deletes the Cleaner's oldest finished records beyond its history limits.
+func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	var runs v1alpha1.CleanerRunList
+	if err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)}); err != nil {
+		return wrap("listing the CleanerRuns of "+cleaner.Name, err)
+	}
+	slices.SortFunc(runs.Items, func(a, b v1alpha1.CleanerRun) int { // newest first
+		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
+	})
+	good := ptr.Deref(cleaner.Spec.SuccessfulRunsHistoryLimit, 3)
+	bad := ptr.Deref(cleaner.Spec.FailedRunsHistoryLimit, 1)
+	var errs []error
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		left := &bad
+		switch {
+		case !run.Status.Phase.Final():
+			continue
+		case run.Status.Phase == v1alpha1.RunCompleted:
+			left = &good
+		}
+		if *left--; *left < 0 {
+			errs = append(errs, client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
+		}
+	}
+	return wrap("deleting old CleanerRuns of "+cleaner.Name, errors.Join(errs...))
+}
+
+// End sets the fields that every ended run has.
+func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+	now := metav1.NewTime(j.clock.Now())
+	run.Status.Phase, run.Status.Reason, run.Status.Message = phase, reason, message
+	run.Status.CompletionTime = &now
+	if run.Status.StartTime != nil {
+		run.Status.Duration = &metav1.Duration{Duration: now.Sub(run.Status.StartTime.Time).Round(time.Millisecond)}
+	}
+}
+
+func ownedBy(cleaner *v1alpha1.Cleaner) metav1.OwnerReference {
+	return metav1.OwnerReference{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner",
+		Name: cleaner.Name, UID: cleaner.UID, Controller: ptr.To(true),
+	}
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,122 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// maxReportBytes and maxRunBytes bound the lists in a Report and in a CleanerRun: etcd takes at most 1.5 MiB at once.
+	maxReportBytes = 512 << 10
+	maxRunBytes    = 256 << 10
+	// fieldManager owns what the operator applies.
+	fieldManager = "kubecleaner"
+)
+
+// WriteReport writes the Report of the Cleaner's name anew. It goes away with the Cleaner.
+func (j *Journal) WriteReport(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
+	report := &v1alpha1.Report{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Report"},
+		ObjectMeta: metav1.ObjectMeta{Name: cleaner.Name, OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)}},
+		Spec:       reportSpec(run, outcomes),
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
+	if err != nil {
+		return wrap("writing Report "+cleaner.Name, err)
+	}
+	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
+	apply := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
+	return wrap("writing Report "+cleaner.Name, j.client.Apply(ctx, apply, client.FieldOwner(fieldManager), client.ForceOwnership))
+}
+
+// DropReport deletes the Report of a Cleaner's name, if there is one.
+func (j *Journal) DropReport(ctx context.Context, name string) error {
+	report := &v1alpha1.Report{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return wrap("deleting Report "+name, client.IgnoreNotFound(j.client.Delete(ctx, report)))
+}
+
+// reportSpec lists what the run handled. What a stopped run would have touched is listed too, and says so, because people
+// look here for it.
+func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome) v1alpha1.ReportSpec {
+	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
+	if run.Status.Phase != v1alpha1.RunCompleted {
+		spec.Message = run.Status.Message
+	}
+	size, omitted := 0, 0
+	for _, outcome := range outcomes {
+		message := outcome.Message
+		switch {
+		case outcome.Result == v1alpha1.OutcomeNotActed:
+			message = strings.TrimSuffix("not acted on: "+message, ": ")
+		case !outcome.Handled():
+			continue
+		}
+		info := v1alpha1.ResourceInfo{
+			Resource: corev1.ObjectReference{
+				APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
+				Namespace: outcome.Namespace, Name: outcome.Name,
+			},
+			Message: message,
+		}
+		if size += info.Size(); size > maxReportBytes {
+			omitted++
+			continue
+		}
+		spec.ResourceInfo = append(spec.ResourceInfo, info)
+	}
+	if omitted > 0 {
+		spec.Message = strings.TrimSpace(fmt.Sprintf("%s %d more objects are not listed: a Report holds at most %d KiB.", spec.Message, omitted, maxReportBytes>>10))
+	}
+	return spec
+}
+
+// Describe puts the outcomes, counted and listed as far as they fit, into the run's status.
+func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
+	status := &run.Status
+	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
+	status.Objects, status.ObjectsOmitted = nil, 0
+	size := 0
+	for _, outcome := range outcomes {
+		count(&status.RunCounts, outcome.Result)
+		entry := v1alpha1.ObjectOutcome{
+			APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
+			Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
+			Outcome: outcome.Result, Reason: outcome.Detail, Message: outcome.Message,
+		}
+		if size += entry.Size(); size > maxRunBytes {
+			status.ObjectsOmitted++
+			continue
+		}
+		status.Objects = append(status.Objects, entry)
+	}
+}
+
+func count(counts *v1alpha1.RunCounts, result v1alpha1.OutcomeResult) {
+	if result == v1alpha1.OutcomeNotEvaluated {
+		counts.Failed++
+		return
+	}
+	counts.Matched++
+	switch result {
+	case v1alpha1.OutcomeMatched:
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeGone:
+		counts.Acted++
+	case v1alpha1.OutcomeFailed:
+		counts.Failed++
+	default:
+		counts.Skipped++
+	}
+}

@@ -1,0 +1,130 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package object holds one Kubernetes object as the bytes that the API server sent, and the values that pass through a
+// run: Candidate, Verdict, Outcome. Bytes are decoded only where somebody looks, so that what nobody touches stays exact.
+package object
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Kind is a kind as the cluster serves it.
+type Kind struct {
+	schema.GroupVersionKind
+	// Resource is the plural name in paths, for example "configmaps".
+	Resource string
+	// Namespaced is false for a cluster-scoped kind.
+	Namespaced bool
+}
+
+// GroupVersionPath is the URL path of a group-version, where the API server lists the kinds that it serves.
+func GroupVersionPath(gv schema.GroupVersion) string {
+	if gv.Group == "" {
+		return "/api/" + gv.Version
+	}
+	return "/apis/" + gv.Group + "/" + gv.Version
+}
+
+// Path is the URL path of the kind's collection, in one namespace or, with an empty one, in the whole cluster. With a name
+// it is the path of that object.
+func (k Kind) Path(namespace, name string) string {
+	path := GroupVersionPath(k.GroupVersion())
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	path += "/" + k.Resource
+	if name != "" {
+		path += "/" + name
+	}
+	return path
+}
+
+// APIVersion is the kind's group and version as objects write it, for example "apps/v1".
+func (k Kind) APIVersion() string { return k.GroupVersion().String() }
+
+// Object is one object as the API server sent it. It is never changed.
+type Object struct {
+	Kind Kind
+	// Raw is the object's JSON. In a list of a built-in kind it has no kind and apiVersion: Value adds them.
+	Raw []byte
+
+	Namespace       string
+	Name            string
+	UID             types.UID
+	ResourceVersion string
+	Created         time.Time
+	// Deleting is true when the object has a deletionTimestamp.
+	Deleting bool
+}
+
+// New reads the identity of an object of the given kind from its JSON. It is an error when name, UID or resourceVersion is
+// missing, because nothing may be done to an object without them.
+func New(kind Kind, raw []byte) (Object, error) {
+	var partial struct {
+		Metadata struct {
+			Namespace         string       `json:"namespace"`
+			Name              string       `json:"name"`
+			UID               types.UID    `json:"uid"`
+			ResourceVersion   string       `json:"resourceVersion"`
+			CreationTimestamp metav1.Time  `json:"creationTimestamp"`
+			DeletionTimestamp *metav1.Time `json:"deletionTimestamp"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &partial); err != nil {
+		return Object{}, fmt.Errorf("reading the metadata of a %s: %w", kind.Kind, err)
+	}
+	m := partial.Metadata
+	if m.Name == "" || m.UID == "" || m.ResourceVersion == "" {
+		return Object{}, fmt.Errorf("%s %s/%s has no name, uid or resourceVersion", kind.Kind, m.Namespace, m.Name)
+	}
+	return Object{
+		Kind: kind, Raw: raw,
+		Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
+		Created: m.CreationTimestamp.Time, Deleting: m.DeletionTimestamp != nil,
+	}, nil
+}
+
+// Value decodes the whole object, with apiVersion and kind. Numbers are json.Number, so that they keep their exact text.
+// Each call returns a value of its own.
+func (o Object) Value() (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(o.Raw))
+	decoder.UseNumber()
+	var value map[string]any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("decoding %s: %w", o, err)
+	}
+	if value == nil {
+		return nil, fmt.Errorf("decoding %s: %w", o, errors.New("it is null"))
+	}
+	value["apiVersion"], value["kind"] = o.Kind.APIVersion(), o.Kind.Kind
+	return value, nil
+}
+
+// Metadata decodes the object's metadata.
+func (o Object) Metadata() (metav1.ObjectMeta, error) {
+	var partial metav1.PartialObjectMetadata
+	if err := json.Unmarshal(o.Raw, &partial); err != nil {
+		return metav1.ObjectMeta{}, fmt.Errorf("decoding the metadata of %s: %w", o, err)
+	}
+	return partial.ObjectMeta, nil
+}
+
+// Path is the object's URL path.
+func (o Object) Path() string { return o.Kind.Path(o.Namespace, o.Name) }
+
+// String names the object for people: "ConfigMap default/settings".
+func (o Object) String() string {
+	if o.Namespace == "" {
+		return o.Kind.Kind + " " + o.Name
+	}
+	return o.Kind.Kind + " " + o.Namespace + "/" + o.Name
+}

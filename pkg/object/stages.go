@@ -1,0 +1,45 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import "github.com/kubecleaner/kubecleaner/api/v1alpha1"
+
+// Candidate is an object that a selector selected and its script, if any, found matching.
+type Candidate struct {
+	Object
+	// Selector is the index of the selector that selected it.
+	Selector int
+	// Message is the script's message.
+	Message string
+}
+
+// Verdict is what the run decided about a candidate before anything was touched.
+type Verdict struct {
+	Candidate
+	// Act is true when the object is to be deleted, changed or, in a Scan, reported as a match.
+	Act bool
+	// Skip, when Act is false, is the word for why the object is left alone, and Reason the sentence.
+	Skip   v1alpha1.OutcomeResult
+	Reason string
+}
+
+// Outcome is what became of a verdict.
+type Outcome struct {
+	Verdict
+	Result v1alpha1.OutcomeResult
+	// Detail says why an object was left alone or failed.
+	Detail string
+	// Err is the cause of Result Failed or NotEvaluated, for telling a refusal from a fault.
+	Err error
+}
+
+// Handled reports whether the run did to the object what it was asked to do; a Scan is asked to find it.
+func (o Outcome) Handled() bool {
+	switch o.Result {
+	case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,139 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// parallel is how many objects a run acts on at once.
+const parallel = 16
+
+// act is stages 3 and 4: it writes down what is going to be touched, and touches it. It returns an outcome for each verdict,
+// and the cause when nothing was touched because that could not be written down.
+func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan) ([]object.Outcome, error) {
+	outcomes := planned(plan)
+	if plan.counts != nil {
+		if err := r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name); err != nil {
+			return untouched(outcomes, err), err
+		}
+	}
+	if record.Spec.Action == v1alpha1.ActionScan {
+		return found(ctx, outcomes), nil
+	}
+	var victims []int
+	for i, verdict := range plan.verdicts {
+		if verdict.Act {
+			victims = append(victims, i)
+		}
+	}
+	if len(victims) == 0 || ctx.Err() != nil {
+		return untouched(outcomes, context.Cause(ctx)), nil
+	}
+	if err := r.Journal.Intend(ctx, record, plan.considered, outcomes); err != nil {
+		return untouched(outcomes, err), err
+	}
+	if err := r.protectAgain(ctx, plan); err != nil {
+		return untouched(outcomes, err), err
+	}
+	workqueue.ParallelizeUntil(ctx, parallel, len(victims), func(i int) {
+		n := victims[i]
+		outcomes[n] = r.actOn(ctx, cleaner, record, scripts, plan, plan.verdicts[n])
+	})
+	return untouched(outcomes, context.Cause(ctx)), nil
+}
+
+// planned are the outcomes so far: what is left alone, and what is still to be touched.
+func planned(plan *plan) []object.Outcome {
+	outcomes := make([]object.Outcome, len(plan.verdicts))
+	for i, verdict := range plan.verdicts {
+		outcomes[i] = object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomePlanned}
+		if !verdict.Act {
+			outcomes[i].Result, outcomes[i].Detail = verdict.Skip, verdict.Reason
+		}
+	}
+	return outcomes
+}
+
+// found are the outcomes of a Scan.
+func found(ctx context.Context, outcomes []object.Outcome) []object.Outcome {
+	log := klog.FromContext(ctx)
+	for i := range outcomes {
+		if outcomes[i].Result != v1alpha1.OutcomePlanned {
+			continue
+		}
+		outcomes[i].Result = v1alpha1.OutcomeMatched
+		o := outcomes[i]
+		// k8s-cleaner documents this line for dry runs.
+		log.Info("resource is a match for cleaner", "kind", o.Kind.Kind, "object", objectName(o.Object), "message", o.Message)
+	}
+	return outcomes
+}
+
+// untouched gives every object that the run did not come to the reason why.
+func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
+	for i := range outcomes {
+		if outcomes[i].Result == v1alpha1.OutcomePlanned {
+			outcomes[i].Result = v1alpha1.OutcomeInterrupted
+			outcomes[i].Detail = "the run was stopped before it came to this object"
+			if cause != nil {
+				outcomes[i].Detail += ": " + cause.Error()
+			}
+		}
+	}
+	return outcomes
+}
+
+// protectAgain reads the namespaces once more, after the intent: an annotation that was set meanwhile counts.
+func (r *Runner) protectAgain(ctx context.Context, plan *plan) error {
+	namespaces, err := r.Reader.Namespaces(ctx)
+	if err != nil {
+		return fmt.Errorf("reading once more which namespaces are protected: %w", err)
+	}
+	plan.namespaces = namespaces
+	var errs []error
+	for i := range plan.verdicts {
+		if plan.verdicts[i].Act {
+			errs = append(errs, r.protectOne(plan, &plan.verdicts[i]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// actOn deletes or changes one object. A panic is this object's failure.
+func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan, verdict object.Verdict) (outcome object.Outcome) {
+	log := klog.FromContext(ctx).WithValues("kind", verdict.Kind.Kind, "object", objectName(verdict.Object))
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error(fmt.Errorf("%v", p), "Acting on an object panicked", "stack", string(debug.Stack()))
+			outcome = object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: "a fault of KubeCleaner; please report it with the operator's log"}
+		}
+	}()
+	switch {
+	case !verdict.Act: // protected since it was judged
+		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
+	case record.Spec.Action == v1alpha1.ActionTransform:
+		outcome = r.Actor.Transform(ctx, verdict, scripts.change, r.again(plan, verdict))
+	default:
+		outcome = r.Actor.Delete(ctx, verdict, cleaner.Spec.DeleteOptions, r.again(plan, verdict))
+	}
+	switch {
+	case outcome.Err != nil:
+		log.Error(outcome.Err, "Could not act on resource", "action", record.Spec.Action)
+	case outcome.Handled():
+		log.Info("Acted on resource", "outcome", outcome.Result, "message", outcome.Message)
+	default:
+		log.Info("Left resource alone", "outcome", outcome.Result, "reason", outcome.Detail)
+	}
+	return outcome
+}

@@ -1,0 +1,256 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// plan is what a run decided before it touches anything.
+type plan struct {
+	selectors  []*selector.Selector
+	selections []selector.Selection
+	aggregated bool
+	// verdicts are on the objects that matched, in the order in which they were found, each object once.
+	verdicts []object.Verdict
+	// notEvaluated are the objects that could not be judged.
+	notEvaluated []object.Outcome
+	considered   int64
+	// waiting is how many objects match, but not yet in enough consecutive runs.
+	waiting int
+	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
+	counts guard.Counts
+	// namespaces are the metadata of all namespaces, for protection. Nil until something matched.
+	namespaces map[string]*metav1.ObjectMeta
+	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
+	incomplete, limit error
+}
+
+// read is stage 1: one list per selector, each object judged as it passes.
+func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts) *plan {
+	plan := &plan{aggregated: scripts.aggregate != nil}
+	var candidates []object.Candidate
+	var errs []error
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		s, err := selector.New(i, spec, scripts.judge(i), r.Clock.Now())
+		var selection selector.Selection
+		if err == nil {
+			selection = s.Select(ctx, r.Reader)
+			err = selection.Err
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: %w", i, err))
+		}
+		plan.selectors = append(plan.selectors, s)
+		plan.selections = append(plan.selections, selection)
+		plan.considered += selection.Considered
+		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
+		candidates = append(candidates, selection.Candidates...)
+	}
+	plan.incomplete = errors.Join(errs...)
+	for _, candidate := range once(candidates) {
+		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
+	}
+	return plan
+}
+
+// once keeps the first candidate for each object.
+func once(candidates []object.Candidate) []object.Candidate {
+	seen := make(map[types.UID]bool, len(candidates))
+	return slices.DeleteFunc(candidates, func(c object.Candidate) bool {
+		again := seen[c.UID]
+		seen[c.UID] = true
+		return again
+	})
+}
+
+// judge is stage 2: the aggregated script over all that was selected, then the guards.
+func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan) {
+	r.aggregate(ctx, scripts, plan)
+	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
+	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
+	if record.Spec.Action == v1alpha1.ActionScan {
+		return
+	}
+	if plan.incomplete == nil {
+		plan.limit, plan.incomplete = r.blastRadius(ctx, cleaner, plan)
+	}
+	switch {
+	case plan.incomplete != nil:
+		plan.leaveAlone("the view of the cluster was not complete")
+	case plan.limit != nil:
+		plan.leaveAlone(plan.limit.Error())
+	}
+}
+
+// aggregate lets the aggregated script choose. It never sees a part of the objects only: then nothing is chosen.
+func (r *Runner) aggregate(ctx context.Context, scripts *scripts, plan *plan) {
+	if !plan.aggregated {
+		return
+	}
+	verdicts := plan.verdicts
+	plan.verdicts = nil
+	if plan.incomplete != nil {
+		return
+	}
+	candidates := make([]object.Candidate, len(verdicts))
+	for i := range verdicts {
+		candidates[i] = verdicts[i].Candidate
+	}
+	picked, err := scripts.pick(ctx, candidates)
+	if err != nil {
+		plan.incomplete = err
+		return
+	}
+	for _, candidate := range picked {
+		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
+	}
+}
+
+// countOccurrences drops the objects that have not matched in enough consecutive runs. An incomplete view counts nothing.
+func (r *Runner) countOccurrences(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan) error {
+	threshold := int64(ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1))
+	if threshold <= 1 {
+		return nil
+	}
+	stored, lastRun, err := r.Journal.Counts(ctx, cleaner)
+	if err != nil {
+		plan.waiting, plan.verdicts = len(plan.verdicts), nil
+		return err
+	}
+	counts := guard.Counts(stored)
+	if lastRun != record.Name { // else this run was counted before it was cut off
+		keys := make([]string, len(plan.verdicts))
+		for i := range plan.verdicts {
+			keys[i] = journal.CountKey(plan.verdicts[i].Object)
+		}
+		counts = counts.Seen(keys)
+		if plan.incomplete == nil {
+			plan.counts = counts
+		}
+	}
+	before := len(plan.verdicts)
+	plan.verdicts = slices.DeleteFunc(plan.verdicts, func(v object.Verdict) bool {
+		return counts[journal.CountKey(v.Object)] < threshold
+	})
+	plan.waiting = before - len(plan.verdicts)
+	return nil
+}
+
+// protect turns the verdicts on protected objects into skips.
+func (r *Runner) protect(ctx context.Context, plan *plan) error {
+	if len(plan.verdicts) == 0 {
+		return nil
+	}
+	var err error
+	if plan.namespaces, err = r.Reader.Namespaces(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for i := range plan.verdicts {
+		errs = append(errs, r.protectOne(plan, &plan.verdicts[i]))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Runner) protectOne(plan *plan, verdict *object.Verdict) error {
+	reason, err := r.Protection.Reason(verdict.Object, plan.namespaces[verdict.Namespace])
+	if err == nil && reason != "" {
+		verdict.Act, verdict.Skip, verdict.Reason = false, v1alpha1.OutcomeProtected, reason
+	}
+	return err
+}
+
+// blastRadius compares what the run would touch with the Cleaner's limit.
+func (r *Runner) blastRadius(ctx context.Context, cleaner *v1alpha1.Cleaner, plan *plan) (limit, fault error) {
+	spec := cleaner.Spec.BlastRadiusLimit
+	if spec == nil {
+		return nil, nil
+	}
+	var matched, total int64
+	for _, verdict := range plan.verdicts {
+		if verdict.Act {
+			matched++
+		}
+	}
+	if spec.MaxPercentage != nil && matched > 0 {
+		if total, fault = r.total(ctx, plan); fault != nil {
+			return nil, fmt.Errorf("counting for blastRadiusLimit: %w", fault)
+		}
+	}
+	return guard.BlastRadius(spec, matched, total), nil
+}
+
+// total counts the objects of the kinds that can be acted on, in the selected namespaces, before label filters. Kinds that
+// an aggregated script only looks things up in are not counted: of an aggregated selection, those that it returned are.
+func (r *Runner) total(ctx context.Context, plan *plan) (int64, error) {
+	returned := map[object.Kind]bool{}
+	for _, verdict := range plan.verdicts {
+		returned[verdict.Kind] = true
+	}
+	scopes := map[object.Kind]selector.Scope{}
+	for _, selection := range plan.selections {
+		if plan.aggregated && !returned[selection.Kind] {
+			continue
+		}
+		scopes[selection.Kind] = scopes[selection.Kind].Union(selection.Scope)
+	}
+	var total int64
+	for kind, scope := range scopes {
+		n, err := r.Reader.Count(ctx, kind, scope)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// leaveAlone turns every verdict to act into one not to.
+func (p *plan) leaveAlone(reason string) {
+	for i := range p.verdicts {
+		if v := &p.verdicts[i]; v.Act {
+			v.Act, v.Skip, v.Reason = false, v1alpha1.OutcomeNotActed, reason
+		}
+	}
+}
+
+// again judges a live object as the run judged it before, protection included.
+func (r *Runner) again(plan *plan, before object.Verdict) action.Again {
+	return func(ctx context.Context, live object.Object) (object.Verdict, error) {
+		next := object.Verdict{Candidate: object.Candidate{Object: live, Selector: before.Selector, Message: before.Message}}
+		next.Skip = v1alpha1.OutcomeChanged
+		if plan.aggregated {
+			next.Reason = "it changed since it was judged together with the others; the next run judges it again"
+			return next, nil
+		}
+		scope := plan.selections[before.Selector].Scope
+		matches, message, err := plan.selectors[before.Selector].Again(ctx, live, scope)
+		if err != nil {
+			return next, err
+		}
+		if !matches {
+			next.Reason = "it changed since it was judged, and does not match any more"
+			return next, nil
+		}
+		klog.FromContext(ctx).V(1).Info("Resource changed and still matches", "object", objectName(live))
+		next.Act, next.Skip, next.Message = true, "", message
+		return next, r.protectOne(plan, &next)
+	}
+}

@@ -1,0 +1,65 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/klog/v2"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/notify"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// record is stage 5: what became of every object, and of the run.
+func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
+	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...))
+	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
+	r.end(ctx, record, phase, reason, message)
+	for _, outcome := range outcomes {
+		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
+	}
+	log := klog.FromContext(ctx).WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
+		"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration", record.Status.Duration.Duration.String())
+	if phase == v1alpha1.RunCompleted {
+		log.Info("Run completed", "action", record.Spec.Action)
+	} else {
+		log.Info("Run did not complete", "action", record.Spec.Action, "message", message)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if err := r.Journal.Prune(ctx, cleaner); err != nil {
+		log.Error(err, "Could not delete old CleanerRuns")
+	}
+}
+
+// tell is stage 6: every notification on its own. What could not be delivered is put into the record.
+func (r *Runner) tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	for _, notification := range cleaner.Spec.Notifications {
+		var err error
+		switch notification.Type {
+		case v1alpha1.NotificationCleanerReport:
+			err = r.Journal.WriteReport(ctx, cleaner, record, outcomes)
+		case v1alpha1.NotificationEvent:
+			if record.Status.Matched > 0 {
+				err = r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
+			}
+		default:
+			err = fmt.Errorf("this version of the operator does not know the type %q", notification.Type)
+		}
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Could not deliver notification", "notification", notification.Name, "type", notification.Type)
+			record.Status.Undelivered = append(record.Status.Undelivered,
+				v1alpha1.Truncate(fmt.Sprintf("%s (%s): %s", notification.Name, notification.Type, oneLine(err)), 1024))
+		}
+	}
+	if len(record.Status.Undelivered) > 0 {
+		r.save(ctx, record)
+	}
+}

@@ -1,0 +1,210 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package run carries out one run of a Cleaner: read, judge, record, act, record, tell. Each stage takes the value that the
+// stage before it made; only acting and recording write to the cluster.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/notify"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+const (
+	// MaxDuration is after how long a run is stopped before its next object.
+	MaxDuration = time.Hour
+	// recordTimeout bounds the writing of a record, also of a run that was stopped.
+	recordTimeout = 20 * time.Second
+)
+
+var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
+
+// Runner carries out runs with what it is given.
+type Runner struct {
+	// Client reads Cleaners from the API server, not from a cache.
+	Client  client.Client
+	Reader  *selector.Reader
+	Actor   *action.Actor
+	Journal *journal.Journal
+	Metrics *metrics.Metrics
+	// Event is the channel of notifications of type Event.
+	Event      notify.Channel
+	Protection guard.Protection
+	Clock      clock.PassiveClock
+	// DryRun makes every run a Scan.
+	DryRun bool
+	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
+	// then left for the next leader to carry out.
+	Stopping error
+}
+
+// Request says which run to carry out.
+type Request struct {
+	// Cleaner is the Cleaner's name.
+	Cleaner string
+	// Nominal is when the run was due.
+	Nominal time.Time
+	Trigger v1alpha1.RunTrigger
+	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
+	WhileSuspended bool
+}
+
+// Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
+func (r *Runner) Run(ctx context.Context, request Request) *v1alpha1.CleanerRun {
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
+	defer cancel()
+	cleaner, record, err := r.begin(ctx, request)
+	if err != nil || record.Status.Phase.Final() {
+		return record
+	}
+	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", cleaner.Name, "run", record.Name))
+	defer r.recoverRun(ctx, record)
+	r.carryOut(ctx, cleaner, record, request)
+	return record
+}
+
+func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
+	if cleaner.IsSuspended() && !request.WhileSuspended {
+		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The Cleaner was suspended before the run began.")
+		return
+	}
+	scripts, err := compile(cleaner)
+	if err != nil {
+		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "A script does not compile: "+err.Error())
+		return
+	}
+	log := klog.FromContext(ctx)
+	scripts.open(r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
+	defer scripts.close()
+
+	plan := r.read(ctx, cleaner, record, scripts)
+	r.judge(ctx, cleaner, record, scripts, plan)
+	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
+		return // nothing was touched: the next leader carries the run out
+	}
+	outcomes, err := r.act(ctx, cleaner, record, scripts, plan)
+	r.record(ctx, cleaner, record, plan, outcomes, err)
+	r.tell(ctx, cleaner, record, outcomes)
+}
+
+// begin reads the Cleaner and takes the lock. With an error, the record is one that could not be written.
+func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner, *v1alpha1.CleanerRun, error) {
+	now := metav1.NewTime(r.Clock.Now())
+	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{
+		Cleaner: request.Cleaner, NominalTime: metav1.NewTime(request.Nominal), Trigger: request.Trigger, Action: v1alpha1.ActionScan,
+	}}
+	record.Name = v1alpha1.RunName(request.Cleaner, request.Nominal)
+	record.Status.StartTime = &now
+	var cleaner v1alpha1.Cleaner
+	err := r.Client.Get(ctx, client.ObjectKey{Name: request.Cleaner}, &cleaner)
+	if err == nil && !cleaner.DeletionTimestamp.IsZero() {
+		err = errors.New("the Cleaner is being deleted")
+	}
+	if err != nil {
+		return nil, r.unrecorded(record, fmt.Errorf("reading Cleaner %s: %w", request.Cleaner, err)), err
+	}
+	record.Spec.CleanerUID, record.Spec.CleanerGeneration = cleaner.UID, cleaner.Generation
+	record.Spec.Action = cleaner.EffectiveAction()
+	if r.DryRun && record.Spec.Action != v1alpha1.ActionScan {
+		record.Spec.Action, record.Spec.DryRun = v1alpha1.ActionScan, true
+	}
+	begun, err := r.Journal.Begin(ctx, &cleaner, record.Spec)
+	if err != nil {
+		return nil, r.unrecorded(record, err), err
+	}
+	if begun.Status.Phase == v1alpha1.RunExecuting {
+		r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, cutOff(begun))
+		return &cleaner, begun, nil
+	}
+	if !begun.Status.Phase.Final() {
+		begun.Status.StartTime = &now
+	}
+	return &cleaner, begun, nil
+}
+
+// unrecorded ends a record that could not be written.
+func (r *Runner) unrecorded(record *v1alpha1.CleanerRun, err error) *v1alpha1.CleanerRun {
+	reason := v1alpha1.ReasonFailed
+	if apierrors.IsForbidden(err) {
+		reason = v1alpha1.ReasonForbidden
+	}
+	r.Journal.End(record, v1alpha1.RunFailed, reason, "The run could not begin, nothing was touched: "+err.Error())
+	return record
+}
+
+// end ends the record and writes it.
+func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+	r.Journal.End(record, phase, reason, message)
+	r.save(ctx, record)
+}
+
+// save writes the record, also when the run was stopped.
+func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if err := r.Journal.Save(ctx, record); err != nil {
+		klog.FromContext(ctx).Error(err, "Could not write the record of the run")
+	}
+}
+
+// recoverRun turns a panic into the failure of this run.
+func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
+	if p := recover(); p != nil {
+		klog.FromContext(ctx).Error(fmt.Errorf("%v", p), "Run panicked", "stack", string(debug.Stack()))
+		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
+			fmt.Sprintf("The run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p))
+	}
+}
+
+// Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
+// nothing. An error means that the cluster could not be asked.
+func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
+	_, invalid := compile(cleaner)
+	problems := []error{invalid}
+	var unknown, faults []error
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("resourceSelectors[%d]", i)
+		s, err := selector.New(i, spec, nil, r.Clock.Now())
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", field, err))
+			continue
+		}
+		var kind *selector.UnknownKindError
+		if _, err := s.Resolve(ctx, r.Reader); errors.As(err, &kind) {
+			unknown = append(unknown, fmt.Errorf("%s: %w", field, err))
+		} else if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", field, err))
+		}
+	}
+	invalid = errors.Join(problems...)
+	all := errors.Join(invalid, errors.Join(unknown...))
+	switch {
+	case invalid != nil:
+		return v1alpha1.ReasonInvalidExpression, oneLine(all), nil
+	case all != nil:
+		return v1alpha1.ReasonUnknownKind, oneLine(all), nil
+	}
+	return "", "", errors.Join(faults...)
+}
+
+// objectName names an object in logs.
+func objectName(o object.Object) klog.ObjectRef { return klog.KRef(o.Namespace, o.Name) }

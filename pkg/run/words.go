@@ -1,0 +1,133 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// maxMessage bounds a record's message in bytes.
+const maxMessage = 4096
+
+// conclude says in which phase the run ends, for which reason, and in a sentence.
+func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
+	touched := touchedWords(record)
+	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
+		return phase, reason, v1alpha1.Truncate(message, maxMessage)
+	}
+	switch stopped := context.Cause(ctx); {
+	case stopped != nil:
+		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
+	case err != nil:
+		return end(v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), "Nothing was touched: "+oneLine(err))
+	case plan.incomplete != nil:
+		return end(v1alpha1.RunFailed, reasonFor(plan.incomplete, v1alpha1.ReasonViewIncomplete),
+			"Nothing was touched, because the view was not complete: "+oneLine(plan.incomplete))
+	case plan.limit != nil:
+		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+plan.limit.Error())
+	}
+	var first *object.Outcome
+	reason := v1alpha1.ReasonPartiallyFailed
+	for i := range outcomes {
+		if outcomes[i].Result != v1alpha1.OutcomeFailed {
+			continue
+		}
+		if first == nil {
+			first = &outcomes[i]
+		}
+		reason = reasonFor(outcomes[i].Err, reason)
+	}
+	if first != nil {
+		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
+	}
+	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+muchWords(record))
+}
+
+// reasonFor is Forbidden when the API server refused something for want of rights.
+func reasonFor(err error, otherwise string) string {
+	if forbidden(err) {
+		return v1alpha1.ReasonForbidden
+	}
+	return otherwise
+}
+
+// forbidden looks through joined errors too, where errors.As stops at the first that fits.
+func forbidden(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
+	case nil:
+		return false
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			if forbidden(inner) {
+				return true
+			}
+		}
+		return false
+	case interface{ Unwrap() error }:
+		return apierrors.IsForbidden(err) || forbidden(e.Unwrap())
+	}
+	return apierrors.IsForbidden(err)
+}
+
+// touchedWords says what the run did, in counts.
+func touchedWords(record *v1alpha1.CleanerRun) string {
+	counts := record.Status.RunCounts
+	done := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[record.Spec.Action]
+	text := fmt.Sprintf("%s of %s matched", objects(counts.Matched), objects(counts.Considered))
+	switch {
+	case record.Spec.DryRun:
+		return text + "; nothing was touched, because the operator runs with --dry-run."
+	case done == "":
+		return text + "."
+	}
+	text += fmt.Sprintf("; %d %s", counts.Acted, done)
+	if counts.Skipped > 0 {
+		text += fmt.Sprintf(", %d left alone", counts.Skipped)
+	}
+	if counts.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", counts.Failed)
+	}
+	return text + "."
+}
+
+func waitingWords(plan *plan) string {
+	if plan.waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s more match, but not yet in enough consecutive runs (occurrenceThreshold).", objects(int64(plan.waiting)))
+}
+
+// muchWords draws attention to a Delete that took more than half of what it looked at.
+func muchWords(record *v1alpha1.CleanerRun) string {
+	counts := record.Status.RunCounts
+	if record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 || counts.Matched*2 <= counts.Considered {
+		return ""
+	}
+	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
+}
+
+// cutOff says what is known of a run whose operator went away.
+func cutOff(record *v1alpha1.CleanerRun) string {
+	return fmt.Sprintf("The operator went away while the run was acting on %s. Those listed as %s may have been dealt with or not; what still matches is judged again by the next run.",
+		objects(record.Status.Matched), v1alpha1.OutcomePlanned)
+}
+
+func objects(n int64) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
+
+// oneLine puts joined errors on one line.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}

@@ -1,0 +1,175 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// UnknownKindError says that the cluster does not serve what a selector names. It is the user's to mend: nothing is
+// listed, and nothing reads as empty.
+type UnknownKindError struct {
+	GVK schema.GroupVersionKind
+	// Problem is the rest of the sentence, with the way out.
+	Problem string
+}
+
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("kind %s of %s %s", e.GVK.Kind, e.GVK.GroupVersion(), e.Problem)
+}
+
+// Resolve asks the kind's own group-version, and no other, what the kind's resource is. An UnknownKindError means that
+// the API server answered that there is no such kind; any other error, that it could not be asked.
+func (r *Reader) Resolve(ctx context.Context, gvk schema.GroupVersionKind) (object.Kind, error) {
+	kind := object.Kind{GroupVersionKind: gvk}
+	body, err := r.client.Get().AbsPath(object.GroupVersionPath(gvk.GroupVersion())).Do(ctx).Raw()
+	if apierrors.IsNotFound(err) {
+		return object.Kind{}, &UnknownKindError{gvk, r.explainGroupVersion(ctx, gvk)}
+	}
+	if err != nil {
+		return object.Kind{}, fmt.Errorf("asking what %s serves: %w", gvk.GroupVersion(), err)
+	}
+	var served metav1.APIResourceList
+	if err := json.Unmarshal(body, &served); err != nil {
+		return object.Kind{}, fmt.Errorf("reading what %s serves: %w", gvk.GroupVersion(), err)
+	}
+	for _, resource := range served.APIResources {
+		if resource.Kind != gvk.Kind || strings.Contains(resource.Name, "/") {
+			continue
+		}
+		if !slices.Contains(resource.Verbs, "list") {
+			return object.Kind{}, &UnknownKindError{gvk, "cannot be listed, so a Cleaner cannot select it"}
+		}
+		kind.Resource, kind.Namespaced = resource.Name, resource.Namespaced
+		return kind, nil
+	}
+	return object.Kind{}, &UnknownKindError{gvk, r.explainKind(ctx, gvk, served.APIResources)}
+}
+
+// explainGroupVersion says what to write instead of a group-version that is not served.
+func (r *Reader) explainGroupVersion(ctx context.Context, gvk schema.GroupVersionKind) string {
+	groups, err := r.groups(ctx)
+	if err != nil {
+		return "is not served: the cluster has no such group and version"
+	}
+	names := make([]string, 0, len(groups))
+	for _, group := range groups {
+		if group.Name == gvk.Group {
+			versions := make([]string, 0, len(group.Versions))
+			for _, v := range group.Versions {
+				versions = append(versions, v.Version)
+			}
+			return fmt.Sprintf("is not served: the cluster serves group %q in version %s", gvk.Group, strings.Join(versions, ", "))
+		}
+		names = append(names, group.Name)
+	}
+	if near := nearest(gvk.Group, names); near != "" {
+		return fmt.Sprintf("is not served: the cluster has no group %q; did you mean %q?", gvk.Group, near)
+	}
+	return fmt.Sprintf("is not served: the cluster has no group %q; is its CustomResourceDefinition installed?", gvk.Group)
+}
+
+// explainKind says what to write instead of a kind that its group-version does not have: the same kind of another group,
+// or the nearest name in this one.
+func (r *Reader) explainKind(ctx context.Context, gvk schema.GroupVersionKind, served []metav1.APIResource) string {
+	kinds := make([]string, 0, len(served))
+	for _, resource := range served {
+		if strings.EqualFold(resource.Kind, gvk.Kind) || strings.EqualFold(resource.Name, gvk.Kind) {
+			return fmt.Sprintf("is not served; did you mean %q?", resource.Kind)
+		}
+		kinds = append(kinds, resource.Kind)
+	}
+	if home := r.groupsServing(ctx, gvk.Kind); home != "" {
+		return fmt.Sprintf("is not served; it is a kind of %s", home)
+	}
+	if near := nearest(gvk.Kind, kinds); near != "" {
+		return fmt.Sprintf("is not served; did you mean %q?", near)
+	}
+	return "is not served: that group and version has no such kind"
+}
+
+func (r *Reader) groups(ctx context.Context) ([]metav1.APIGroup, error) {
+	body, err := r.client.Get().AbsPath("/apis").Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	var list metav1.APIGroupList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	core := metav1.APIGroup{Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "v1", Version: "v1"}}}
+	core.PreferredVersion = core.Versions[0]
+	return append([]metav1.APIGroup{core}, list.Groups...), nil
+}
+
+// groupsServing names the group-versions that have the kind. It serves a hint, so what cannot be read is left out.
+func (r *Reader) groupsServing(ctx context.Context, kind string) string {
+	groups, err := r.groups(ctx)
+	if err != nil {
+		return ""
+	}
+	var found []string
+	for _, group := range groups {
+		gv := schema.GroupVersion{Group: group.Name, Version: group.PreferredVersion.Version}
+		body, err := r.client.Get().AbsPath(object.GroupVersionPath(gv)).Do(ctx).Raw()
+		if err != nil {
+			continue
+		}
+		var served metav1.APIResourceList
+		if json.Unmarshal(body, &served) != nil {
+			continue
+		}
+		if slices.ContainsFunc(served.APIResources, func(a metav1.APIResource) bool {
+			return a.Kind == kind && !strings.Contains(a.Name, "/")
+		}) {
+			found = append(found, gv.String())
+		}
+	}
+	return strings.Join(found, " and of ")
+}
+
+// nearest returns the name that is the fewest edits away, if that is few enough to be a typing mistake.
+func nearest(name string, names []string) string {
+	best, bestDistance := "", max(2, len(name)/3)+1
+	for _, candidate := range names {
+		if candidate == "" {
+			continue
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < bestDistance {
+			best, bestDistance = candidate, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		previous := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitution := previous
+			if a[i] != b[j] {
+				substitution++
+			}
+			previous = row[j+1]
+			row[j+1] = min(row[j]+1, previous+1, substitution)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,202 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package selector reads the cluster: it resolves kinds, lists objects page by page, proves that it saw all of them, and
+// yields the ones that match as candidates. Whatever it could not read is an error, never an empty answer.
+package selector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// pageSize is how many objects one request lists.
+	pageSize = 500
+	// listAttempts is how often a list is begun before it is given up, when the server forgets its place (410 Gone).
+	listAttempts = 3
+)
+
+var errExpired = errors.New("the server could not go on with the list where it had stopped (410)")
+
+// Reader reads the cluster through one REST client.
+type Reader struct {
+	client rest.Interface
+}
+
+// NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
+func NewReader(client rest.Interface) *Reader { return &Reader{client: client} }
+
+// Scope is where a selector looks: the whole cluster, or these namespaces. No namespaces and not Cluster is nowhere.
+type Scope struct {
+	Cluster    bool
+	Namespaces []string
+}
+
+// Contains reports whether an object of the namespace is in the scope.
+func (s Scope) Contains(namespace string) bool {
+	return s.Cluster || slices.Contains(s.Namespaces, namespace)
+}
+
+// Union returns the scope that contains what either contains.
+func (s Scope) Union(other Scope) Scope {
+	if s.Cluster || other.Cluster {
+		return Scope{Cluster: true}
+	}
+	namespaces := slices.Concat(s.Namespaces, other.Namespaces)
+	slices.Sort(namespaces)
+	return Scope{Namespaces: slices.Compact(namespaces)}
+}
+
+// paths are the collections to list, each once.
+func (s Scope) paths(kind object.Kind) []string {
+	if s.Cluster {
+		return []string{kind.Path("", "")}
+	}
+	paths := make([]string, 0, len(s.Namespaces))
+	for _, namespace := range s.Namespaces {
+		paths = append(paths, kind.Path(namespace, ""))
+	}
+	return paths
+}
+
+// scope finds out where a selector looks. A namespace selector that matches no namespace leads nowhere.
+func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Selector) (Scope, error) {
+	if namespace == "" && selector == nil {
+		return Scope{Cluster: true}, nil
+	}
+	var scope Scope
+	if namespace != "" {
+		scope.Namespaces = append(scope.Namespaces, namespace)
+	}
+	if selector == nil {
+		return scope, nil
+	}
+	kind := namespaceKind()
+	var found []string
+	err := r.list(ctx, kind, kind.Path("", ""), selector.String(), func() { found = nil }, func(raw []byte) error {
+		var ns corev1.Namespace
+		if err := json.Unmarshal(raw, &ns); err != nil {
+			return fmt.Errorf("reading a namespace: %w", err)
+		}
+		if ns.DeletionTimestamp == nil && ns.Status.Phase != corev1.NamespaceTerminating && ns.Name != namespace {
+			found = append(found, ns.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return Scope{}, err
+	}
+	scope.Namespaces = append(scope.Namespaces, found...)
+	return scope, nil
+}
+
+// list hands every object of one collection to each, or fails. When the server forgot where the list was, restart is
+// called and the list begins anew.
+func (r *Reader) list(ctx context.Context, kind object.Kind, path, labelSelector string, restart func(), each func([]byte) error) error {
+	for range listAttempts {
+		restart()
+		err := r.listOnce(ctx, path, labelSelector, each)
+		if !errors.Is(err, errExpired) {
+			return describe(err, kind, path)
+		}
+	}
+	return describe(errExpired, kind, path)
+}
+
+func describe(err error, kind object.Kind, path string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("listing %s (%s): %w", kind.Kind, path, err)
+}
+
+func (r *Reader) listOnce(ctx context.Context, path, labelSelector string, each func([]byte) error) error {
+	var first, token string
+	for {
+		meta, err := r.page(ctx, path, labelSelector, pageSize, token, each)
+		if err != nil {
+			return err
+		}
+		if first == "" {
+			first = meta.ResourceVersion
+		}
+		if meta.ResourceVersion == "" || meta.ResourceVersion != first {
+			return fmt.Errorf("the list is not consistent: one page is of resource version %q, another of %q", first, meta.ResourceVersion)
+		}
+		if meta.Continue == "" {
+			return nil
+		}
+		token = meta.Continue
+	}
+}
+
+// page reads one page of a consistent list (no resourceVersion means the most recent one).
+func (r *Reader) page(ctx context.Context, path, labelSelector string, limit int, token string, each func([]byte) error) (object.ListMeta, error) {
+	request := r.client.Get().AbsPath(path).Param("limit", strconv.Itoa(limit))
+	if labelSelector != "" {
+		request = request.Param("labelSelector", labelSelector)
+	}
+	if token != "" {
+		request = request.Param("continue", token)
+	}
+	body, err := request.Stream(ctx)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return object.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
+	}
+	if err != nil {
+		return object.ListMeta{}, err
+	}
+	defer func() { _ = body.Close() }()
+	return object.ScanList(body, each)
+}
+
+// Count returns how many objects of the kind there are in the scope, unfiltered, without reading them.
+func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int64, error) {
+	var total int64
+	for _, path := range scope.paths(kind) {
+		meta, err := r.page(ctx, path, "", 1, "", func([]byte) error { total++; return nil })
+		if err != nil {
+			return 0, describe(err, kind, path)
+		}
+		switch {
+		case meta.Remaining != nil:
+			total += *meta.Remaining
+		case meta.Continue != "":
+			return 0, describe(errors.New("the server did not say how many objects there are"), kind, path)
+		}
+	}
+	return total, nil
+}
+
+// Namespaces reads the metadata of all namespaces, by name.
+func (r *Reader) Namespaces(ctx context.Context) (map[string]*metav1.ObjectMeta, error) {
+	var found map[string]*metav1.ObjectMeta
+	restart := func() { found = map[string]*metav1.ObjectMeta{} }
+	err := r.list(ctx, namespaceKind(), namespaceKind().Path("", ""), "", restart, func(raw []byte) error {
+		o, err := object.New(namespaceKind(), raw)
+		if err != nil {
+			return err
+		}
+		metadata, err := o.Metadata()
+		found[o.Name] = &metadata
+		return err
+	})
+	return found, err
+}
+
+func namespaceKind() object.Kind {
+	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+}
