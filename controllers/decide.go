@@ -147,8 +147,12 @@ func (r *CleanerReconciler) planned(cleaner *v1alpha1.Cleaner, plan *schedule.Sc
 		return plan.Next(cleaner.CreationTimestamp.Time)
 	case status.NextScheduleTime == nil: // suspended or not valid until now: what passed meanwhile is not made up for
 		return plan.Plan(time.Time{}, now)
-	case status.ObservedGeneration != cleaner.Generation: // edited
-		return plan.Plan(status.NextScheduleTime.Time, now)
+	case status.ObservedGeneration != cleaner.Generation: // edited: the new schedule counts, but what was due stays due
+		kept, anew := plan.Plan(status.NextScheduleTime.Time, now), plan.Next(now)
+		if anew.Before(kept) {
+			return anew
+		}
+		return kept
 	default:
 		return status.NextScheduleTime.Time
 	}

@@ -127,7 +127,10 @@ func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	default:
 		outcome = r.Actor.Delete(ctx, verdict, cleaner.Spec.DeleteOptions, r.again(plan, verdict))
 	}
+	stopped := context.Cause(ctx)
 	switch {
+	case stopped != nil && errors.Is(outcome.Err, stopped): // its script had not come to an end: nothing was sent
+		outcome.Result, outcome.Err = v1alpha1.OutcomePlanned, nil
 	case outcome.Err != nil:
 		log.Error(outcome.Err, "Could not act on resource", "action", record.Spec.Action)
 	case outcome.Handled():

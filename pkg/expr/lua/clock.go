@@ -63,8 +63,14 @@ func (c clock) date(state *gopher.LState) int {
 		name  string
 		value int
 	}{
-		{"year", at.Year()}, {"month", int(at.Month())}, {"day", at.Day()}, {"hour", at.Hour()}, {"min", at.Minute()},
-		{"sec", at.Second()}, {"wday", int(at.Weekday()) + 1}, {"yday", at.YearDay()},
+		{"year", at.Year()},
+		{"month", int(at.Month())},
+		{"day", at.Day()},
+		{"hour", at.Hour()},
+		{"min", at.Minute()},
+		{"sec", at.Second()},
+		{"wday", int(at.Weekday()) + 1},
+		{"yday", at.YearDay()},
 	} {
 		table.RawSetString(field.name, gopher.LNumber(field.value))
 	}

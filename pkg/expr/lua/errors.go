@@ -58,7 +58,7 @@ func scriptError(err error) *ScriptError {
 	if !errors.As(err, &api) {
 		return faultf("%v", err)
 	}
-	message := ""
+	var message string
 	switch object := api.Object.(type) {
 	case gopher.LString, gopher.LNumber:
 		message = object.String()

@@ -187,15 +187,25 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+func TestDefaultLimits(t *testing.T) {
+	got := sessionWith(t, "", Options{}).options
+	if got.ObjectTimeout != 2*time.Second || got.AggregateTimeout != time.Minute {
+		t.Errorf("object %s, aggregate %s", got.ObjectTimeout, got.AggregateTimeout)
+	}
+}
+
 func TestSessionGoesOnAfterFaults(t *testing.T) {
 	s := sessionWith(t, `function evaluate()
 		if obj.spec.mode == "loop" then while true do end end
 		if obj.spec.mode == "panic" then string.find("abc", "x", 10, true) end
 		if obj.spec.mode == "error" then error("x") end
-		return {matching=true} end`, Options{ObjectTimeout: 20 * time.Millisecond})
+		return {matching=true} end`, Options{ObjectTimeout: 200 * time.Millisecond})
 	for _, mode := range []string{"loop", "panic", "error"} {
 		if _, err := s.Evaluate(t.Context(), deployment(t, `,"spec":{"mode":"`+mode+`"}`)); err == nil {
 			t.Errorf("%s: no error", mode)
+		}
+		if s.box != nil {
+			t.Errorf("%s: the interpreter was kept", mode)
 		}
 		got, err := s.Evaluate(t.Context(), deployment(t, `,"spec":{}`))
 		if err != nil || !got.Matching {

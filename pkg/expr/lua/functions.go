@@ -82,15 +82,13 @@ func (s *Session) randomSeed(state *gopher.LState) int {
 }
 
 func (s *Session) randomNumber(state *gopher.LState) int {
-	low, high := int64(1), int64(0)
-	switch state.GetTop() {
-	case 0:
+	if state.GetTop() == 0 {
 		state.Push(gopher.LNumber(s.random.Float64()))
 		return 1
-	case 1:
-		high = state.CheckInt64(1)
-	default:
-		low, high = state.CheckInt64(1), state.CheckInt64(2)
+	}
+	low, high := int64(1), state.CheckInt64(1)
+	if state.GetTop() > 1 {
+		low, high = high, state.CheckInt64(2)
 	}
 	// The difference overflows for extreme bounds: then it is not positive.
 	if high < low || high-low+1 <= 0 {

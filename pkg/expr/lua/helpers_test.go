@@ -42,9 +42,10 @@ func configMap(t testing.TB, name string) object.Object {
 		`{"metadata":{"namespace":"default","name":"`+name+`","uid":"uid-`+name+`","resourceVersion":"1"},"data":{"k":"v"}}`)
 }
 
+// session has no limit that a slow machine could meet.
 func session(t testing.TB, source string) *Session {
 	t.Helper()
-	return sessionWith(t, source, Options{})
+	return sessionWith(t, source, Options{ObjectTimeout: time.Minute})
 }
 
 func sessionWith(t testing.TB, source string, options Options) *Session {

@@ -102,7 +102,10 @@ func newSandbox(own functions) *sandbox {
 		}
 		return entries
 	}
-	stock := func(name string) *gopher.LTable { return all.RawGetString(name).(*gopher.LTable) }
+	stock := func(name string) *gopher.LTable {
+		table, _ := all.RawGetString(name).(*gopher.LTable)
+		return table
+	}
 	box := &sandbox{
 		state: state,
 		base:  pick(all, baseNames, own.base),

@@ -1,0 +1,89 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// leaseHolder is who leads.
+type leaseHolder struct{ holder string }
+
+func (l *leaseHolder) read(ctx context.Context, c client.Client) error {
+	var lease coordinationv1.Lease
+	err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "kubecleaner-leader"}, &lease)
+	l.holder = ptr.Deref(lease.Spec.HolderIdentity, "")
+	return err
+}
+
+func TestMetricsAreServedToThoseWhoMayReadThem(t *testing.T) {
+	c := newClient(t)
+	address := freeAddress(t)
+	m := startManager(t, "--diagnostics-address="+address)
+	if code, _ := scrape(t, address, ""); code != http.StatusUnauthorized {
+		t.Fatalf("without a token the answer is %d, want 401", code)
+	}
+	if code, _ := scrape(t, address, token(t, c, "nobody", false)); code != http.StatusForbidden {
+		t.Fatalf("without rights the answer is %d, want 403", code)
+	}
+	code, body := scrape(t, address, token(t, c, "scraper", true))
+	if code != http.StatusOK || !strings.Contains(body, "go_goroutines") {
+		t.Fatalf("with rights the answer is %d: %.200s", code, body)
+	}
+	if code := m.probe("/healthz"); code != http.StatusOK {
+		t.Fatalf("/healthz answers %d", code)
+	}
+}
+
+// token makes a ServiceAccount, with the right to read metrics or without, and a token for it.
+func token(t *testing.T, c client.Client, name string, mayRead bool) string {
+	t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	must(t, c.Create(t.Context(), account))
+	if mayRead {
+		must(t, c.Create(t.Context(), &rbacv1.ClusterRole{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
+		}))
+		must(t, c.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: name}},
+		}))
+	}
+	request := &authenticationv1.TokenRequest{}
+	must(t, c.SubResource("token").Create(t.Context(), account, request))
+	return request.Status.Token
+}
+
+func scrape(t *testing.T, address, token string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", nil)
+	must(t, err)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	// The certificate is made anew at each start; who scrapes in a cluster does not verify it either.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response.StatusCode, string(body)
+}

@@ -1,0 +1,172 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package process tries the manager as what it is, a process of its own, on a real API server: how fast it is with many
+// Cleaners, how it stops, and how one takes over from another.
+package process
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/testenv"
+)
+
+const patience = 90 * time.Second
+
+var (
+	env    *testenv.Env
+	binary string
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "kubecleaner-process-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "manager")
+	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/manager").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the manager: %v\n%s", err, output)
+		os.Exit(1)
+	}
+	ctrl.SetLogger(logr.Discard())
+	code := testenv.Main(m, &env, testenv.Options{})
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// manager is a running manager.
+type manager struct {
+	cmd    *exec.Cmd
+	health string
+	log    *logBuffer
+	exited chan error
+}
+
+// startManager starts a manager and waits until it is ready. It is ended with the test.
+func startManager(t *testing.T, args ...string) *manager {
+	t.Helper()
+	m := &manager{health: freeAddress(t), log: &logBuffer{}, exited: make(chan error, 1)}
+	m.cmd = exec.Command(binary, append([]string{"--health-addr=" + m.health, "--diagnostics-address=0"}, args...)...)
+	m.cmd.Env = []string{"KUBECONFIG=" + env.Kubeconfig, "NAMESPACE=default", "HOME=" + t.TempDir()}
+	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
+	must(t, m.cmd.Start())
+	go func() {
+		m.exited <- m.cmd.Wait()
+		close(m.exited)
+	}()
+	t.Cleanup(func() {
+		_ = m.cmd.Process.Signal(syscall.SIGTERM) // releases the lease, for the next test's manager
+		select {
+		case <-m.exited:
+		case <-time.After(patience):
+			_ = m.cmd.Process.Kill()
+		}
+		if t.Failed() {
+			t.Logf("log of the manager:\n%s", m.log.tail(8000))
+		}
+	})
+	eventually(t, "the manager is ready", func(context.Context) (bool, error) { return m.probe("/readyz") == http.StatusOK, nil })
+	return m
+}
+
+func (m *manager) probe(path string) int {
+	response, err := http.Get("http://" + m.health + path)
+	if err != nil {
+		return 0
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
+}
+
+// stop sends SIGTERM and waits for the end.
+func (m *manager) stop(t *testing.T) {
+	t.Helper()
+	must(t, m.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-m.exited:
+		must(t, err)
+	case <-time.After(patience):
+		t.Fatal("the manager did not stop")
+	}
+}
+
+func newClient(t *testing.T) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	must(t, clientgoscheme.AddToScheme(scheme))
+	must(t, v1alpha1.AddToScheme(scheme))
+	c, err := client.NewWithWatch(env.Config, client.Options{Scheme: scheme})
+	must(t, err)
+	return c
+}
+
+// newNamespace creates a namespace with n ConfigMaps.
+func newNamespace(t *testing.T, c client.Client, name string, n int) {
+	t.Helper()
+	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	for i := range n {
+		must(t, c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: fmt.Sprintf("victim-%03d", i)}}))
+	}
+}
+
+func eventually(t *testing.T, what string, condition wait.ConditionWithContextFunc) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, condition); err != nil {
+		t.Fatalf("waiting until %s: %v", what, err)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// logBuffer keeps what a process prints.
+type logBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.Write(p)
+}
+
+func (l *logBuffer) tail(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := l.buffer.String()
+	return text[max(0, len(text)-n):]
+}

@@ -1,0 +1,120 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// The script takes a while for each object, so that there is a middle to stop in.
+const slowTransform = `function transform()
+  local n = 0
+  for i = 1, 2000000 do n = n + i end
+  obj.metadata.labels = {touched = "yes"}
+  return {resource = obj}
+end`
+
+// SIGTERM cancels mid-run without a report: finish the item, record, release the lease.
+func TestSIGTERMFinishesTheObjectInHandAndRecordsTheRest(t *testing.T) {
+	const victims = 100
+	c := newClient(t)
+	newNamespace(t, c, "stopping", victims)
+	m := startManager(t)
+	cleaner := &v1alpha1.Cleaner{
+		ObjectMeta: metav1.ObjectMeta{Name: "stopping", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: "now"}},
+		Spec: v1alpha1.CleanerSpec{
+			Schedule: "0 0 1 1 *", Action: ptr.To(v1alpha1.ActionTransform), Transform: slowTransform,
+			ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Namespace: "stopping"}}},
+		},
+	}
+	must(t, c.Create(t.Context(), cleaner))
+	eventually(t, "the run has changed something", func(ctx context.Context) (bool, error) {
+		n, err := touched(ctx, c)
+		return n > 0, err
+	})
+	m.stop(t)
+	run := onlyRun(t, c, cleaner)
+	n, err := touched(t.Context(), c)
+	must(t, err)
+	if n == victims {
+		t.Fatal("the run came to its end before it was stopped: the test means nothing")
+	}
+	if run.Status.Phase != v1alpha1.RunInterrupted || int(run.Status.Acted) != n || int(run.Status.Skipped) != victims-n {
+		t.Fatalf("%d of %d objects were changed; the record says %s, %+v: %s", n, victims, run.Status.Phase, run.Status.RunCounts, run.Status.Message)
+	}
+	var lease leaseHolder
+	must(t, lease.read(t.Context(), c))
+	if lease.holder != "" {
+		t.Fatalf("the lease is still held by %q", lease.holder)
+	}
+	// The next manager tells it, and does not run it again.
+	startManager(t)
+	eventually(t, "the status tells of the interrupted run", func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(cleaner), cleaner)
+		return cleaner.Status.LastRun != nil && cleaner.Status.ActiveRun == nil && cleaner.Status.FailureMessage != nil, err
+	})
+	if again := onlyRun(t, c, cleaner); again.Status.Acted != run.Status.Acted {
+		t.Fatal("the interrupted run was carried out again")
+	}
+}
+
+// No leader election; a second replica deletes twice: one works, and when it dies the other runs what was missed, once.
+func TestAnotherTakesOverAndRunsWhatWasMissedOnce(t *testing.T) {
+	c := newClient(t)
+	newNamespace(t, c, "takeover", 5)
+	first := startManager(t)
+	var lease leaseHolder
+	eventually(t, "the first manager leads", func(ctx context.Context) (bool, error) {
+		err := lease.read(ctx, c)
+		return lease.holder != "", client.IgnoreNotFound(err)
+	})
+	startManager(t)
+	must(t, first.cmd.Process.Kill())
+	<-first.exited
+	due := time.Now().Add(2 * time.Second).UTC()
+	cleaner := &v1alpha1.Cleaner{
+		ObjectMeta: metav1.ObjectMeta{Name: "takeover"},
+		Spec: v1alpha1.CleanerSpec{
+			Schedule: fmt.Sprintf("%d %d %d * * *", due.Second(), due.Minute(), due.Hour()), Action: ptr.To(v1alpha1.ActionDelete),
+			ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Namespace: "takeover"}}},
+		},
+	}
+	must(t, c.Create(t.Context(), cleaner))
+	eventually(t, "the second manager has run the Cleaner", func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(cleaner), cleaner)
+		return cleaner.Status.LastRun != nil && cleaner.Status.ActiveRun == nil, err
+	})
+	run := onlyRun(t, c, cleaner)
+	if run.Status.Acted != 5 || run.Spec.Trigger != v1alpha1.TriggerSchedule || run.Spec.NominalTime.Unix() != due.Unix() {
+		t.Fatalf("the run is %+v, %+v", run.Spec, run.Status.RunCounts)
+	}
+}
+
+// touched counts the ConfigMaps that the slow transform changed.
+func touched(ctx context.Context, c client.Client) (int, error) {
+	var list corev1.ConfigMapList
+	err := c.List(ctx, &list, client.InNamespace("stopping"), client.MatchingLabels{"touched": "yes"})
+	return len(list.Items), err
+}
+
+// onlyRun returns the Cleaner's CleanerRun, and fails the test unless there is just one.
+func onlyRun(t *testing.T, c client.Client, cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
+	t.Helper()
+	var runs v1alpha1.CleanerRunList
+	must(t, c.List(t.Context(), &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)}))
+	if len(runs.Items) != 1 {
+		t.Fatalf("there are %d CleanerRuns, want 1", len(runs.Items))
+	}
+	return runs.Items[0]
+}
