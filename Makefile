@@ -15,10 +15,13 @@ CONTROLLER_GEN := bin/controller-gen-v0.23.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 
 # kubectl from PATH if it is the real one, else ours: a script or a cloud tool's dispatcher may run any old version.
+# Looked for once, and only by the targets that use it.
 hash := \#
-KUBECTL ?= $(shell k=$$(command -v kubectl) && ! head -c 2 "$$k" | grep -q '$(hash)!' && \
-	"$$k" version --client 2>/dev/null | grep -q Kustomize && ! "$$k" version --client | grep -q dispatcher && \
-	echo "$$k" || echo "$$(test/controlplane/build.sh)/kubectl")
+ifndef KUBECTL
+KUBECTL = $(eval KUBECTL := $(shell k=$$(command -v kubectl) && [[ $$(head -c 2 "$$k") != '$(hash)!' ]] && \
+	v=$$("$$k" version --client 2>/dev/null) && [[ $$v != *dispatcher* ]] && echo "$$k" || \
+	echo "$$(test/controlplane/build.sh)/kubectl"))$(KUBECTL)
+endif
 
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c

@@ -42,9 +42,9 @@ ldflags() {
 # still NAME: a sign of life every 30 seconds
 still() {
   local t=0 nap=
-  trap 'kill $nap; exit' TERM
+  trap 'kill $nap 2>/dev/null; exit' INT TERM
   while :; do
-    sleep 30 & nap=$!
+    sleep 30 2>/dev/null & nap=$!
     wait $nap
     t=$((t + 30)); say "      still building $1 (${t}s)"
   done
