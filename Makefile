@@ -40,8 +40,10 @@ help: ## Show this help.
 all: manifests generate fmt vet build ## Generate, format, vet and build.
 
 .PHONY: demo
-demo: ## Show the main job on an embedded control plane; ONESHOT=1 ends by itself.
-	@assets=$$(test/controlplane/build.sh); KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' go run ./hack/demo
+demo: ## See the operator work on a control plane of its own, until Ctrl-C; ONESHOT=1 checks the outcome and ends.
+	@assets=$$(test/controlplane/build.sh); echo 'Building the manager and the demo ...'; \
+	go build -o bin/ ./cmd/manager ./hack/demo; \
+	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo
 
 ##@ Development
 
@@ -122,8 +124,10 @@ render = $(KUBECTL) kustomize $(OVERLAY) | sed -E 's|^( *(- )?image: *)("?)kubec
 deploy: ## Deploy the operator with the image IMG; OVERLAY=config/... chooses the rights.
 	$(render) | $(KUBECTL) apply -f -
 
+# The Cleaners go first, while the operator is there to let go of those that k8s-cleaner put a finalizer on.
 .PHONY: undeploy
-undeploy: ## Remove all that deploy made.
+undeploy: ## Remove all that deploy made, and with the CRDs every Cleaner and its records.
+	@! $(KUBECTL) get crd cleaners.apps.projectsveltos.io >/dev/null 2>&1 || $(KUBECTL) delete cleaners --all --timeout=60s
 	$(render) | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: docker-build

@@ -8,6 +8,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,8 @@ import (
 const (
 	// recheck is after how long a kind that the cluster does not serve is looked for again.
 	recheck = 15 * time.Second
+	// pruneDelay is after how long old records are deleted.
+	pruneDelay = 5 * time.Second
 	// maxSleep bounds the wait for the next run, so that a clock that was set is noticed.
 	maxSleep = 10 * time.Minute
 	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
@@ -45,6 +48,7 @@ const (
 var (
 	errDeleted   = errors.New("the Cleaner was deleted")
 	errSuspended = errors.New("the Cleaner was suspended")
+	errNoRecord  = errors.New("the run returned no record")
 )
 
 // Executor is what carries out the runs.
@@ -66,6 +70,8 @@ type CleanerReconciler struct {
 	DryRun bool
 
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
+	unpruned sync.Map
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch;update
@@ -110,6 +116,7 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 		r.forget(cleaner.Name)
 		return reconcile.Result{}, r.release(ctx, &cleaner)
 	}
+	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
 	if err := r.dropLegacyFinalizer(ctx, &cleaner); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -121,7 +128,7 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	if err := r.patch(ctx, stored, &cleaner); err != nil {
 		return retry(err)
 	}
-	r.afterwards(&cleaner, round)
+	r.afterwards(ctx, &cleaner, round)
 	return reconcile.Result{RequeueAfter: round.sleep}, nil
 }
 
@@ -149,7 +156,7 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 }
 
 // afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
-func (r *CleanerReconciler) afterwards(cleaner *v1alpha1.Cleaner, round *round) {
+func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
 	if ended := round.ended; ended != nil {
 		r.Metrics.RunEnded(ended)
 		kind := corev1.EventTypeNormal
@@ -169,12 +176,31 @@ func (r *CleanerReconciler) afterwards(cleaner *v1alpha1.Cleaner, round *round) 
 	if round.submit != nil {
 		r.Executor.Submit(*round.submit)
 	}
+	r.prune(ctx, cleaner, round)
+}
+
+// prune deletes old records some time after a run has ended: when many Cleaners are due at once, the results come first.
+func (r *CleanerReconciler) prune(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
+	if round.ended != nil {
+		r.unpruned.Store(cleaner.Name, true)
+		if round.sleep == 0 || round.sleep > pruneDelay {
+			round.sleep = pruneDelay
+		}
+		return
+	}
+	if _, ok := r.unpruned.LoadAndDelete(cleaner.Name); !ok {
+		return
+	}
+	if err := r.Journal.Prune(ctx, cleaner); err != nil {
+		klog.FromContext(ctx).Error(err, "Could not delete old CleanerRuns")
+	}
 }
 
 // forget stops what a deleted Cleaner left behind in this process.
 func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
+	r.unpruned.Delete(name)
 }
 
 // release lets a deleted Cleaner go that k8s-cleaner put a finalizer on, and clears away what nothing else would.

@@ -6,6 +6,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -48,7 +49,12 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	if r.DryRun {
 		words += " The operator runs with --dry-run: nothing is touched."
 	}
-	words = strings.Join(append([]string{words}, plan.Warnings()...), " ")
+	for _, warning := range plan.Warnings() {
+		words += " Mind: " + warning + "."
+	}
+	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
+		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
+	}
 	if cleaner.IsSuspended() {
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
 		return plan, nil
@@ -124,12 +130,8 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 	if busy {
 		return time.Time{} // the end of the run wakes us
 	}
-	var deadline *time.Duration
-	if s := cleaner.Spec.StartingDeadlineSeconds; s != nil {
-		deadline = ptr.To(time.Duration(*s) * time.Second)
-	}
-	decision := schedule.Decide(plan, planned, now, deadline)
-	round.missed = missedWords(decision)
+	decision := schedule.Decide(plan, planned, now, startingDeadline(cleaner))
+	round.missed = strings.TrimSpace(round.missed + " " + missedWords(decision))
 	if decision.Next.IsZero() {
 		status.NextScheduleTime = nil
 	} else {
@@ -137,6 +139,14 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 		round.sleep = max(time.Millisecond, min(decision.Next.Sub(now), maxSleep))
 	}
 	return decision.Due
+}
+
+// startingDeadline is how late a run may start; nil for however late. More than a Duration holds is as much as it holds.
+func startingDeadline(cleaner *v1alpha1.Cleaner) *time.Duration {
+	if seconds := cleaner.Spec.StartingDeadlineSeconds; seconds != nil {
+		return ptr.To(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
+	}
+	return nil
 }
 
 // planned is the nominal time that the Cleaner waits for.
@@ -192,5 +202,5 @@ func start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
 		fmt.Sprintf("The run that was due at %s is going on.", nominal.UTC().Format(timeFormat)))
-	round.submit = requestFor(cleaner.Name, cleaner.Status.ActiveRun)
+	round.submit = requestFor(cleaner, cleaner.Status.ActiveRun)
 }

@@ -4,8 +4,10 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 // Bounds that keep a Cleaner's status small. The full text is in the CleanerRun.
@@ -33,9 +36,10 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 	// 1. It ended in this process.
 	if result, ok := r.Executor.Result(cleaner.Name); ok && result.Request.Nominal.Equal(active.NominalTime.Time) {
 		run := result.Value
-		if result.Err != nil {
-			run = panicked(cleaner, active, result.Err)
-			klog.FromContext(ctx).Error(result.Err, "Run panicked")
+		if run == nil {
+			err := cmp.Or(result.Err, errNoRecord)
+			run = panicked(cleaner, active, err, r.Clock.Now())
+			klog.FromContext(ctx).Error(err, "Run panicked")
 		}
 		if run.Status.Phase.Final() { // else the operator is stopping, and leaves the run to the next leader
 			r.end(cleaner, run, round)
@@ -58,31 +62,47 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 	case run != nil && run.Status.Phase.Final() && run.Spec.CleanerUID == cleaner.UID:
 		r.end(cleaner, run, round)
 	case run == nil && suspended:
-		cleaner.Status.ActiveRun = nil
-		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed,
-			fmt.Sprintf("The run of %s did not begin, because the Cleaner was suspended.", active.NominalTime.UTC().Format(timeFormat)))
+		notBegun(cleaner, "because the Cleaner was suspended")
+	case run == nil && r.isLate(cleaner):
+		round.missed = missedWords(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
+		notBegun(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds")
 	default:
-		round.submit = requestFor(cleaner.Name, active)
+		round.submit = requestFor(cleaner, active)
 	}
 	return nil
 }
 
-func requestFor(name string, active *v1alpha1.ActiveRun) *executor.Request {
+func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor.Request {
 	return &executor.Request{
-		Name: name, Nominal: active.NominalTime.Time,
+		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time,
 		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
 	}
 }
 
 // panicked is the record of a run that a fault of the operator's ended.
-func panicked(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun, err error) *v1alpha1.CleanerRun {
+func panicked(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun, err error, now time.Time) *v1alpha1.CleanerRun {
 	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{
 		Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: active.NominalTime, Trigger: active.Trigger, Action: cleaner.EffectiveAction(),
 	}}
 	run.Name = active.Name
+	run.Status.StartTime = ptr.To(metav1.NewTime(now)) // it ended as soon as it began, or its record would say more
 	run.Status.Phase, run.Status.Reason = v1alpha1.RunFailed, v1alpha1.ReasonFailed
 	run.Status.Message = "The run failed by a fault of KubeCleaner; please report it with the operator's log. " + v1alpha1.Truncate(err.Error(), 200)
 	return run
+}
+
+// isLate reports whether the active run may not begin any more.
+func (r *CleanerReconciler) isLate(cleaner *v1alpha1.Cleaner) bool {
+	active, deadline := cleaner.Status.ActiveRun, startingDeadline(cleaner)
+	return deadline != nil && active.Trigger == v1alpha1.TriggerSchedule && r.Clock.Since(active.NominalTime.Time) > *deadline
+}
+
+// notBegun ends the active run, which has no record.
+func notBegun(cleaner *v1alpha1.Cleaner, cause string) {
+	nominal := cleaner.Status.ActiveRun.NominalTime.UTC().Format(timeFormat)
+	cleaner.Status.ActiveRun = nil
+	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed,
+		fmt.Sprintf("The run of %s did not begin, %s.", nominal, cause))
 }
 
 // end puts an ended run into the status.

@@ -4,7 +4,10 @@
 package v1alpha1
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Action is what a Cleaner does with the objects that match.
@@ -48,7 +51,7 @@ const (
 
 // LabelFilter selects objects by one label.
 // +kubebuilder:validation:XValidation:rule="(self.operation in ['Has', 'DoesNotHave']) || has(self.value)",message="operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
-// +kubebuilder:validation:XValidation:rule="self.key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$')",message="key must be a label key, for example app or example.com/team"
+// +kubebuilder:validation:XValidation:rule="self.key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="key must be a label key, for example app or example.com/team"
 // +kubebuilder:validation:XValidation:rule="!has(self.value) || self.value.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
 type LabelFilter struct {
 	// key is the label's key, for example "app" or "example.com/team".
@@ -69,6 +72,9 @@ type LabelFilter struct {
 }
 
 // ResourceSelector selects objects of one kind.
+// +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
+// +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
+// +kubebuilder:validation:XValidation:rule="!has(self.includeEvents) || !self.includeEvents",message="includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
 type ResourceSelector struct {
 	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
 	// +required
@@ -126,6 +132,23 @@ type ResourceSelector struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Evaluate string `json:"evaluate,omitempty"`
+
+	// metricSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
+	// judge without metrics.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	MetricSource *runtime.RawExtension `json:"metricSource,omitempty"`
+
+	// includeEvents of k8s-cleaner is not supported by this version. A Cleaner in which it is true is refused, because its
+	// script would judge without events. Default false.
+	// +optional
+	IncludeEvents *bool `json:"includeEvents,omitempty"`
+
+	// logSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
+	// judge without logs.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	LogSource *runtime.RawExtension `json:"logSource,omitempty"`
 }
 
 // ResourcePolicySet says which objects a Cleaner looks at.
@@ -198,6 +221,8 @@ type Notification struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.resourcePolicySet.action) || self.action == self.resourcePolicySet.action",message="action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0)",message="action Transform needs a script in transform"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
+// +kubebuilder:validation:XValidation:rule="!has(self.rollback)",message="rollback is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
+// +kubebuilder:validation:XValidation:rule="!has(self.storeResourcePath) || size(self.storeResourcePath) == 0",message="storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
 	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
@@ -275,6 +300,18 @@ type CleanerSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Notifications []Notification `json:"notifications,omitempty"`
+
+	// rollback of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing would be
+	// kept of what it deletes.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Rollback *runtime.RawExtension `json:"rollback,omitempty"`
+
+	// storeResourcePath of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing
+	// would be kept of what it deletes.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	StoreResourcePath string `json:"storeResourcePath,omitempty"`
 }
 
 // Cleaner finds resources on a schedule and deletes them, changes them or only reports them.
@@ -331,3 +368,22 @@ func (c *Cleaner) EffectiveAction() Action {
 
 // IsSuspended reports whether the schedule is stopped.
 func (c *Cleaner) IsSuspended() bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }
+
+// Unsupported returns the fields of k8s-cleaner that this Cleaner uses and this version does not honour. The CRD refuses them;
+// a Cleaner that was stored before still has them, and without what they ask for it would judge, or delete, wrongly.
+func (c *Cleaner) Unsupported() []string {
+	var fields []string
+	add := func(used bool, field string) {
+		if used {
+			fields = append(fields, field)
+		}
+	}
+	for i, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		add(selector.MetricSource != nil, fmt.Sprintf("resourceSelectors[%d].metricSource", i))
+		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
+		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
+	}
+	add(c.Spec.Rollback != nil, "rollback")
+	add(c.Spec.StoreResourcePath != "", "storeResourcePath")
+	return fields
+}

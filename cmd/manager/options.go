@@ -111,7 +111,7 @@ func (o *options) validate() error {
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)
-	for _, namespace := range append(o.protected(), o.namespace) {
+	for _, namespace := range o.protected() {
 		check(len(validation.IsDNS1123Label(namespace)) == 0, "%q is not the name of a namespace (--protected-namespaces, environment variable NAMESPACE)", namespace)
 	}
 	return errors.Join(errs...)

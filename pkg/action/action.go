@@ -10,9 +10,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -149,12 +151,26 @@ func deleted(o object.Object, answer []byte) (v1alpha1.OutcomeResult, string) {
 	switch {
 	case err != nil:
 		return v1alpha1.OutcomeTerminating, ""
-	case len(metadata.Finalizers) > 0:
-		return v1alpha1.OutcomeTerminating, "finalizers hold it: " + strings.Join(metadata.Finalizers, ", ")
+	case len(metadata.Finalizers)+len(namespaceFinalizers(live)) > 0:
+		finalizers := slices.Concat(metadata.Finalizers, namespaceFinalizers(live))
+		return v1alpha1.OutcomeTerminating, "finalizers hold it: " + strings.Join(finalizers, ", ")
 	case metadata.DeletionGracePeriodSeconds != nil && *metadata.DeletionGracePeriodSeconds > 0:
 		return v1alpha1.OutcomeTerminating, fmt.Sprintf("it has %d s to end", *metadata.DeletionGracePeriodSeconds)
 	}
 	return v1alpha1.OutcomeDeleted, ""
+}
+
+// namespaceFinalizers are those in the spec of a Namespace, which no other kind has: until its content is gone.
+func namespaceFinalizers(live object.Object) []string {
+	var namespace corev1.Namespace
+	if live.Kind.Group != "" || live.Kind.Kind != "Namespace" || json.Unmarshal(live.Raw, &namespace) != nil {
+		return nil
+	}
+	names := make([]string, 0, len(namespace.Spec.Finalizers))
+	for _, name := range namespace.Spec.Finalizers {
+		names = append(names, string(name))
+	}
+	return names
 }
 
 func (a *Actor) transform(ctx context.Context, o object.Object, change Change) (v1alpha1.OutcomeResult, string, error) {

@@ -28,6 +28,8 @@ var ErrStopping = errors.New("the operator is stopping")
 type Request struct {
 	// Name is what never runs twice at once.
 	Name string
+	// Owner tells apart those that had the name one after the other.
+	Owner string
 	// Nominal is when the run was due.
 	Nominal time.Time
 	// Manual is true for a run that somebody asked for.
@@ -142,6 +144,21 @@ func (e *Executor[R]) Forget(name string, cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.results, name)
+}
+
+// Keep cancels what is not the owner's, and drops its result.
+func (e *Executor[R]) Keep(name, owner string, cause error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if request, ok := e.dirty[name]; ok && request.Owner != owner {
+		delete(e.dirty, name)
+	}
+	if p, ok := e.inProgress[name]; ok && p.request.Owner != owner {
+		p.cancel(cause)
+	}
+	if result, ok := e.results[name]; ok && result.Request.Owner != owner {
+		delete(e.results, name)
+	}
 }
 
 // Active returns the request that is in progress or, if none is, the one that waits.

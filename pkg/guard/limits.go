@@ -45,8 +45,18 @@ func BlastRadius(limit *v1alpha1.BlastRadiusLimit, matched, total int64) error {
 		return &LimitError{fmt.Sprintf("100%% of resources matched (max percentage %d%%)", percentage)}
 	}
 	if matched*100 > percentage*total {
-		share := strconv.FormatFloat(float64(matched)*100/float64(total), 'g', 4, 64)
-		return &LimitError{fmt.Sprintf("%s%% of resources matched (max percentage %d%%)", share, percentage)}
+		return &LimitError{fmt.Sprintf("%s%% of resources matched (max percentage %d%%)", share(matched, total, percentage), percentage)}
 	}
 	return nil
+}
+
+// share writes a percentage with as many digits as it takes not to look like the limit that it exceeds.
+func share(matched, total, limit int64) string {
+	value := float64(matched) * 100 / float64(total)
+	for digits := 4; ; digits++ {
+		text := strconv.FormatFloat(value, 'g', digits, 64)
+		if text != strconv.FormatInt(limit, 10) || digits > 17 {
+			return text
+		}
+	}
 }

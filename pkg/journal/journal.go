@@ -75,13 +75,22 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 func (j *Journal) Intend(ctx context.Context, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) error {
 	Describe(run, considered, outcomes)
 	run.Status.Phase = v1alpha1.RunExecuting
-	return wrap("writing down what the run intends", j.client.Status().Update(ctx, run))
+	start := run.Status.StartTime
+	err := j.client.Status().Update(ctx, run)
+	run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
+	return wrap("writing down what the run intends", err)
 }
 
-// Save writes the run's status. A record that somebody deleted meanwhile is not written again.
+// Save writes the run's status, over whatever else changed in the record. A record that somebody deleted is not written again.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	status := run.Status
 	err := j.client.Status().Update(ctx, run)
+	if apierrors.IsConflict(err) {
+		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil {
+			run.Status = status
+			err = j.client.Status().Update(ctx, run)
+		}
+	}
 	run.Status = status // also when the server's answer was not decoded
 	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
 }

@@ -8,11 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,8 +45,10 @@ func Event(live client.Client, clk clock.PassiveClock, controller, instance stri
 			}
 		}
 		errs := make([]error, len(handled))
+		now := clk.Now()
 		workqueue.ParallelizeUntil(ctx, eventParallel, len(handled), func(i int) {
-			event := eventFor(message, handled[i], clk.Now())
+			event := eventFor(message, handled[i], now)
+			event.Name = eventName(handled[i], now.UnixNano()+int64(i))
 			event.ReportingController, event.ReportingInstance = controller, instance
 			bounded, cancel := context.WithTimeout(ctx, eventTimeout)
 			defer cancel()
@@ -58,14 +62,11 @@ func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.
 	// An Event about a cluster-scoped object is in the namespace default, as those of Kubernetes are.
 	namespace := cmp.Or(outcome.Namespace, metav1.NamespaceDefault)
 	return &eventsv1.Event{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace,
-			Name:      fmt.Sprintf("%s.%x", v1alpha1.ShortName(outcome.Name, 200), now.UnixNano()),
-		},
-		EventTime: metav1.NewMicroTime(now),
-		Type:      corev1.EventTypeNormal,
-		Reason:    eventReason,
-		Action:    string(message.Run.Spec.Action),
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace},
+		EventTime:  metav1.NewMicroTime(now),
+		Type:       corev1.EventTypeNormal,
+		Reason:     eventReason,
+		Action:     string(message.Run.Spec.Action),
 		Regarding: corev1.ObjectReference{
 			APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
 			Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
@@ -75,6 +76,15 @@ func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.
 		},
 		Note: note(message, outcome),
 	}
+}
+
+// eventName is unique in the run by its number. It begins with the object's name, if an Event may have that.
+func eventName(outcome object.Outcome, number int64) string {
+	name := v1alpha1.ShortName(outcome.Name, 200)
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		name = strings.ToLower(outcome.Kind.Kind)
+	}
+	return fmt.Sprintf("%s.%x", name, number)
 }
 
 // note says what happened to the object, in at most 1,024 bytes, which is what an Event takes.

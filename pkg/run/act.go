@@ -23,7 +23,7 @@ const parallel = 16
 // and the cause when nothing was touched because that could not be written down.
 func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan) ([]object.Outcome, error) {
 	outcomes := planned(plan)
-	if plan.counts != nil {
+	if plan.counts != nil && plan.incomplete == nil {
 		if err := r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name); err != nil {
 			return untouched(outcomes, err), err
 		}
@@ -43,7 +43,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if err := r.Journal.Intend(ctx, record, plan.considered, outcomes); err != nil {
 		return untouched(outcomes, err), err
 	}
-	if err := r.protectAgain(ctx, plan); err != nil {
+	if err := r.protect(ctx, plan); err != nil { // once more, after the intent
 		return untouched(outcomes, err), err
 	}
 	workqueue.ParallelizeUntil(ctx, parallel, len(victims), func(i int) {
@@ -92,22 +92,6 @@ func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
 		}
 	}
 	return outcomes
-}
-
-// protectAgain reads the namespaces once more, after the intent: an annotation that was set meanwhile counts.
-func (r *Runner) protectAgain(ctx context.Context, plan *plan) error {
-	namespaces, err := r.Reader.Namespaces(ctx)
-	if err != nil {
-		return fmt.Errorf("reading once more which namespaces are protected: %w", err)
-	}
-	plan.namespaces = namespaces
-	var errs []error
-	for i := range plan.verdicts {
-		if plan.verdicts[i].Act {
-			errs = append(errs, r.protectOne(plan, &plan.verdicts[i]))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // actOn deletes or changes one object. A panic is this object's failure.

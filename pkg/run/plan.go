@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -36,7 +38,7 @@ type plan struct {
 	waiting int
 	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
 	counts guard.Counts
-	// namespaces are the metadata of all namespaces, for protection. Nil until something matched.
+	// namespaces are the metadata of the namespaces of the verdicts, for protection.
 	namespaces map[string]*metav1.ObjectMeta
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error
@@ -153,18 +155,24 @@ func (r *Runner) countOccurrences(ctx context.Context, cleaner *v1alpha1.Cleaner
 	return nil
 }
 
-// protect turns the verdicts on protected objects into skips.
+// protect turns the verdicts on protected objects into skips. It reads the namespaces anew each time: an annotation that was
+// set meanwhile counts.
 func (r *Runner) protect(ctx context.Context, plan *plan) error {
-	if len(plan.verdicts) == 0 {
-		return nil
+	names := map[string]bool{}
+	for i := range plan.verdicts {
+		if verdict := &plan.verdicts[i]; verdict.Act && verdict.Namespace != "" {
+			names[verdict.Namespace] = true
+		}
 	}
 	var err error
-	if plan.namespaces, err = r.Reader.Namespaces(ctx); err != nil {
-		return err
+	if plan.namespaces, err = r.Reader.Namespaces(ctx, slices.Sorted(maps.Keys(names))); err != nil {
+		return fmt.Errorf("finding out which namespaces are protected: %w", err)
 	}
 	var errs []error
 	for i := range plan.verdicts {
-		errs = append(errs, r.protectOne(plan, &plan.verdicts[i]))
+		if plan.verdicts[i].Act {
+			errs = append(errs, r.protectOne(plan, &plan.verdicts[i]))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -200,20 +208,22 @@ func (r *Runner) blastRadius(ctx context.Context, cleaner *v1alpha1.Cleaner, pla
 // total counts the objects of the kinds that can be acted on, in the selected namespaces, before label filters. Kinds that
 // an aggregated script only looks things up in are not counted: of an aggregated selection, those that it returned are.
 func (r *Runner) total(ctx context.Context, plan *plan) (int64, error) {
-	returned := map[object.Kind]bool{}
+	// By group and kind: two selectors may name two versions of one kind, whose objects are the same.
+	returned := map[schema.GroupKind]bool{}
 	for _, verdict := range plan.verdicts {
-		returned[verdict.Kind] = true
+		returned[verdict.Kind.GroupKind()] = true
 	}
-	scopes := map[object.Kind]selector.Scope{}
+	kinds, scopes := map[schema.GroupKind]object.Kind{}, map[schema.GroupKind]selector.Scope{}
 	for _, selection := range plan.selections {
-		if plan.aggregated && !returned[selection.Kind] {
+		kind := selection.Kind.GroupKind()
+		if plan.aggregated && !returned[kind] {
 			continue
 		}
-		scopes[selection.Kind] = scopes[selection.Kind].Union(selection.Scope)
+		kinds[kind], scopes[kind] = selection.Kind, scopes[kind].Union(selection.Scope)
 	}
 	var total int64
 	for kind, scope := range scopes {
-		n, err := r.Reader.Count(ctx, kind, scope)
+		n, err := r.Reader.Count(ctx, kinds[kind], scope)
 		if err != nil {
 			return 0, err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // record is stage 5: what became of every object, and of the run.
-func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
+func (r *Runner) record(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
 	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...))
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
 	r.end(ctx, record, phase, reason, message)
@@ -29,11 +29,6 @@ func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *
 		log.Info("Run completed", "action", record.Spec.Action)
 	} else {
 		log.Info("Run did not complete", "action", record.Spec.Action, "message", message)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
-	if err := r.Journal.Prune(ctx, cleaner); err != nil {
-		log.Error(err, "Could not delete old CleanerRuns")
 	}
 }
 

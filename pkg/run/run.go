@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,8 +33,9 @@ import (
 const (
 	// MaxDuration is after how long a run is stopped before its next object.
 	MaxDuration = time.Hour
-	// recordTimeout bounds the writing of a record, also of a run that was stopped.
+	// recordTimeout bounds the writing of a record, also of a run that was stopped; recordRetry is the time between two tries.
 	recordTimeout = 20 * time.Second
+	recordRetry   = time.Second
 )
 
 var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
@@ -89,7 +91,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	}
 	scripts, err := compile(cleaner)
 	if err != nil {
-		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "A script does not compile: "+err.Error())
+		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		return
 	}
 	log := klog.FromContext(ctx)
@@ -102,7 +104,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		return // nothing was touched: the next leader carries the run out
 	}
 	outcomes, err := r.act(ctx, cleaner, record, scripts, plan)
-	r.record(ctx, cleaner, record, plan, outcomes, err)
+	r.record(ctx, record, plan, outcomes, err)
 	r.tell(ctx, cleaner, record, outcomes)
 }
 
@@ -157,12 +159,19 @@ func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1a
 	r.save(ctx, record)
 }
 
-// save writes the record, also when the run was stopped.
+// save writes the record, also when the run was stopped. It tries for a while: a record that stays behind reads as a run that
+// goes on.
 func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
-	if err := r.Journal.Save(ctx, record); err != nil {
-		klog.FromContext(ctx).Error(err, "Could not write the record of the run")
+	log := klog.FromContext(ctx)
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		err := r.Journal.Save(ctx, record)
+		if err != nil {
+			log.Error(err, "Could not write the record of the run yet")
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		log.Error(err, "Gave up writing the record of the run")
 	}
 }
 

@@ -28,10 +28,14 @@ type scripts struct {
 	sessions map[*lua.Program]*lua.Session
 }
 
-// compile compiles what the Cleaner uses. All problems are told at once, each with its field.
+// compile compiles what the Cleaner uses. All problems are told at once, each with its field; what this version cannot do
+// for the scripts is one.
 func compile(cleaner *v1alpha1.Cleaner) (*scripts, error) {
 	s := &scripts{sessions: map[*lua.Program]*lua.Session{}}
 	var errs []error
+	for _, field := range cleaner.Unsupported() {
+		errs = append(errs, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
+	}
 	program := func(field, source string) *lua.Program {
 		if source == "" {
 			return nil

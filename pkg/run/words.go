@@ -17,10 +17,16 @@ import (
 // maxMessage bounds a record's message in bytes.
 const maxMessage = 4096
 
+// forbiddenHint is the way out of a refusal.
+const forbiddenHint = "Give the operator the right in the ClusterRole for what Cleaners may touch (config/rbac/cleaner_targets_role.yaml), or select less."
+
 // conclude says in which phase the run ends, for which reason, and in a sentence.
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
 	touched := touchedWords(record)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
+		if reason == v1alpha1.ReasonForbidden {
+			message += ". " + forbiddenHint
+		}
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)
 	}
 	switch stopped := context.Cause(ctx); {
@@ -81,7 +87,7 @@ func forbidden(err error) bool {
 func touchedWords(record *v1alpha1.CleanerRun) string {
 	counts := record.Status.RunCounts
 	done := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[record.Spec.Action]
-	text := fmt.Sprintf("%s of %s matched", objects(counts.Matched), objects(counts.Considered))
+	text := fmt.Sprintf("%d of %s matched", counts.Matched, objects(counts.Considered))
 	switch {
 	case record.Spec.DryRun:
 		return text + "; nothing was touched, because the operator runs with --dry-run."
@@ -102,7 +108,7 @@ func waitingWords(plan *plan) string {
 	if plan.waiting == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s more match, but not yet in enough consecutive runs (occurrenceThreshold).", objects(int64(plan.waiting)))
+	return fmt.Sprintf(" %d more matched, but not yet in enough consecutive runs (occurrenceThreshold).", plan.waiting)
 }
 
 // muchWords draws attention to a Delete that took more than half of what it looked at.

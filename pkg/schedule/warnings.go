@@ -22,7 +22,7 @@ func (s *Schedule) Warnings() []string {
 			zone, s.prefix))
 	}
 	if runs := s.runsInAnHour(); runs > often {
-		warnings = append(warnings, fmt.Sprintf("the schedule fires %d times in an hour, %s%s", runs, s, s.meant()))
+		warnings = append(warnings, fmt.Sprintf("the schedule fires %d times in an hour%s", runs, s.meant()))
 	}
 	return warnings
 }

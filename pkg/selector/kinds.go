@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,22 +30,53 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("kind %s of %s %s", e.GVK.Kind, e.GVK.GroupVersion(), e.Problem)
 }
 
+// resolvedFor is how long a kind that was found is taken to be there: many Cleaners are due at the same moment and ask for
+// the same kinds. One that went away meanwhile is noticed when it is listed; one that was not found is asked for anew.
+const resolvedFor = 5 * time.Second
+
+type resolution struct {
+	kind object.Kind
+	at   time.Time
+}
+
 // Resolve asks the kind's own group-version, and no other, what the kind's resource is. An UnknownKindError means that
 // the API server answered that there is no such kind; any other error, that it could not be asked.
 func (r *Reader) Resolve(ctx context.Context, gvk schema.GroupVersionKind) (object.Kind, error) {
+	r.mu.Lock()
+	known, ok := r.resolved[gvk]
+	r.mu.Unlock()
+	if ok && r.clock.Since(known.at) < resolvedFor {
+		return known.kind, nil
+	}
+	now := r.clock.Now()
+	kind, err := r.resolve(ctx, gvk)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if delete(r.resolved, gvk); err == nil {
+		r.resolved[gvk] = resolution{kind, now}
+	}
+	return kind, err
+}
+
+// forget drops a kind whose objects the server does not find, so that it is asked for anew.
+func (r *Reader) forget(err error, gvk schema.GroupVersionKind) {
+	if apierrors.IsNotFound(err) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.resolved, gvk)
+	}
+}
+
+func (r *Reader) resolve(ctx context.Context, gvk schema.GroupVersionKind) (object.Kind, error) {
 	kind := object.Kind{GroupVersionKind: gvk}
-	body, err := r.client.Get().AbsPath(object.GroupVersionPath(gvk.GroupVersion())).Do(ctx).Raw()
+	served, err := r.served(ctx, gvk.GroupVersion())
 	if apierrors.IsNotFound(err) {
 		return object.Kind{}, &UnknownKindError{gvk, r.explainGroupVersion(ctx, gvk)}
 	}
 	if err != nil {
 		return object.Kind{}, fmt.Errorf("asking what %s serves: %w", gvk.GroupVersion(), err)
 	}
-	var served metav1.APIResourceList
-	if err := json.Unmarshal(body, &served); err != nil {
-		return object.Kind{}, fmt.Errorf("reading what %s serves: %w", gvk.GroupVersion(), err)
-	}
-	for _, resource := range served.APIResources {
+	for _, resource := range served {
 		if resource.Kind != gvk.Kind || strings.Contains(resource.Name, "/") {
 			continue
 		}
@@ -54,11 +86,27 @@ func (r *Reader) Resolve(ctx context.Context, gvk schema.GroupVersionKind) (obje
 		kind.Resource, kind.Namespaced = resource.Name, resource.Namespaced
 		return kind, nil
 	}
-	return object.Kind{}, &UnknownKindError{gvk, r.explainKind(ctx, gvk, served.APIResources)}
+	return object.Kind{}, &UnknownKindError{gvk, r.explainKind(ctx, gvk, served)}
+}
+
+// served asks what a group-version serves.
+func (r *Reader) served(ctx context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error) {
+	body, err := r.client.Get().AbsPath(object.GroupVersionPath(gv)).Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	var list metav1.APIResourceList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	return list.APIResources, nil
 }
 
 // explainGroupVersion says what to write instead of a group-version that is not served.
 func (r *Reader) explainGroupVersion(ctx context.Context, gvk schema.GroupVersionKind) string {
+	if gvk.Group == "core" {
+		return `is not served: the core group has no name; write group: ""`
+	}
 	groups, err := r.groups(ctx)
 	if err != nil {
 		return "is not served: the cluster has no such group and version"
@@ -122,15 +170,11 @@ func (r *Reader) groupsServing(ctx context.Context, kind string) string {
 	var found []string
 	for _, group := range groups {
 		gv := schema.GroupVersion{Group: group.Name, Version: group.PreferredVersion.Version}
-		body, err := r.client.Get().AbsPath(object.GroupVersionPath(gv)).Do(ctx).Raw()
+		served, err := r.served(ctx, gv)
 		if err != nil {
 			continue
 		}
-		var served metav1.APIResourceList
-		if json.Unmarshal(body, &served) != nil {
-			continue
-		}
-		if slices.ContainsFunc(served.APIResources, func(a metav1.APIResource) bool {
+		if slices.ContainsFunc(served, func(a metav1.APIResource) bool {
 			return a.Kind == kind && !strings.Contains(a.Name, "/")
 		}) {
 			found = append(found, gv.String())

@@ -12,12 +12,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -34,10 +37,17 @@ var errExpired = errors.New("the server could not go on with the list where it h
 // Reader reads the cluster through one REST client.
 type Reader struct {
 	client rest.Interface
+	clock  clock.PassiveClock
+
+	mu sync.Mutex
+	// resolved are the kinds that were found lately.
+	resolved map[schema.GroupVersionKind]resolution
 }
 
 // NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
-func NewReader(client rest.Interface) *Reader { return &Reader{client: client} }
+func NewReader(client rest.Interface, clk clock.PassiveClock) *Reader {
+	return &Reader{client: client, clock: clk, resolved: map[schema.GroupVersionKind]resolution{}}
+}
 
 // Scope is where a selector looks: the whole cluster, or these namespaces. No namespaces and not Cluster is nowhere.
 type Scope struct {
@@ -181,8 +191,37 @@ func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int6
 	return total, nil
 }
 
-// Namespaces reads the metadata of all namespaces, by name.
-func (r *Reader) Namespaces(ctx context.Context) (map[string]*metav1.ObjectMeta, error) {
+// fewNamespaces is up to how many namespaces are read one by one rather than in a list of all.
+const fewNamespaces = 5
+
+// Namespaces reads the metadata of the namespaces, by name. One that is gone is left out: what was in it is gone too.
+func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*metav1.ObjectMeta, error) {
+	if len(names) > fewNamespaces {
+		return r.allNamespaces(ctx)
+	}
+	found := make(map[string]*metav1.ObjectMeta, len(names))
+	for _, name := range names {
+		body, err := r.client.Get().AbsPath(namespaceKind().Path("", name)).Do(ctx).Raw()
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading namespace %s: %w", name, err)
+		}
+		o, err := object.New(namespaceKind(), body)
+		if err != nil {
+			return nil, err
+		}
+		metadata, err := o.Metadata()
+		if err != nil {
+			return nil, err
+		}
+		found[name] = &metadata
+	}
+	return found, nil
+}
+
+func (r *Reader) allNamespaces(ctx context.Context) (map[string]*metav1.ObjectMeta, error) {
 	var found map[string]*metav1.ObjectMeta
 	restart := func() { found = map[string]*metav1.ObjectMeta{} }
 	err := r.list(ctx, namespaceKind(), namespaceKind().Path("", ""), "", restart, func(raw []byte) error {

@@ -140,6 +140,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader) Selection {
 		result.Candidates = append(result.Candidates, collection.candidates...)
 		result.NotEvaluated = append(result.NotEvaluated, collection.notEvaluated...)
 		if err != nil {
+			reader.forget(err, s.gvk)
 			result.Err = err
 			return result
 		}

@@ -1,0 +1,185 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+)
+
+// standard are the options of an empty command line.
+func standard() *options {
+	return &options{
+		namespace: "projectsveltos", leaderElect: true, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
+		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
+		logLevel: "info", logFormat: "json",
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		args      []string
+		namespace string
+		want      func(*options)
+	}{
+		"none":               {want: func(*options) {}},
+		"two dashes":         {args: []string{"--dry-run", "--worker-number=3"}, want: func(o *options) { o.dryRun, o.workers = true, 3 }},
+		"one dash":           {args: []string{"-dry-run", "-worker-number", "3"}, want: func(o *options) { o.dryRun, o.workers = true, 3 }},
+		"underscores":        {args: []string{"--dry_run", "-worker_number=3"}, want: func(o *options) { o.dryRun, o.workers = true, 3 }},
+		"mixed":              {args: []string{"--kube_api-qps=2.5"}, want: func(o *options) { o.qps = 2.5 }},
+		"underscore kept":    {args: []string{"--diagnostics_address=my_host:1"}, want: func(o *options) { o.diagnosticsAddress = "my_host:1" }},
+		"underscore in arg":  {args: []string{"--health_addr", "my_host:1"}, want: func(o *options) { o.healthAddress = "my_host:1" }},
+		"no leader election": {args: []string{"--leader-elect=false"}, want: func(o *options) { o.leaderElect = false }},
+		"namespace":          {namespace: "mine", want: func(o *options) { o.namespace = "mine" }},
+		"protected": {args: []string{"--protected-namespaces= a, b ,"}, want: func(o *options) {
+			o.protectedNamespaces = " a, b ,"
+		}},
+		"last one holds": {args: []string{"--worker-number=3", "--worker-number=4"}, want: func(o *options) { o.workers = 4 }},
+		"version":        {args: []string{"--version"}, want: func(o *options) { o.version = true }},
+		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
+		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := parseOptions(c.args, c.namespace, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := standard()
+			c.want(want)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{})); diff != "" {
+				t.Fatal(diff)
+			}
+		})
+	}
+}
+
+// TestFlagsOfK8sCleaner carries over a Deployment of k8s-cleaner as it stands: all of its flags, in its spellings.
+func TestFlagsOfK8sCleaner(t *testing.T) {
+	all := []string{
+		"--disable-telemetry=true", "--diagnostics-address=:8080", "--insecure-diagnostics=true", "--worker-number=7",
+		"--jitter-window=5s", "--concurrent-reconciles=8", "--kube-api-qps=40", "--kube-api-burst=60", "--webhook-port=9443",
+		"--sync-period=10m", "--health-addr=:9441", "--enable-web", "--web-port=9080", "--web-read-only=false",
+	}
+	spellings := map[string]func(string) string{
+		"as they are": func(arg string) string { return arg },
+		"one dash":    func(arg string) string { return arg[1:] },
+		"underscores": func(arg string) string {
+			name, value, found := strings.Cut(arg[2:], "=")
+			name = "--" + strings.ReplaceAll(name, "-", "_")
+			if found {
+				return name + "=" + value
+			}
+			return name
+		},
+	}
+	want := standard()
+	want.diagnosticsAddress, want.insecureDiagnostics, want.workers, want.concurrentReconcile = ":8080", true, 7, 8
+	want.qps, want.burst, want.syncPeriod, want.healthAddress = 40, 60, 10*time.Minute, ":9441"
+	want.ignored = []string{"--disable-telemetry", "--enable-web", "--jitter-window", "--web-port", "--web-read-only", "--webhook-port"}
+	for name, spell := range spellings {
+		t.Run(name, func(t *testing.T) {
+			var args []string
+			for _, arg := range all {
+				args = append(args, spell(arg))
+			}
+			got, _, err := parseOptions(args, "", io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{})); diff != "" {
+				t.Fatal(diff)
+			}
+		})
+	}
+}
+
+func TestOptionsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		args      []string
+		namespace string
+		want      []string
+	}{
+		"unknown":           {args: []string{"--no-such-flag"}, want: []string{"flag provided but not defined: -no-such-flag"}},
+		"not a number":      {args: []string{"--worker-number=many"}, want: []string{`invalid value "many" for flag -worker-number`}},
+		"not a flag":        {args: []string{"--dry-run", "true"}, want: []string{`"true" is not a flag; see --help`}},
+		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--worker-number is 0; it must be at least 1"}},
+		"no reconciler":     {args: []string{"--concurrent-reconciles=-1"}, want: []string{"--concurrent-reconciles is -1; it must be at least 1"}},
+		"negative qps":      {args: []string{"--kube-api-qps=-1"}, want: []string{"--kube-api-qps is -1; it must not be negative (0 means no limit)"}},
+		"negative burst":    {args: []string{"--kube-api-burst=-1"}, want: []string{"--kube-api-burst is -1; it must not be negative"}},
+		"no period":         {args: []string{"--sync-period=0s"}, want: []string{"--sync-period is 0s; it must be positive"}},
+		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},
+		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},
+		"namespace":         {namespace: "Not A Namespace", want: []string{`"Not A Namespace" is not the name of a namespace`}},
+		"protected":         {args: []string{"--protected-namespaces=a b,c"}, want: []string{`"a b" is not the name of a namespace (--protected-namespaces, `}},
+		"all of it at once": {args: []string{"--worker-number=0", "--log-level=x", "--sync-period=-1s"}, want: []string{"--worker-number", "--log-level", "--sync-period"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := parseOptions(c.args, c.namespace, io.Discard)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			for _, want := range c.want {
+				if strings.Count(err.Error(), want) != 1 {
+					t.Errorf("the error is %q, want it to contain %q once", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestHelpNamesEveryFlagThatDoesSomething(t *testing.T) {
+	var text strings.Builder
+	_, fs, err := parseOptions([]string{"--help"}, "", &text)
+	if !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	fs.VisitAll(func(f *flag.Flag) {
+		_, idle := unused[f.Name]
+		if shown := strings.Contains(text.String(), "  --"+f.Name+" "); shown == idle {
+			t.Errorf("--help shows --%s: %v", f.Name, shown)
+		}
+	})
+	for _, want := range []string{"emergency stop", "(default :8443)", "NAMESPACE"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("--help does not say %q:\n%s", want, text.String())
+		}
+	}
+}
+
+func TestProtectedNamespaces(t *testing.T) {
+	o, _, err := parseOptions([]string{"--protected-namespaces= a, b ,"}, "mine", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"mine", "a", "b"}, o.protected()); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want int
+	}{
+		"version":         {[]string{"--version"}, 0},
+		"help":            {[]string{"--help"}, 0},
+		"unknown":         {[]string{"--no-such-flag"}, 2},
+		"invalid":         {[]string{"--worker-number=0"}, 2},
+		"version invalid": {[]string{"--version", "--log-level=x"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := start(t.Context(), c.args); got != c.want {
+				t.Fatalf("exit code %d, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+var protect = map[string]string{v1alpha1.ProtectAnnotation: "true"}
+
+// marked creates an object that carries the label "self" with the test's namespace as value.
+func (b *bench) marked(apiVersion, kind, namespace, name string, content map[string]any, annotations map[string]string) {
+	b.t.Helper()
+	content["metadata"] = map[string]any{"namespace": namespace, "labels": map[string]any{"self": b.namespace}}
+	if annotations != nil {
+		content["metadata"] = map[string]any{"namespace": namespace, "labels": map[string]any{"self": b.namespace}, "annotations": map[string]any{v1alpha1.ProtectAnnotation: annotations[v1alpha1.ProtectAnnotation]}}
+	}
+	b.thing(schema.FromAPIVersionAndKind(apiVersion, kind), name, content)
+}
+
+// Upstream: no protected namespaces, no opt-out. Required: protection list, opt-out annotation. Test: self-destruction table.
+func TestSelfDestruction(t *testing.T) {
+	volume := func(claim bool) map[string]any {
+		spec := map[string]any{"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "hostPath": map[string]any{"path": "/none"}}
+		if claim {
+			spec["claimRef"] = map[string]any{"namespace": "default", "name": "data", "uid": "7"}
+		}
+		return map[string]any{"spec": spec}
+	}
+	cleaner := map[string]any{"spec": map[string]any{"schedule": "@daily", "resourcePolicySet": map[string]any{
+		"resourceSelectors": []any{map[string]any{"group": "", "version": "v1", "kind": "Pod"}},
+	}}}
+	tests := map[string]struct {
+		apiVersion, kind, namespace string
+		content                     map[string]any
+		annotations                 map[string]string
+		// want is the reason. Without one, the object is not protected.
+		want string
+	}{
+		"annotated object":                {"v1", "ConfigMap", "default", map[string]any{}, protect, `it is annotated cleaner/protect: "true"`},
+		"annotated with something else":   {"v1", "ConfigMap", "default", map[string]any{}, map[string]string{v1alpha1.ProtectAnnotation: "false"}, ""},
+		"in the operator's namespace":     {"v1", "ConfigMap", operatorNamespace, map[string]any{}, nil, "namespace projectsveltos is protected (--protected-namespaces)"},
+		"in kube-system":                  {"v1", "ConfigMap", "kube-system", map[string]any{}, nil, "namespace kube-system is protected (--protected-namespaces)"},
+		"in another namespace":            {"v1", "ConfigMap", "default", map[string]any{}, nil, ""},
+		"annotated Namespace":             {"v1", "Namespace", "", map[string]any{}, protect, `it is annotated cleaner/protect: "true"`},
+		"volume with a claim":             {"v1", "PersistentVolume", "", volume(true), nil, "a PersistentVolumeClaim holds it"},
+		"volume without":                  {"v1", "PersistentVolume", "", volume(false), nil, ""},
+		"webhook configuration":           {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch a ValidatingWebhookConfiguration: it guards the cluster's API"},
+		"mutating webhook configuration":  {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch a MutatingWebhookConfiguration: it guards the cluster's API"},
+		"admission policy binding":        {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", map[string]any{"spec": map[string]any{"policyName": "none", "validationActions": []any{"Audit"}}}, nil, "no Cleaner may touch a ValidatingAdmissionPolicyBinding"},
+		"KubeCleaner's own kind: Cleaner": {"apps.projectsveltos.io/v1alpha1", "Cleaner", "", cleaner, nil, "it belongs to KubeCleaner"},
+		"KubeCleaner's own kind: Report":  {"apps.projectsveltos.io/v1alpha1", "Report", "", map[string]any{"spec": map[string]any{"action": "Scan"}}, nil, "it belongs to KubeCleaner"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.marked(test.apiVersion, test.kind, test.namespace, "self-"+b.namespace, test.content, test.annotations)
+			b.wantProtected(t, test.apiVersion, test.kind, test.namespace, "self-"+b.namespace, test.want)
+		})
+	}
+}
+
+// wantProtected runs a Delete of the objects that are marked for this test.
+func (b *bench) wantProtected(t *testing.T, apiVersion, kindName, namespace, name, want string) {
+	t.Helper()
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kindName)
+	selector := kind(gvk.Group, gvk.Version, gvk.Kind, namespace)
+	selector.LabelFilters = equal("self", b.namespace)
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(selector)))
+	wantRun(t, run, v1alpha1.ReasonCompleted)
+	if want == "" {
+		wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Acted: 1})
+		return
+	}
+	wantOutcome(t, run, name, v1alpha1.OutcomeProtected, want)
+	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Skipped: 1})
+	b.wantUntouched()
+}
+
+// A CRD and an APIService, whose names are not free to choose, are protected too.
+func TestFoundationsAreProtected(t *testing.T) {
+	b := newBench(t)
+	must(t, installWidgets())
+	for apiVersion, kind := range map[string]string{"apiextensions.k8s.io/v1": "CustomResourceDefinition", "apiregistration.k8s.io/v1": "APIService"} {
+		name := map[string]string{"CustomResourceDefinition": "widgets." + widgetGroup, "APIService": "v1." + widgetGroup}[kind]
+		t.Run(kind, func(t *testing.T) {
+			u := &metav1.PartialObjectMetadata{}
+			u.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
+			u.Name = name
+			label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"self":"`+b.namespace+`"}}}`))
+			must(t, b.user.Patch(t.Context(), u, label))
+			b.wantProtected(t, apiVersion, kind, "", name, "no Cleaner may touch a "+kind+": ")
+		})
+	}
+}
+
+// The operator's namespace and kube-system are protected as objects, too.
+func TestProtectedNamespacesAsObjects(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{operatorNamespace, "kube-system"} {
+		t.Run(name, func(t *testing.T) {
+			selector := kind("", "v1", "Namespace", "")
+			selector.LabelFilters = equal(corev1.LabelMetadataName, name)
+			run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(selector)))
+			wantOutcome(t, run, name, v1alpha1.OutcomeProtected, "namespace "+name+" is protected (--protected-namespaces)")
+			b.wantUntouched()
+		})
+	}
+}
+
+// An annotated namespace protects what is in it, from a Transform as well. A Scan reports it as protected.
+func TestAnnotatedNamespaceProtectsItsObjects(t *testing.T) {
+	b := newBench(t)
+	b.configMap("mine")
+	b.annotateNamespace()
+	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform, v1alpha1.ActionScan} {
+		run := b.run(b.cleaner(action, transform(touch)))
+		wantRun(t, run, v1alpha1.ReasonCompleted)
+		wantOutcome(t, run, "mine", v1alpha1.OutcomeProtected, "namespace "+b.namespace+` is annotated cleaner/protect: "true"`)
+		b.wantUntouched()
+	}
+}
+
+func (b *bench) annotateNamespace() {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/protect":"true"}}}`))
+	if err := b.user.Patch(context.Background(), namespace, patch); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// Namespaces' annotations are read once more after the intent: one that was set after the plan counts.
+func TestNamespaceAnnotatedAfterThePlan(t *testing.T) {
+	b := newBench(t)
+	b.configMaps(b.namespace, "cm", 3)
+	planned := false
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/status") && !planned {
+			planned = true
+			b.annotateNamespace()
+		}
+		return nil, nil
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete))
+	wantRun(t, run, v1alpha1.ReasonCompleted)
+	wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3, Skipped: 3})
+	wantOutcome(t, run, "cm-1", v1alpha1.OutcomeProtected, "is annotated cleaner/protect")
+	if len(b.requests.paths(http.MethodDelete)) != 0 {
+		t.Fatal("something was deleted")
+	}
+}

@@ -1,0 +1,184 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// deletes counts the deletes of ConfigMaps that these operators sent.
+func deletes(operators ...*life) int {
+	n := 0
+	for _, l := range operators {
+		n += len(l.requests.paths(http.MethodDelete))
+	}
+	return n
+}
+
+// TestRestartBetweenStatusWriteAndSubmit: the status says that a run goes on, and nobody knows of it.
+func TestRestartBetweenStatusWriteAndSubmit(t *testing.T) {
+	b := newBench(t)
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	first := l.first()
+	l.at(first)
+	l.wantRecords()
+
+	next := l.successor()
+	next.startExecutor()
+	next.step()
+	next.wantActive(first)
+	next.finish()
+	next.step()
+	next.wantRecords(first)
+	next.wantActive(time.Time{})
+	next.wantTold("Completed", "; 1 deleted.")
+	if n := deletes(l, next); n != 1 {
+		t.Fatalf("%d deletes were sent, want 1", n)
+	}
+}
+
+// TestRestartOfAManualRun keeps what the run was asked for as.
+func TestRestartOfAManualRun(t *testing.T) {
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.Suspend = new(true) }))
+	l.ask("now")
+	l.step()
+	next := l.successor()
+	next.startExecutor()
+	next.step()
+	next.finish()
+	record := next.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonCompleted)
+	if record.Spec.Trigger != v1alpha1.TriggerManual {
+		t.Fatalf("the trigger is %s", record.Spec.Trigger)
+	}
+}
+
+// TestRestartAfterTheRunEnded folds the record in: the run is not repeated.
+func TestRestartAfterTheRunEnded(t *testing.T) {
+	b := newBench(t)
+	b.configMap("old", stale)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale)))
+	l.startExecutor()
+	first := l.first()
+	l.at(first)
+	l.waitFinished(l.now)
+	b.configMap("younger", stale)
+
+	next := l.successor()
+	next.startExecutor()
+	next.at(first.Add(time.Minute))
+	next.wantActive(time.Time{})
+	next.wantRecords(first)
+	next.wantTold("Completed", "; 1 deleted.")
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "; 1 deleted.")
+	last := next.now.Status.LastRun
+	if last.Acted != 1 || len(last.Matches) != 1 || last.Matches[0].Message != "old is stale" || !next.now.Status.LastRunTime.Time.Equal(first) {
+		t.Fatalf("status.lastRun is %+v of %s", last, next.now.Status.LastRunTime)
+	}
+	if !b.exists("younger") || deletes(next) != 0 {
+		t.Fatal("the run was repeated")
+	}
+}
+
+// TestRestartWhileTheRunActed: what became of the objects in hand nobody knows, and it says so.
+func TestRestartWhileTheRunActed(t *testing.T) {
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", inHand+4)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.startExecutor()
+	at := newBarrier(t) // never opened: this operator is no more
+	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
+	first := l.first()
+	l.at(first)
+	at.await(inHand)
+
+	next := l.successor()
+	next.startExecutor()
+	next.at(first.Add(time.Minute))
+	next.finish()
+	next.wantRecords(first)
+	record := next.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonFailed, "The operator went away while the run was acting on 20 objects.",
+		"Those listed as Planned may have been dealt with or not; what still matches is judged again by the next run.")
+	if record.Status.Phase != v1alpha1.RunInterrupted || len(record.Status.Objects) != inHand+4 {
+		t.Fatalf("the record says %s of %d objects", record.Status.Phase, len(record.Status.Objects))
+	}
+	for name, outcome := range outcomes(&record) {
+		if outcome != v1alpha1.OutcomePlanned {
+			t.Fatalf("%s is %s, want Planned", name, outcome)
+		}
+	}
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "The operator went away")
+	if deletes(next) != 0 || next.now.Status.FailureMessage == nil {
+		t.Fatal("the successor carried on with what it could not know")
+	}
+
+	next.at(first.Add(day)) // the next run judges all of it again
+	next.finish()
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "20 deleted")
+}
+
+// TestTwoOperatorsOneTick lets two operators go for the same nominal time at once: the record's name is the lock.
+func TestTwoOperatorsOneTick(t *testing.T) {
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 5)
+	one := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	first := one.first()
+	one.at(first)
+	other := one.successor()
+	other.step()
+	other.wantActive(first)
+	var both sync.WaitGroup
+	for _, l := range []*life{one, other} {
+		l.startExecutor()
+		both.Go(func() { <-l.finished })
+	}
+	both.Wait()
+	one.wantRecords(first)
+	if n := deletes(one, other); n != 5 {
+		t.Fatalf("%d deletes were sent, want 5", n)
+	}
+	if record := one.records()[0]; !record.Status.Phase.Final() {
+		t.Fatalf("the phase is %s", record.Status.Phase)
+	}
+	b.wantNames()
+}
+
+// TestOperatorThatFellBehindTouchesNothing stops one operator just before it writes down what it intends, and lets another
+// one carry the run out meanwhile.
+func TestOperatorThatFellBehindTouchesNothing(t *testing.T) {
+	b := newBench(t)
+	b.configMap("old")
+	slow := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	slow.startExecutor()
+	at := newBarrier(t)
+	slow.holdRequests(at, http.MethodPut, "/cleanerruns/")
+	first := slow.first()
+	slow.at(first)
+	at.await(1)
+
+	fast := slow.successor()
+	fast.startExecutor()
+	fast.step()
+	fast.finish()
+	wantCondition(t, fast.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
+	b.configMap("younger")
+
+	at.open()
+	slow.finish()
+	if deletes(slow) != 0 || deletes(fast) != 1 || !b.exists("younger") {
+		t.Fatal("the operator that fell behind deleted something")
+	}
+	slow.wantRecords(first)
+	record := slow.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonCompleted, "1 deleted") // the truth stands
+	wantCondition(t, slow.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
+}

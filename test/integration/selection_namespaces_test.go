@@ -1,0 +1,145 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// in makes the first selector select by namespaceSelector, beside what its namespace says.
+func in(namespace, selector string) func(*v1alpha1.Cleaner) {
+	return edited(func(s *v1alpha1.ResourceSelector) { s.Namespace, s.NamespaceSelector = namespace, selector })
+}
+
+// Upstream: namespaceSelector matching no namespace selects the whole cluster. Required: an empty match selects nothing.
+// Test: label typo with Delete: zero lists outside, zero deletes.
+func TestNamespaceSelectorMatchingNothingSelectsNothing(t *testing.T) {
+	b := newBench(t)
+	b.configMap("mine", stale)
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, in("", "env=prdo")))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted")
+	wantCounts(t, run, v1alpha1.RunCounts{})
+	if diff := cmp.Diff([]string{"/api/v1/namespaces"}, b.requests.paths("GET")); diff != "" {
+		t.Fatalf("what was read besides the kind and the Cleaner (-want +got):\n%s", diff)
+	}
+	b.wantUntouched()
+	b.wantNames("mine")
+}
+
+// namespaceSelector is united with namespace, duplicates are removed, terminating namespaces are skipped.
+func TestNamespaceSelectorIsUnitedWithNamespace(t *testing.T) {
+	b := newBench(t)
+	team := fmt.Sprintf("team-%d", serial.Add(1))
+	labels := map[string]string{"team": team}
+	labelled, ending := b.newNamespace(labels), b.newNamespace(labels)
+	both := b.newNamespace(labels)
+	for _, namespace := range []string{b.namespace, labelled, ending, both} {
+		b.configMaps(namespace, "cm", 1)
+	}
+	must(t, b.user.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ending}}))
+	tests := map[string]struct {
+		namespace, selector string
+		want                []string
+	}{
+		"a namespace besides":           {b.namespace, "team=" + team, []string{b.namespace, both, labelled}},
+		"a namespace that is in both":   {both, "team=" + team, []string{both, labelled}},
+		"the namespaceSelector alone":   {"", "team in (" + team + ")", []string{both, labelled}},
+		"by name, with notin":           {"", "team=" + team + ",kubernetes.io/metadata.name notin (" + both + ")", []string{labelled}},
+		"one namespace and no selector": {labelled, "", []string{labelled}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := b.run(b.cleaner(v1alpha1.ActionScan, in(test.namespace, test.selector)))
+			wantRun(t, run, v1alpha1.ReasonCompleted)
+			got := map[string]int{}
+			for _, o := range run.Status.Objects {
+				got[o.Namespace]++
+			}
+			want := map[string]int{}
+			for _, namespace := range test.want {
+				want[namespace] = 1
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("objects by namespace (-want +got):\n%s", diff)
+			}
+			wantCounts(t, run, v1alpha1.RunCounts{Considered: int64(len(want)), Matched: int64(len(want))})
+		})
+	}
+}
+
+// A namespaceSelector that is no label selector keeps the Cleaner from running, and the run from reading anything.
+func TestNamespaceSelectorThatIsNone(t *testing.T) {
+	b := newBench(t)
+	b.configMap("mine")
+	c := b.cleaner(v1alpha1.ActionDelete, in("", "env==prod in"))
+	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression,
+		`resourceSelectors[0]: namespaceSelector "env==prod in" is not a label selector such as "env=prod"`)
+	run := b.run(c)
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, `namespaceSelector "env==prod in" is not a label selector`)
+	b.wantUntouched()
+}
+
+// Upstream: a cluster-wide list per namespace. Required: namespaced endpoints. Test: request log of a run over 50 namespaces.
+func TestRunOverFiftyNamespacesListsEachOnce(t *testing.T) {
+	b := newBench(t)
+	team := fmt.Sprintf("team-%d", serial.Add(1))
+	prefix := fmt.Sprintf("many-%d", serial.Add(1))
+	b.together(50, func(i int) client.Object {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", prefix, i), Labels: map[string]string{"team": team}}}
+	})
+	b.together(50, func(i int) client.Object {
+		cm := &corev1.ConfigMap{}
+		cm.Namespace, cm.Name, cm.Labels = fmt.Sprintf("%s-%d", prefix, i), "cm", map[string]string{"test": "x"}
+		return cm
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, in("", "team="+team)))
+	wantCounts(t, run, v1alpha1.RunCounts{Considered: 50, Matched: 50, Acted: 50})
+	lists := map[string]int{}
+	for _, path := range b.requests.paths("GET") {
+		if strings.HasSuffix(path, "/configmaps") {
+			lists[path]++
+		}
+	}
+	for i := range 50 {
+		path := fmt.Sprintf("/api/v1/namespaces/%s-%d/configmaps", prefix, i)
+		if lists[path] != 1 {
+			t.Errorf("%s was listed %d times, want once", path, lists[path])
+		}
+		delete(lists, path)
+	}
+	if len(lists) > 0 {
+		t.Errorf("these were listed too: %v", lists)
+	}
+	if n := b.requests.count("GET", "/namespaces"); n != 3 { // by label, for protection, and once more after the intent
+		t.Errorf("the namespaces were listed %d times, want 3", n)
+	}
+}
+
+// A run that is stopped before it has read everything touches nothing, and says so.
+func TestRunStoppedWhileReadingTouchesNothing(t *testing.T) {
+	b := newBench(t)
+	b.configMap("mine")
+	c := b.cleaner(v1alpha1.ActionDelete)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	b.beforeFirst("GET", "/configmaps", func() { cancel(errors.New("somebody stopped it")) })
+	run := b.runWith(ctx, c)
+	wantRun(t, run, v1alpha1.ReasonFailed, "The run was stopped: somebody stopped it")
+	if run.Status.Phase != v1alpha1.RunInterrupted {
+		t.Fatalf("the phase is %s", run.Status.Phase)
+	}
+	b.wantUntouched()
+	b.wantNames("mine")
+}
