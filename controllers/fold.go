@@ -35,13 +35,7 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 	}
 	// 1. It ended in this process.
 	if result, ok := r.Executor.Result(cleaner.Name); ok && result.Request.Nominal.Equal(active.NominalTime.Time) {
-		run := result.Value
-		if run == nil {
-			err := cmp.Or(result.Err, errNoRecord)
-			run = panicked(cleaner, active, err, r.Clock.Now())
-			klog.FromContext(ctx).Error(err, "Run panicked")
-		}
-		if run.Status.Phase.Final() { // else the operator is stopping, and leaves the run to the next leader
+		if run := r.recordOf(ctx, cleaner, result); run.Status.Phase.Final() { // else the operator is stopping, and leaves the run to the next leader
 			r.end(cleaner, run, round)
 		}
 		return nil
@@ -55,6 +49,12 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 		return nil
 	}
 	// 3. This process does not know it: the record says what became of it.
+	return r.takeUp(ctx, cleaner, round, suspended)
+}
+
+// takeUp looks up what became of an active run whose operator went away, and goes on from there.
+func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round, suspended bool) error {
+	active := cleaner.Status.ActiveRun
 	run, err := r.Journal.Find(ctx, active.Name)
 	switch {
 	case err != nil:
@@ -70,6 +70,16 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 		round.submit = requestFor(cleaner, active)
 	}
 	return nil
+}
+
+// recordOf is the record of a run that ended in this process; one that panicked gets one.
+func (r *CleanerReconciler) recordOf(ctx context.Context, cleaner *v1alpha1.Cleaner, result executor.Result[*v1alpha1.CleanerRun]) *v1alpha1.CleanerRun {
+	if result.Value != nil {
+		return result.Value
+	}
+	err := cmp.Or(result.Err, errNoRecord)
+	klog.FromContext(ctx).Error(err, "Run panicked")
+	return panicked(cleaner, cleaner.Status.ActiveRun, err, r.Clock.Now())
 }
 
 func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor.Request {

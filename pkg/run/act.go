@@ -37,8 +37,8 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 			victims = append(victims, i)
 		}
 	}
-	if len(victims) == 0 || ctx.Err() != nil {
-		return untouched(outcomes, context.Cause(ctx)), nil
+	if stopped := context.Cause(ctx); len(victims) == 0 || stopped != nil {
+		return untouched(outcomes, stopped), nil //nolint:nilerr // why it was stopped stands in the outcomes
 	}
 	if err := r.Journal.Intend(ctx, record, plan.considered, outcomes); err != nil {
 		return untouched(outcomes, err), err

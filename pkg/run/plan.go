@@ -45,7 +45,7 @@ type plan struct {
 }
 
 // read is stage 1: one list per selector, each object judged as it passes.
-func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts) *plan {
+func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, scripts *scripts) *plan {
 	plan := &plan{aggregated: scripts.aggregate != nil}
 	var candidates []object.Candidate
 	var errs []error

@@ -98,7 +98,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	scripts.open(r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
 	defer scripts.close()
 
-	plan := r.read(ctx, cleaner, record, scripts)
+	plan := r.read(ctx, cleaner, scripts)
 	r.judge(ctx, cleaner, record, scripts, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
@@ -204,13 +204,13 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 			faults = append(faults, fmt.Errorf("%s: %w", field, err))
 		}
 	}
-	invalid = errors.Join(problems...)
-	all := errors.Join(invalid, errors.Join(unknown...))
-	switch {
-	case invalid != nil:
-		return v1alpha1.ReasonInvalidExpression, oneLine(all), nil
-	case all != nil:
-		return v1alpha1.ReasonUnknownKind, oneLine(all), nil
+	reason = v1alpha1.ReasonUnknownKind
+	if errors.Join(problems...) != nil {
+		reason = v1alpha1.ReasonInvalidExpression
+	}
+	if all := errors.Join(append(problems, unknown...)...); all != nil {
+		message = oneLine(all)
+		return reason, message, nil
 	}
 	return "", "", errors.Join(faults...)
 }

@@ -115,8 +115,8 @@ func (s *scripts) session(program *lua.Program) *lua.Session {
 }
 
 // open sets the time that scripts see, and where their print goes.
-func (s *scripts) open(now time.Time, print func(line string)) {
-	s.options = lua.Options{Now: now, Seed: now.Unix(), Print: print}
+func (s *scripts) open(now time.Time, printed func(line string)) {
+	s.options = lua.Options{Now: now, Seed: now.Unix(), Print: printed}
 }
 
 func (s *scripts) close() {

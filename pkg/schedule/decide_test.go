@@ -31,48 +31,88 @@ func TestDecide(t *testing.T) {
 		{"on the second", hourly, topOfTheHour, topOfTheHour, "0s", want{due: topOfTheHour, next: "2026-05-19 11:00:00"}},
 		{"just after the hour", hourly, topOfTheHour, "2026-05-19 10:00:01", "", want{due: topOfTheHour, next: "2026-05-19 11:00:00"}},
 		{"late, no deadline", hourly, topOfTheHour, "2026-05-19 10:59:59", "", want{due: topOfTheHour, next: "2026-05-19 11:00:00"}},
-		{"late, at the deadline", hourly, topOfTheHour, "2026-05-19 10:10:00", "10m",
-			want{due: topOfTheHour, next: "2026-05-19 11:00:00"}},
-		{"late, beyond the deadline", hourly, topOfTheHour, "2026-05-19 10:10:00.1", "10m",
-			want{late: topOfTheHour, missed: 1, next: "2026-05-19 11:00:00"}},
-		{"no deadline at all is not zero", hourly, topOfTheHour, "2026-05-19 10:00:01", "0s",
-			want{late: topOfTheHour, missed: 1, next: "2026-05-19 11:00:00"}},
-		{"three passed, latest in time", hourly, topOfTheHour, "2026-05-19 12:05:00", "10m",
-			want{due: "2026-05-19 12:00:00", missed: 2, next: "2026-05-19 13:00:00"}},
-		{"three passed, all too late", hourly, topOfTheHour, "2026-05-19 12:30:00", "10m",
-			want{late: "2026-05-19 12:00:00", missed: 3, next: "2026-05-19 13:00:00"}},
-		{"100 missed", everyMinute, topOfTheHour, "2026-05-19 11:40:00", "",
-			want{due: "2026-05-19 11:40:00", missed: 100, next: "2026-05-19 11:41:00"}},
-		{"101 missed", everyMinute, topOfTheHour, "2026-05-19 11:41:00", "",
-			want{due: "2026-05-19 11:41:00", missed: MissedMany, next: "2026-05-19 11:42:00"}},
-		{"100 missed, all too late", everyMinute, topOfTheHour, "2026-05-19 11:39:30", "1s",
-			want{late: "2026-05-19 11:39:00", missed: 100, next: "2026-05-19 11:40:00"}},
-		{"101 missed, all too late", everyMinute, topOfTheHour, "2026-05-19 11:40:30", "1s",
-			want{late: "2026-05-19 11:40:00", missed: MissedMany, next: "2026-05-19 11:41:00"}},
-		{"102 passed, all too late", everyMinute, topOfTheHour, "2026-05-19 11:41:30", "1s",
-			want{late: "2026-05-19 11:41:00", missed: MissedMany, next: "2026-05-19 11:42:00"}},
-		{"years missed", hourly, topOfTheHour, "2036-05-19 10:30:00", "",
-			want{due: "2036-05-19 10:00:00", missed: MissedMany, next: "2036-05-19 11:00:00"}},
-		{"years of seconds missed", everySecond, topOfTheHour, "2126-05-19 10:30:00.5", "",
-			want{due: "2126-05-19 10:30:00", missed: MissedMany, next: "2126-05-19 10:30:01"}},
-		{"planned is not a nominal time", hourly, "2026-05-19 10:20:00", "2026-05-19 10:30:00", "",
-			want{next: "2026-05-19 11:00:00"}},
-		{"first nominal time after a wrong plan", hourly, "2026-05-19 10:20:00", "2026-05-19 11:30:00", "",
-			want{due: "2026-05-19 11:00:00", next: "2026-05-19 12:00:00"}},
+		{
+			"late, at the deadline", hourly, topOfTheHour, "2026-05-19 10:10:00", "10m",
+			want{due: topOfTheHour, next: "2026-05-19 11:00:00"},
+		},
+		{
+			"late, beyond the deadline", hourly, topOfTheHour, "2026-05-19 10:10:00.1", "10m",
+			want{late: topOfTheHour, missed: 1, next: "2026-05-19 11:00:00"},
+		},
+		{
+			"no deadline at all is not zero", hourly, topOfTheHour, "2026-05-19 10:00:01", "0s",
+			want{late: topOfTheHour, missed: 1, next: "2026-05-19 11:00:00"},
+		},
+		{
+			"three passed, latest in time", hourly, topOfTheHour, "2026-05-19 12:05:00", "10m",
+			want{due: "2026-05-19 12:00:00", missed: 2, next: "2026-05-19 13:00:00"},
+		},
+		{
+			"three passed, all too late", hourly, topOfTheHour, "2026-05-19 12:30:00", "10m",
+			want{late: "2026-05-19 12:00:00", missed: 3, next: "2026-05-19 13:00:00"},
+		},
+		{
+			"100 missed", everyMinute, topOfTheHour, "2026-05-19 11:40:00", "",
+			want{due: "2026-05-19 11:40:00", missed: 100, next: "2026-05-19 11:41:00"},
+		},
+		{
+			"101 missed", everyMinute, topOfTheHour, "2026-05-19 11:41:00", "",
+			want{due: "2026-05-19 11:41:00", missed: MissedMany, next: "2026-05-19 11:42:00"},
+		},
+		{
+			"100 missed, all too late", everyMinute, topOfTheHour, "2026-05-19 11:39:30", "1s",
+			want{late: "2026-05-19 11:39:00", missed: 100, next: "2026-05-19 11:40:00"},
+		},
+		{
+			"101 missed, all too late", everyMinute, topOfTheHour, "2026-05-19 11:40:30", "1s",
+			want{late: "2026-05-19 11:40:00", missed: MissedMany, next: "2026-05-19 11:41:00"},
+		},
+		{
+			"102 passed, all too late", everyMinute, topOfTheHour, "2026-05-19 11:41:30", "1s",
+			want{late: "2026-05-19 11:41:00", missed: MissedMany, next: "2026-05-19 11:42:00"},
+		},
+		{
+			"years missed", hourly, topOfTheHour, "2036-05-19 10:30:00", "",
+			want{due: "2036-05-19 10:00:00", missed: MissedMany, next: "2036-05-19 11:00:00"},
+		},
+		{
+			"years of seconds missed", everySecond, topOfTheHour, "2126-05-19 10:30:00.5", "",
+			want{due: "2126-05-19 10:30:00", missed: MissedMany, next: "2126-05-19 10:30:01"},
+		},
+		{
+			"planned is not a nominal time", hourly, "2026-05-19 10:20:00", "2026-05-19 10:30:00", "",
+			want{next: "2026-05-19 11:00:00"},
+		},
+		{
+			"first nominal time after a wrong plan", hourly, "2026-05-19 10:20:00", "2026-05-19 11:30:00", "",
+			want{due: "2026-05-19 11:00:00", next: "2026-05-19 12:00:00"},
+		},
 
 		{"interval, too early", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 10:10:04", "", want{next: "2026-05-19 10:10:05"}},
-		{"interval, late", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 10:30:00", "",
-			want{due: "2026-05-19 10:10:05", next: "2026-05-19 11:10:05"}},
-		{"interval, beyond the deadline", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 10:30:00", "10m",
-			want{late: "2026-05-19 10:10:05", missed: 1, next: "2026-05-19 11:10:05"}},
-		{"interval, two missed", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 12:10:05", "",
-			want{due: "2026-05-19 12:10:05", missed: 2, next: "2026-05-19 13:10:05"}},
-		{"interval, 100 missed", "@every 1m", topOfTheHour, "2026-05-19 11:40:00", "",
-			want{due: "2026-05-19 11:40:00", missed: 100, next: "2026-05-19 11:41:00"}},
-		{"interval, 101 missed", "@every 1m", topOfTheHour, "2026-05-19 11:41:00", "",
-			want{due: "2026-05-19 11:41:00", missed: MissedMany, next: "2026-05-19 11:42:00"}},
-		{"interval, centuries missed", "@every 1s", topOfTheHour, "3026-05-19 10:30:00.5", "",
-			want{due: "3026-05-19 10:30:00", missed: MissedMany, next: "3026-05-19 10:30:01"}},
+		{
+			"interval, late", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 10:30:00", "",
+			want{due: "2026-05-19 10:10:05", next: "2026-05-19 11:10:05"},
+		},
+		{
+			"interval, beyond the deadline", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 10:30:00", "10m",
+			want{late: "2026-05-19 10:10:05", missed: 1, next: "2026-05-19 11:10:05"},
+		},
+		{
+			"interval, two missed", "@every 1h", "2026-05-19 10:10:05", "2026-05-19 12:10:05", "",
+			want{due: "2026-05-19 12:10:05", missed: 2, next: "2026-05-19 13:10:05"},
+		},
+		{
+			"interval, 100 missed", "@every 1m", topOfTheHour, "2026-05-19 11:40:00", "",
+			want{due: "2026-05-19 11:40:00", missed: 100, next: "2026-05-19 11:41:00"},
+		},
+		{
+			"interval, 101 missed", "@every 1m", topOfTheHour, "2026-05-19 11:41:00", "",
+			want{due: "2026-05-19 11:41:00", missed: MissedMany, next: "2026-05-19 11:42:00"},
+		},
+		{
+			"interval, centuries missed", "@every 1s", topOfTheHour, "3026-05-19 10:30:00.5", "",
+			want{due: "3026-05-19 10:30:00", missed: MissedMany, next: "3026-05-19 10:30:01"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

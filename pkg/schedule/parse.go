@@ -176,7 +176,10 @@ func parseSpec(six []string) (spec *cron.SpecSchedule, err error) {
 	if err != nil {
 		return nil, err
 	}
-	spec = parsed.(*cron.SpecSchedule)
+	spec, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return nil, fmt.Errorf("reading gave a %T", parsed)
+	}
 	spec.Location = time.UTC
 	return spec, nil
 }

@@ -89,26 +89,38 @@ func TestParseRejects(t *testing.T) {
 		{"word and more", "@daily 3", "", `schedule "@daily 3" is not a known word` + word},
 		{"interval without duration", "@every", "", `schedule "@every" needs one duration after @every` + every},
 		{"interval in two parts", "@every 1h 30m", "", `schedule "@every 1h 30m" needs one duration after @every` + every},
-		{"interval without unit", "@every 5", "",
-			`schedule "@every 5" has an interval that is not a duration (time: missing unit in duration "5")` + every},
+		{
+			"interval without unit", "@every 5", "",
+			`schedule "@every 5" has an interval that is not a duration (time: missing unit in duration "5")` + every,
+		},
 		{"interval too short", "@every 999ms", "", `schedule "@every 999ms" has an interval of 999ms, which is too short` + every},
 		{"interval negative", "@every -1h", "", `schedule "@every -1h" has an interval of -1h0m0s, which is too short` + every},
-		{"panics in the cron package", "TZ=0", "",
-			`schedule "TZ=0" is in time zone "0", which cannot be loaded (unknown time zone 0)` + zone},
+		{
+			"panics in the cron package", "TZ=0", "",
+			`schedule "TZ=0" is in time zone "0", which cannot be loaded (unknown time zone 0)` + zone,
+		},
 		{"panics there too", "CRON_TZ=UTC", "", `schedule "CRON_TZ=UTC" has no fields` + fields},
 		{"empty prefix", "TZ= 0 3 * * *", "", `schedule "TZ= 0 3 * * *" has an empty TZ=` + zone + ", right after it"},
-		{"unknown zone", "0 3 * * *", "Europe/Roma",
-			`schedule "0 3 * * *" is in time zone "Europe/Roma", which cannot be loaded (unknown time zone Europe/Roma)` + zone},
+		{
+			"unknown zone", "0 3 * * *", "Europe/Roma",
+			`schedule "0 3 * * *" is in time zone "Europe/Roma", which cannot be loaded (unknown time zone Europe/Roma)` + zone,
+		},
 		{"zone outside the database", "0 3 * * *", "../../etc/passwd", `schedule "0 3 * * *" is in time zone ` +
 			`"../../etc/passwd", which cannot be loaded (time: invalid location name)` + zone},
-		{"zone of the machine", "0 3 * * *", "Local",
-			`schedule "0 3 * * *" is in time zone "Local", which depends on the machine` + zone},
-		{"prefix of the machine", "TZ=localtime 0 3 * * *", "",
-			`schedule "TZ=localtime 0 3 * * *" is in time zone "localtime", which depends on the machine` + zone},
+		{
+			"zone of the machine", "0 3 * * *", "Local",
+			`schedule "0 3 * * *" is in time zone "Local", which depends on the machine` + zone,
+		},
+		{
+			"prefix of the machine", "TZ=localtime 0 3 * * *", "",
+			`schedule "TZ=localtime 0 3 * * *" is in time zone "localtime", which depends on the machine` + zone,
+		},
 		{"zones differ", "TZ=Europe/Rome 0 3 * * *", "Asia/Tokyo", `schedule "TZ=Europe/Rome 0 3 * * *" has the time zone ` +
 			`"Europe/Rome", but spec.timeZone is "Asia/Tokyo"; remove TZ=Europe/Rome from the schedule`},
-		{"two prefixes", "TZ=Europe/Rome TZ=Europe/Rome 0 3 * * *", "",
-			`schedule "TZ=Europe/Rome TZ=Europe/Rome 0 3 * * *" has two time zones; remove both and set spec.timeZone`},
+		{
+			"two prefixes", "TZ=Europe/Rome TZ=Europe/Rome 0 3 * * *", "",
+			`schedule "TZ=Europe/Rome TZ=Europe/Rome 0 3 * * *" has two time zones; remove both and set spec.timeZone`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

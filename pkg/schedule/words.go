@@ -105,10 +105,10 @@ func isEven(values []int, size int) bool {
 }
 
 func everyUnit(n int, unit string) string {
-	switch {
-	case n == 1:
+	switch n {
+	case 1:
 		return "every " + unit
-	case n == 60:
+	case 60:
 		return "every minute" // once per minute, in seconds
 	default:
 		return fmt.Sprintf("every %d %ss", n, unit)

@@ -89,7 +89,8 @@ func TestWarnings(t *testing.T) {
 		{"TZ=Europe/Rome * 1 * * *", []string{
 			"the time zone stands in the schedule; set spec.timeZone to Europe/Rome and remove TZ=Europe/Rome",
 			"the schedule fires 60 times in an hour, " +
-				`because minute is *; if that is not meant, write "0 1 * * *"`}},
+				`because minute is *; if that is not meant, write "0 1 * * *"`,
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.expression, func(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -146,9 +148,7 @@ func comeback(t *testing.T) {
 	do(t, "", kubectl("-n", operator, "scale", "deployment/kubecleaner-manager", "--replicas=0")...)
 	do(t, "", kubectl("-n", operator, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/component=manager", "--timeout=90s")...)
 	due := applyDue(t, "e2e-comeback")
-	for time.Now().Before(due.Add(time.Second)) {
-		time.Sleep(100 * time.Millisecond) // the moment has to pass while nobody is there
-	}
+	<-time.After(time.Until(due.Add(time.Second))) // the moment has to pass while nobody is there
 	do(t, "", kubectl("-n", operator, "scale", "deployment/kubecleaner-manager", "--replicas=2")...)
 	ranOnce(t, "e2e-comeback", due)
 }
@@ -234,15 +234,12 @@ func execute(stdin string, command []string) (string, error) {
 // waitFor runs a command until it prints what is wanted.
 func waitFor(t *testing.T, what, want string, command ...string) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		out := try(t, "", command...)
-		if strings.Contains(out, want) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waiting until %s: %q", what, out)
-		}
-		time.Sleep(200 * time.Millisecond) // a cluster is watched through kubectl here
+	var out string
+	err := wait.PollUntilContextTimeout(context.Background(), 200*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		out = try(t, "", command...)
+		return strings.Contains(out, want), nil
+	})
+	if err != nil {
+		t.Fatalf("waiting until %s: %q", what, out)
 	}
 }

@@ -54,6 +54,7 @@ func wantLimit(t *testing.T, b *bench, run *v1alpha1.CleanerRun, matched int64, 
 
 // Blast radius: boundary table of maxCount.
 func TestBlastRadiusMaxCount(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		limit   int32
 		matched int
@@ -80,6 +81,7 @@ func TestBlastRadiusMaxCount(t *testing.T) {
 // Upstream: percentage by integer division (10.9 % passes 10); denominator is taken after label filters. Required: exact
 // compare matched*100 > limit*total; total before filters. Test: boundary table.
 func TestBlastRadiusMaxPercentage(t *testing.T) {
+	t.Parallel()
 	setup := newBench(t)
 	ten := setup.newNamespace(nil)
 	setup.configMaps(setup.namespace, "cm", 100, unlabelledFrom(20))
@@ -130,6 +132,7 @@ func unlabelledFrom(n int) func(*corev1.ConfigMap) {
 
 // Either one trips, and the text is that of the one that did.
 func TestBlastRadiusOfBothLimits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 10)
 	both := func(c *v1alpha1.Cleaner) {
@@ -142,6 +145,7 @@ func TestBlastRadiusOfBothLimits(t *testing.T) {
 
 // Upstream: denominator counts lookup kinds. Required: total counts only kinds that can be acted on.
 func TestBlastRadiusDoesNotCountLookupKinds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 5)
 	b.together(45, func(i int) client.Object {
@@ -163,6 +167,7 @@ end`
 
 // The total counts an object once, also when two selectors name two versions of its kind.
 func TestBlastRadiusOfTwoVersionsOfAKind(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.together(10, func(i int) client.Object {
 		h := &autoscalingv2.HorizontalPodAutoscaler{}
@@ -180,6 +185,7 @@ func TestBlastRadiusOfTwoVersionsOfAKind(t *testing.T) {
 
 // Checked after the threshold, and without what is protected: neither would be touched.
 func TestBlastRadiusCountsWhatWouldBeTouched(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 2)
 	b.configMap("kept", func(cm *corev1.ConfigMap) { cm.Annotations = map[string]string{v1alpha1.ProtectAnnotation: "true"} })
@@ -190,6 +196,7 @@ func TestBlastRadiusCountsWhatWouldBeTouched(t *testing.T) {
 // Exceeded means nothing is touched, the would-be set is still reported, with "not acted on", and failureMessage contains the
 // text that users match on.
 func TestBlastRadiusIsToldInStatusAndReport(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.startExecutor()
 	b.configMaps(b.namespace, "cm", 4, stale)

@@ -76,6 +76,7 @@ func (b *bench) named(name string) *corev1.ConfigMap {
 // Upstream: delete without preconditions, from a stale list. Required: delete with UID and resourceVersion; on 409 live read
 // and judge again. NotFound on delete is success.
 func TestChangedBetweenPlanAndDelete(t *testing.T) {
+	t.Parallel()
 	for name, test := range changes {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -102,6 +103,7 @@ func TestChangedBetweenPlanAndDelete(t *testing.T) {
 
 // A transform carries the judged resourceVersion in its body: what changed is judged again in the same way.
 func TestChangedBetweenPlanAndTransform(t *testing.T) {
+	t.Parallel()
 	for name, test := range changes {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -125,6 +127,7 @@ const touch = `function transform() obj.data = obj.data or {}; obj.data.touched 
 
 // Changed, but still matching: it is acted on after it was judged again, by what it is then.
 func TestChangedButStillMatching(t *testing.T) {
+	t.Parallel()
 	script := `function evaluate()
   return {matching = obj.data.stale ~= nil, message = "stale is " .. tostring(obj.data.stale)}
 end`
@@ -151,6 +154,7 @@ end`
 
 // An object that keeps changing is left alone after three attempts.
 func TestKeepsChanging(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
@@ -169,6 +173,7 @@ func TestKeepsChanging(t *testing.T) {
 
 // An object of an aggregated selection that changed is not judged alone.
 func TestChangedInAnAggregatedSelection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.beforeFirst(http.MethodDelete, "/old", func() { update(func(cm *corev1.ConfigMap) { cm.Data["more"] = "1" })(b) })
@@ -180,6 +185,7 @@ func TestChangedInAnAggregatedSelection(t *testing.T) {
 
 // 10,000 recreate races: no new object deleted; here, some hundred.
 func TestRecreateRaces(t *testing.T) {
+	t.Parallel()
 	const races = 210
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", races, stale)

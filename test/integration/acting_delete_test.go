@@ -22,6 +22,7 @@ import (
 
 // Upstream: delete without preconditions, from a stale list. Required: delete with UID and resourceVersion.
 func TestDeleteCarriesPreconditions(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	cm := b.configMap("old")
 	requests := b.record(http.MethodDelete, "/old")
@@ -37,6 +38,7 @@ func TestDeleteCarriesPreconditions(t *testing.T) {
 
 // deleteOptions are passed to the delete call.
 func TestDeleteOptionsArePassedOn(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		options v1alpha1.DeleteOptions
 		want    map[string]any
@@ -80,6 +82,7 @@ func TestDeleteOptionsArePassedOn(t *testing.T) {
 
 // A Pod on a node has its grace period to end: it is Terminating, not Deleted.
 func TestDeletedPodHasItsGracePeriod(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.serviceAccount()
 	b.pod("slow", "none", func(p *corev1.Pod) { p.Spec.NodeName = "node" })
@@ -92,6 +95,7 @@ func TestDeletedPodHasItsGracePeriod(t *testing.T) {
 
 // A finalizer that holds the object: one DELETE, outcome Terminating, the finalizers are named and never stripped.
 func TestFinalizerMakesItTerminating(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("held", b.finalized)
 	c := b.cleaner(v1alpha1.ActionDelete)
@@ -134,6 +138,7 @@ func (b *bench) denyDelete(name, message string) {
 
 // Admission denies: that object fails with the policy's message, the others continue.
 func TestDeniedDeleteFailsThatObjectOnly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, name := range []string{"first", "guarded", "last"} {
 		b.configMap(name)
@@ -155,6 +160,7 @@ func TestDeniedDeleteFailsThatObjectOnly(t *testing.T) {
 
 // The duration of a run is that of the run, also when it touched something: the fake clock stands still.
 func TestDurationIsExact(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete))

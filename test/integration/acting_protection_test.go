@@ -31,6 +31,7 @@ func (b *bench) marked(apiVersion, kind, namespace, name string, content map[str
 
 // Upstream: no protected namespaces, no opt-out. Required: protection list, opt-out annotation. Test: self-destruction table.
 func TestSelfDestruction(t *testing.T) {
+	t.Parallel()
 	volume := func(claim bool) map[string]any {
 		spec := map[string]any{"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"}, "hostPath": map[string]any{"path": "/none"}}
 		if claim {
@@ -90,6 +91,7 @@ func (b *bench) wantProtected(t *testing.T, apiVersion, kindName, namespace, nam
 
 // A CRD and an APIService, whose names are not free to choose, are protected too.
 func TestFoundationsAreProtected(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	must(t, installWidgets())
 	for apiVersion, kind := range map[string]string{"apiextensions.k8s.io/v1": "CustomResourceDefinition", "apiregistration.k8s.io/v1": "APIService"} {
@@ -107,6 +109,7 @@ func TestFoundationsAreProtected(t *testing.T) {
 
 // The operator's namespace and kube-system are protected as objects, too.
 func TestProtectedNamespacesAsObjects(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, name := range []string{operatorNamespace, "kube-system"} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +124,7 @@ func TestProtectedNamespacesAsObjects(t *testing.T) {
 
 // An annotated namespace protects what is in it, from a Transform as well. A Scan reports it as protected.
 func TestAnnotatedNamespaceProtectsItsObjects(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	b.annotateNamespace()
@@ -142,6 +146,7 @@ func (b *bench) annotateNamespace() {
 
 // Namespaces' annotations are read once more after the intent: one that was set after the plan counts.
 func TestNamespaceAnnotatedAfterThePlan(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 3)
 	planned := false

@@ -49,6 +49,7 @@ func key(cm *corev1.ConfigMap) string { return "ConfigMap__" + string(cm.UID) }
 // Upstream: `occurrenceThreshold: 2` acts on first sight. Required: acts on the second consecutive match. One run without a
 // match resets it. Test: table for 1, 2, 3, reset.
 func TestOccurrenceThreshold(t *testing.T) {
+	t.Parallel()
 	// runs is one letter per run: m for a run in which the object matches, - for one in which it does not.
 	tests := map[string]struct {
 		threshold int32
@@ -88,6 +89,7 @@ func TestOccurrenceThreshold(t *testing.T) {
 
 // State lives in ConfigMap cleaner-<name> in the operator namespace, key <Kind>__<UID>, value the count; adopt existing counts.
 func TestThresholdAdoptsExistingCounts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one, two := b.configMap("one"), b.configMap("two")
 	c := b.cleaner(v1alpha1.ActionDelete, threshold(3))
@@ -103,6 +105,7 @@ func TestThresholdAdoptsExistingCounts(t *testing.T) {
 
 // Counting comes after the aggregated function: what it does not return does not count.
 func TestThresholdCountsAfterTheAggregatedScript(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one := b.configMap("one")
 	b.configMap("two")
@@ -120,6 +123,7 @@ end`
 
 // A run that is carried out again under its name, because its operator went away, is counted once.
 func TestRunCarriedOutTwiceIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one := b.configMap("one")
 	c := b.cleaner(v1alpha1.ActionDelete, threshold(3))
@@ -143,6 +147,7 @@ func TestRunCarriedOutTwiceIsCountedOnce(t *testing.T) {
 
 // An incomplete view leaves the counts as they were.
 func TestIncompleteViewLeavesCountsAsTheyWere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one := b.configMap("one", stale)
 	c := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate()
@@ -162,6 +167,7 @@ end`), threshold(3))
 
 // So does a run that could not find out what is protected.
 func TestUnknownProtectionLeavesCountsAsTheyWere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one := b.configMap("one")
 	c := b.cleaner(v1alpha1.ActionDelete, threshold(2))
@@ -174,6 +180,7 @@ func TestUnknownProtectionLeavesCountsAsTheyWere(t *testing.T) {
 
 // The ConfigMap goes when the threshold is 1.
 func TestCountsGoWhenTheThresholdReturnsToOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one := b.configMap("one")
 	c := b.cleaner(v1alpha1.ActionDelete, threshold(2))
@@ -191,6 +198,7 @@ func TestCountsGoWhenTheThresholdReturnsToOne(t *testing.T) {
 
 // A Scan counts as the other actions do: it reports on the second consecutive match.
 func TestThresholdOfAScan(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("one")
 	c := b.cleaner(v1alpha1.ActionScan, threshold(2), notifying(v1alpha1.NotificationCleanerReport))

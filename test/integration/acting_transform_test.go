@@ -16,6 +16,7 @@ import (
 
 // Transform is a patch with only the script's changes and the judged resourceVersion in its body.
 func TestTransformCarriesTheJudgedResourceVersion(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	cm := b.configMap("old", stale)
 	requests := b.record(http.MethodPatch, "/old")
@@ -31,6 +32,7 @@ func TestTransformCarriesTheJudgedResourceVersion(t *testing.T) {
 
 // A script's labels and annotations join the resourceVersion in the patch's metadata.
 func TestTransformOfMetadata(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	script := `function transform()
@@ -55,6 +57,7 @@ const exact = `{
 // Upstream: transform is a full update of a lossy copy: empty lists become maps, integers in lists vanish, large integers are
 // rounded. Required: what the script did not touch keeps its exact types.
 func TestTransformKeepsTheRestExactly(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct{ script, was, is string }{
 		"one text":            {`obj.spec.text = "b"`, `"a"`, `"b"`},
 		"a number in a list":  {`table.insert(obj.spec.bigs, 2)`, `[9007199254740993, 1]`, `[9007199254740993, 1, 2]`},
@@ -105,6 +108,7 @@ func wantJSON(t *testing.T, what, want, got string) {
 
 // A script that changes an object's identity fails only that object.
 func TestTransformThatChangesIdentityFailsOnlyThatObject(t *testing.T) {
+	t.Parallel()
 	for field, change := range map[string]string{
 		"metadata.name": `obj.metadata.name = "other"`, "metadata.namespace": `obj.metadata.namespace = "default"`,
 		"metadata.uid": `obj.metadata.uid = "0"`, "metadata.resourceVersion": `obj.metadata.resourceVersion = nil`,
@@ -128,6 +132,7 @@ func TestTransformThatChangesIdentityFailsOnlyThatObject(t *testing.T) {
 
 // No return value means "leave unchanged"; a table without resource is a per-object error, never a panic; so is a script error.
 func TestTransformResults(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		script string
 		want   v1alpha1.OutcomeResult

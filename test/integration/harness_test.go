@@ -155,8 +155,10 @@ func (b *bench) cleaner(action v1alpha1.Action, edit ...func(*v1alpha1.Cleaner))
 	c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("cleaner-%d", serial.Add(1))}}
 	c.Spec.Schedule = "0 3 * * *"
 	c.Spec.Action = ptr.To(action)
-	c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Namespace: b.namespace,
-		LabelFilters: []v1alpha1.LabelFilter{{Key: "test", Operation: v1alpha1.OperationHas}}}}
+	c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{
+		Version: "v1", Kind: "ConfigMap", Namespace: b.namespace,
+		LabelFilters: []v1alpha1.LabelFilter{{Key: "test", Operation: v1alpha1.OperationHas}},
+	}}
 	for _, e := range edit {
 		e(c)
 	}

@@ -53,6 +53,7 @@ func (b *bench) configMapsAndPods() func(*v1alpha1.Cleaner) {
 
 // An aggregated script works on two kinds: unused ConfigMaps, given the Pods. Its messages are kept.
 func TestAggregatedScriptWorksOnTwoKinds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.serviceAccount()
 	b.configMap("used")
@@ -70,6 +71,7 @@ func TestAggregatedScriptWorksOnTwoKinds(t *testing.T) {
 // Upstream: an aggregated script may return objects that were never selected; they are deleted. Required: map back by
 // identity; foreign or altered identity fails the run. Test: script fabricating another kind or name.
 func TestAggregatedScriptReturningForeignObjectFailsTheRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	b.configMap("other", func(cm *corev1.ConfigMap) { cm.Labels = nil })
@@ -106,6 +108,7 @@ func TestAggregatedScriptReturningForeignObjectFailsTheRun(t *testing.T) {
 
 // Scripts may build or edit the returned objects: what is acted on is what was selected.
 func TestAggregatedScriptMayEditWhatItReturns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	script := `function evaluate()
@@ -122,6 +125,7 @@ end`
 
 // Upstream: a result entry without resource panics the process. Required: error outcome.
 func TestAggregatedResultWithoutResource(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	tests := map[string]struct{ result, want string }{
@@ -144,6 +148,7 @@ func TestAggregatedResultWithoutResource(t *testing.T) {
 
 // nil, missing or empty resources is "no match".
 func TestAggregatedResultWithoutMatch(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	for _, result := range []string{"", "nil", "{}", "{resources = {}}", "{resources = nil}"} {

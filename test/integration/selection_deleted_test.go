@@ -24,6 +24,7 @@ func excludingDeleted(exclude *bool) func(*v1alpha1.Cleaner) {
 // Upstream: `excludeDeleted: false` is dropped when the controller or dashboard writes the object, and comes back as true.
 // Required: false survives every write. Test: create with false, reconcile, edit, read back.
 func TestExcludeDeletedFalseSurvivesEveryWrite(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.startExecutor()
 	c := b.cleaner(v1alpha1.ActionScan, excludingDeleted(ptr.To(false)))
@@ -82,6 +83,7 @@ func rawGet(t *testing.T, path string) []byte {
 
 // excludeDeleted: default true: skip objects with a deletionTimestamp.
 func TestExcludeDeleted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("here")
 	ending := b.configMap("ending", b.finalized)
@@ -103,6 +105,7 @@ func TestExcludeDeleted(t *testing.T) {
 
 // minAgeSeconds skips objects created less than this many seconds ago.
 func TestMinAgeSeconds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	created := b.configMap("cm").CreationTimestamp.Time
 	c := b.cleaner(v1alpha1.ActionDelete, edited(func(s *v1alpha1.ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](3600) }))

@@ -24,6 +24,7 @@ import (
 // unused (#77). Required: Ready false with reason UnknownKind, zero actions; suggest the nearest kind. Test: kind typo in
 // each selector position.
 func TestUnknownKindInEachSelectorPosition(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	good := kind("", "v1", "ConfigMap", b.namespace)
 	tests := map[string]struct {
@@ -81,6 +82,7 @@ func TestUnknownKindInEachSelectorPosition(t *testing.T) {
 
 // Two typing mistakes are told at once.
 func TestUnknownKindsAreToldTogether(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	c := b.reconcile(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "Secrte", ""), kind("", "v1", "Pood", ""))))
 	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnknownKind, `"Secret"?; resourceSelectors[1]: kind Pood`)
@@ -91,6 +93,7 @@ func TestUnknownKindsAreToldTogether(t *testing.T) {
 
 // A kind that can be created but not listed cannot be selected, and says so.
 func TestKindThatCannotBeListed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	c := b.cleaner(v1alpha1.ActionDelete, selecting(kind("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "")))
 	want := "kind SelfSubjectAccessReview of authorization.k8s.io/v1 cannot be listed, so a Cleaner cannot select it"
@@ -101,6 +104,7 @@ func TestKindThatCannotBeListed(t *testing.T) {
 
 // A cluster-scoped kind with a namespace is refused: it must never be read as the whole cluster.
 func TestClusterScopedKindWithNamespaceIsRefused(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	role := kind("rbac.authorization.k8s.io", "v1", "ClusterRole", b.namespace)
 	byLabel := role
@@ -121,6 +125,7 @@ func TestClusterScopedKindWithNamespaceIsRefused(t *testing.T) {
 
 // Cluster-scoped kinds work.
 func TestClusterScopedKinds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	mark := map[string]string{"cluster-scoped": b.namespace}
 	must(t, b.user.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "role-" + b.namespace, Labels: mark}}))
@@ -136,6 +141,7 @@ func TestClusterScopedKinds(t *testing.T) {
 // Upstream: partial discovery (one API group down) reads as "no such kind". Required: ask only the selector's own
 // group-version; failure stops the run. Test: dead APIService for the group: 0 deletes; unrelated Cleaner still works.
 func TestDeadAPIServiceStopsOnlyCleanersOfItsGroup(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine", stale)
 	b.configMap("other", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{"other": "x"} })

@@ -16,8 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// filter is one label filter; an empty value is none.
-func filter(key string, operation v1alpha1.Operation, value string) v1alpha1.LabelFilter {
+// labelFilter is one label filter; an empty value is none.
+func labelFilter(key string, operation v1alpha1.Operation, value string) v1alpha1.LabelFilter {
 	f := v1alpha1.LabelFilter{Key: key, Operation: operation}
 	if value != "" {
 		f.Value = ptr.To(value)
@@ -36,6 +36,7 @@ func filtering(filters ...v1alpha1.LabelFilter) func(*v1alpha1.Cleaner) {
 
 // labelFilters: Equal, Different (also matches objects without the key), Has, DoesNotHave. All must hold. Sent to the server.
 func TestLabelFilterOperations(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, labels := range map[string]map[string]string{
 		"one": {"app": "one"}, "dash": {"app": "a-b"}, "under": {"app": "a_b"}, "dot": {"app": "a.b"},
@@ -48,21 +49,21 @@ func TestLabelFilterOperations(t *testing.T) {
 		filters []v1alpha1.LabelFilter
 		want    string
 	}{
-		"Equal":                            {[]v1alpha1.LabelFilter{filter("app", equal, "one")}, "both one"},
-		"Equal with -":                     {[]v1alpha1.LabelFilter{filter("app", equal, "a-b")}, "dash"},
-		"Equal with _":                     {[]v1alpha1.LabelFilter{filter("app", equal, "a_b")}, "under"},
-		"Equal with .":                     {[]v1alpha1.LabelFilter{filter("app", equal, "a.b")}, "dot"},
-		"Equal with a prefixed key":        {[]v1alpha1.LabelFilter{filter("example.com/team", equal, "Red-1_2.3")}, "both"},
-		"Equal, another case":              {[]v1alpha1.LabelFilter{filter("app", equal, "One")}, ""},
+		"Equal":                            {[]v1alpha1.LabelFilter{labelFilter("app", equal, "one")}, "both one"},
+		"Equal with -":                     {[]v1alpha1.LabelFilter{labelFilter("app", equal, "a-b")}, "dash"},
+		"Equal with _":                     {[]v1alpha1.LabelFilter{labelFilter("app", equal, "a_b")}, "under"},
+		"Equal with .":                     {[]v1alpha1.LabelFilter{labelFilter("app", equal, "a.b")}, "dot"},
+		"Equal with a prefixed key":        {[]v1alpha1.LabelFilter{labelFilter("example.com/team", equal, "Red-1_2.3")}, "both"},
+		"Equal, another case":              {[]v1alpha1.LabelFilter{labelFilter("app", equal, "One")}, ""},
 		"Equal to the empty value":         {[]v1alpha1.LabelFilter{emptyValue("app", equal)}, "empty"},
 		"Different from the empty value":   {[]v1alpha1.LabelFilter{emptyValue("app", different)}, "both dash dot none one under"},
-		"Different, also without the key":  {[]v1alpha1.LabelFilter{filter("app", different, "one")}, "dash dot empty none under"},
-		"Has":                              {[]v1alpha1.LabelFilter{filter("app", has, "")}, "both dash dot empty one under"},
-		"Has ignores the value":            {[]v1alpha1.LabelFilter{filter("app", has, "one")}, "both dash dot empty one under"},
-		"DoesNotHave":                      {[]v1alpha1.LabelFilter{filter("app", doesNotHave, "")}, "none"},
-		"all must hold":                    {[]v1alpha1.LabelFilter{filter("app", equal, "one"), filter("example.com/team", doesNotHave, "")}, "one"},
-		"two Different":                    {[]v1alpha1.LabelFilter{filter("app", different, "one"), filter("app", different, "a.b")}, "dash empty none under"},
-		"Equal and Different of one value": {[]v1alpha1.LabelFilter{filter("app", equal, "one"), filter("app", different, "one")}, ""},
+		"Different, also without the key":  {[]v1alpha1.LabelFilter{labelFilter("app", different, "one")}, "dash dot empty none under"},
+		"Has":                              {[]v1alpha1.LabelFilter{labelFilter("app", has, "")}, "both dash dot empty one under"},
+		"Has ignores the value":            {[]v1alpha1.LabelFilter{labelFilter("app", has, "one")}, "both dash dot empty one under"},
+		"DoesNotHave":                      {[]v1alpha1.LabelFilter{labelFilter("app", doesNotHave, "")}, "none"},
+		"all must hold":                    {[]v1alpha1.LabelFilter{labelFilter("app", equal, "one"), labelFilter("example.com/team", doesNotHave, "")}, "one"},
+		"two Different":                    {[]v1alpha1.LabelFilter{labelFilter("app", different, "one"), labelFilter("app", different, "a.b")}, "dash empty none under"},
+		"Equal and Different of one value": {[]v1alpha1.LabelFilter{labelFilter("app", equal, "one"), labelFilter("app", different, "one")}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +83,7 @@ func TestLabelFilterOperations(t *testing.T) {
 // Upstream: label filters concatenated as text. Required: bad values are an admission error. Test: values with commas,
 // spaces, `!`.
 func TestBadLabelFiltersAreRefusedAtAdmission(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	const badValue = "value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
 	const badKey = "key must be a label key, for example app or example.com/team"
@@ -89,22 +91,22 @@ func TestBadLabelFiltersAreRefusedAtAdmission(t *testing.T) {
 		filter v1alpha1.LabelFilter
 		want   string
 	}{
-		"comma":             {filter("app", v1alpha1.OperationEqual, "a,b"), badValue},
-		"space":             {filter("app", v1alpha1.OperationEqual, "a b"), badValue},
-		"exclamation mark":  {filter("app", v1alpha1.OperationDifferent, "!a"), badValue},
-		"in (...)":          {filter("app", v1alpha1.OperationEqual, "in(a)"), badValue},
-		"equals sign":       {filter("app", v1alpha1.OperationEqual, "a=b"), badValue},
-		"ends with -":       {filter("app", v1alpha1.OperationEqual, "a-"), badValue},
-		"newline":           {filter("app", v1alpha1.OperationEqual, "a\n"), badValue},
-		"bad value of Has":  {filter("app", v1alpha1.OperationHas, "a,b"), badValue},
-		"too long":          {filter("app", v1alpha1.OperationEqual, strings.Repeat("a", 64)), "may not be more than 63"},
-		"key with a comma":  {filter("app,other", v1alpha1.OperationHas, ""), badKey},
-		"key with !":        {filter("!app", v1alpha1.OperationHas, ""), badKey},
-		"key with a space":  {filter("app in", v1alpha1.OperationHas, ""), badKey},
-		"key too long":      {filter(strings.Repeat("a", 64), v1alpha1.OperationHas, ""), badKey},
-		"key of two /":      {filter("a/b/c", v1alpha1.OperationHas, ""), badKey},
-		"Equal, no value":   {filter("app", v1alpha1.OperationEqual, ""), "operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"},
-		"unknown operation": {filter("app", "In", "a"), `Unsupported value: "In": supported values: "Equal", "Different", "Has", "DoesNotHave"`},
+		"comma":             {labelFilter("app", v1alpha1.OperationEqual, "a,b"), badValue},
+		"space":             {labelFilter("app", v1alpha1.OperationEqual, "a b"), badValue},
+		"exclamation mark":  {labelFilter("app", v1alpha1.OperationDifferent, "!a"), badValue},
+		"in (...)":          {labelFilter("app", v1alpha1.OperationEqual, "in(a)"), badValue},
+		"equals sign":       {labelFilter("app", v1alpha1.OperationEqual, "a=b"), badValue},
+		"ends with -":       {labelFilter("app", v1alpha1.OperationEqual, "a-"), badValue},
+		"newline":           {labelFilter("app", v1alpha1.OperationEqual, "a\n"), badValue},
+		"bad value of Has":  {labelFilter("app", v1alpha1.OperationHas, "a,b"), badValue},
+		"too long":          {labelFilter("app", v1alpha1.OperationEqual, strings.Repeat("a", 64)), "may not be more than 63"},
+		"key with a comma":  {labelFilter("app,other", v1alpha1.OperationHas, ""), badKey},
+		"key with !":        {labelFilter("!app", v1alpha1.OperationHas, ""), badKey},
+		"key with a space":  {labelFilter("app in", v1alpha1.OperationHas, ""), badKey},
+		"key too long":      {labelFilter(strings.Repeat("a", 64), v1alpha1.OperationHas, ""), badKey},
+		"key of two /":      {labelFilter("a/b/c", v1alpha1.OperationHas, ""), badKey},
+		"Equal, no value":   {labelFilter("app", v1alpha1.OperationEqual, ""), "operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"},
+		"unknown operation": {labelFilter("app", "In", "a"), `Unsupported value: "In": supported values: "Equal", "Different", "Has", "DoesNotHave"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,9 +126,10 @@ func TestBadLabelFiltersAreRefusedAtAdmission(t *testing.T) {
 
 // What the CRD lets pass and the API library does not is a condition, and nothing is read.
 func TestLabelFilterWithTooLongPrefix(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
-	c := b.cleaner(v1alpha1.ActionDelete, filtering(filter(strings.Repeat("a", 254)+"/a", v1alpha1.OperationDoesNotHave, "")))
+	c := b.cleaner(v1alpha1.ActionDelete, filtering(labelFilter(strings.Repeat("a", 254)+"/a", v1alpha1.OperationDoesNotHave, "")))
 	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression,
 		"resourceSelectors[0]: labelFilters[0]: ", "prefix part must be no more than 253")
 	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "labelFilters[0]: ")

@@ -26,6 +26,7 @@ func in(namespace, selector string) func(*v1alpha1.Cleaner) {
 // Upstream: namespaceSelector matching no namespace selects the whole cluster. Required: an empty match selects nothing.
 // Test: label typo with Delete: zero lists outside, zero deletes.
 func TestNamespaceSelectorMatchingNothingSelectsNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine", stale)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, in("", "env=prdo")))
@@ -40,6 +41,7 @@ func TestNamespaceSelectorMatchingNothingSelectsNothing(t *testing.T) {
 
 // namespaceSelector is united with namespace, duplicates are removed, terminating namespaces are skipped.
 func TestNamespaceSelectorIsUnitedWithNamespace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	team := fmt.Sprintf("team-%d", serial.Add(1))
 	labels := map[string]string{"team": team}
@@ -81,6 +83,7 @@ func TestNamespaceSelectorIsUnitedWithNamespace(t *testing.T) {
 
 // A namespaceSelector that is no label selector keeps the Cleaner from running, and the run from reading anything.
 func TestNamespaceSelectorThatIsNone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	c := b.cleaner(v1alpha1.ActionDelete, in("", "env==prod in"))
@@ -93,6 +96,7 @@ func TestNamespaceSelectorThatIsNone(t *testing.T) {
 
 // Upstream: a cluster-wide list per namespace. Required: namespaced endpoints. Test: request log of a run over 50 namespaces.
 func TestRunOverFiftyNamespacesListsEachOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	team := fmt.Sprintf("team-%d", serial.Add(1))
 	prefix := fmt.Sprintf("many-%d", serial.Add(1))
@@ -129,6 +133,7 @@ func TestRunOverFiftyNamespacesListsEachOnce(t *testing.T) {
 
 // A run that is stopped before it has read everything touches nothing, and says so.
 func TestRunStoppedWhileReadingTouchesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	c := b.cleaner(v1alpha1.ActionDelete)

@@ -23,6 +23,7 @@ end`
 // Upstream: one script error on one object aborts the run. Required: the object is NotEvaluated; the others are still judged
 // and reported; acting follows the complete-view rule. Test: 1 bad object of 212.
 func TestScriptErrorOnOneOf212Objects(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 212)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(failing), notifying(v1alpha1.NotificationCleanerReport)))
@@ -49,6 +50,7 @@ func TestScriptErrorOnOneOf212Objects(t *testing.T) {
 
 // A script that fails on everything is not tried on everything.
 func TestScriptThatFailsOnEveryObjectIsGivenUp(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 150)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = obj.nothing.there} end`)))
@@ -59,6 +61,7 @@ func TestScriptThatFailsOnEveryObjectIsGivenUp(t *testing.T) {
 
 // The aggregated script is not called when a selector failed: it would take the missing objects for none.
 func TestAggregatedScriptIsNotCalledWhenASelectorFailed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.serviceAccount()
 	b.configMap("unused")
@@ -84,6 +87,7 @@ func TestAggregatedScriptIsNotCalledWhenASelectorFailed(t *testing.T) {
 
 // Upstream: duplicates are processed twice. Required: one action per UID; first message kept. Test: overlapping selectors.
 func TestOverlappingSelectorsActOncePerUID(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine", stale)
 	var selectors []v1alpha1.ResourceSelector
@@ -101,6 +105,7 @@ func TestOverlappingSelectorsActOncePerUID(t *testing.T) {
 
 // A CRD-backed kind works: the server lists it with its keys in an order of its own.
 func TestCustomKindIsSelected(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.widget("old", `{"stale": true}`)
 	b.widget("used", `{"stale": false}`)
@@ -116,6 +121,7 @@ func TestCustomKindIsSelected(t *testing.T) {
 
 // Objects of a built-in kind have no kind and apiVersion in a list; scripts see them all the same.
 func TestScriptSeesKindAndVersion(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"a": "1"} })
 	run := b.run(b.cleaner(v1alpha1.ActionScan, evaluate(`function evaluate() return {matching = true, message = obj.kind .. " of " .. obj.apiVersion} end`)))

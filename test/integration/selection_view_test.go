@@ -17,6 +17,7 @@ import (
 
 // Upstream: unpaged lists. Required: pages, all of them seen.
 func TestPagedListIsSeenWhole(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 1200)
 	path := "/namespaces/" + b.namespace + "/configmaps"
@@ -120,6 +121,7 @@ func wantLeftAlone(t *testing.T, run *v1alpha1.CleanerRun) {
 
 // An error of the server's means zero actions, never an empty list; and so does an answer that is no list.
 func TestAnswerThatIsNoListIsNeverEmpty(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	tests := map[string]struct {

@@ -94,7 +94,7 @@ func TestStatusFollowsTheGeneration(t *testing.T) {
 }
 
 func TestStatusStaysSmall(t *testing.T) {
-	const long = `function evaluate() return {matching = true, message = string.rep("é", 900)} end`
+	const long = `function evaluate() return {matching = true, message = string.rep("é", 400)} end`
 	for name, c := range map[string]struct {
 		objects int
 		script  string
@@ -127,7 +127,7 @@ func TestStatusStaysSmall(t *testing.T) {
 			if len(raw) > 16<<10 {
 				t.Fatalf("status.lastRun has %d bytes", len(raw))
 			}
-			if record := l.records()[0]; len(record.Status.Objects) != c.objects || (c.script != matchStale && len(record.Status.Objects[0].Message) != 1800) {
+			if record := l.records()[0]; len(record.Status.Objects) != c.objects || (c.script != matchStale && len(record.Status.Objects[0].Message) != 800) {
 				t.Fatal("the record does not have the full text")
 			}
 		})

@@ -30,6 +30,7 @@ func (b *bench) objectEvents(c *v1alpha1.Cleaner) []eventsv1.Event {
 
 // Event: one Event per object: type Normal, reason K8sCleaner, action = the Cleaner action.
 func TestEventPerHandledObject(t *testing.T) {
+	t.Parallel()
 	for action, note := range map[v1alpha1.Action]string{
 		v1alpha1.ActionDelete: "Deleted", v1alpha1.ActionTransform: "Transformed", v1alpha1.ActionScan: "Matched",
 	} {
@@ -65,6 +66,7 @@ func TestEventPerHandledObject(t *testing.T) {
 
 // All types except CleanerReport are skipped when nothing matched.
 func TestNoEventWhenNothingMatched(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("used")
 	c := b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale), notifying(v1alpha1.NotificationEvent))
@@ -76,6 +78,7 @@ func TestNoEventWhenNothingMatched(t *testing.T) {
 
 // An Event about a cluster-scoped object is in the namespace default.
 func TestEventOnClusterScopedObject(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	name := b.newNamespace(map[string]string{"event": b.namespace})
 	selector := kind("", "v1", "Namespace", "")
@@ -90,6 +93,7 @@ func TestEventOnClusterScopedObject(t *testing.T) {
 
 // One Event per object also when two objects have the same name, or a name that an Event cannot have.
 func TestEventsOnObjectsWithOddNames(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("same")
 	secret := &corev1.Secret{}
@@ -114,6 +118,7 @@ func TestEventsOnObjectsWithOddNames(t *testing.T) {
 
 // A channel that fails never fails the run or another channel: what was not delivered stands in the record and in status.
 func TestUndeliveredNotificationDoesNotFailTheRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.startExecutor()
 	b.configMap("old")

@@ -28,6 +28,7 @@ func (b *bench) records(c *v1alpha1.Cleaner) []string {
 
 // Every run leaves a CleanerRun object (history limits as in CronJob: 3 good, 1 failed).
 func TestHistoryLimits(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		good, failed *int32
 		// runs is one letter per run: g for good, f for failed. kept are those that are left, the latest.
@@ -76,6 +77,7 @@ func latest(all []string, kept string) []string {
 
 // Emergency stop: --dry-run makes every Cleaner of the cluster act as Scan, and says so everywhere.
 func TestDryRunOnlyReports(t *testing.T) {
+	t.Parallel()
 	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
 		t.Run(string(action), func(t *testing.T) {
 			b := newBench(t, func(s *settings) { s.dryRun = true })
@@ -104,6 +106,7 @@ func TestDryRunOnlyReports(t *testing.T) {
 
 // A Delete run that matches more than half of what it considered says so.
 func TestDeleteOfMoreThanHalfSaysSo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 4)
 	const warning = "That is more than half of the objects considered; blastRadiusLimit can stop such a run."

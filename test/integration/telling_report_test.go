@@ -21,6 +21,7 @@ import (
 // The Report has the Cleaner's name, is rewritten by every run with a CleanerReport notification (also when nothing matched),
 // and goes away with the Cleaner.
 func TestReportIsRewrittenByEachRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.configMap("used")
@@ -51,6 +52,7 @@ func TestReportIsRewrittenByEachRun(t *testing.T) {
 
 // Only objects handled successfully are listed; NotFound on delete is success.
 func TestReportListsWhatWasHandled(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, name := range []string{"changed", "deleted", "gone"} {
 		b.configMap(name, stale)
@@ -79,6 +81,7 @@ func TestReportListsWhatWasHandled(t *testing.T) {
 
 // A Transform lists what it changed, and not what it left as it was.
 func TestReportOfATransform(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.configMap("done", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"stale": "yes", "touched": "yes"} })
@@ -92,6 +95,7 @@ func TestReportOfATransform(t *testing.T) {
 
 // Without the notification there is no Report.
 func TestNoReportWithoutNotification(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	c := b.cleaner(v1alpha1.ActionScan)
 	b.run(c)
@@ -107,6 +111,7 @@ func TestNoReportWithoutNotification(t *testing.T) {
 // Upstream: Report and registry grow past the etcd limit; the write fails and the run is blocked. Required: summary in the
 // Report, hard cap. Test: 20,000 matches.
 func TestReportAndRecordOf20000Objects(t *testing.T) {
+	t.Parallel()
 	const n = 20_000
 	b := newBench(t)
 	c := b.cleaner(v1alpha1.ActionDelete)

@@ -42,7 +42,8 @@ var (
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "kubecleaner-process-")
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "manager")
 	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/manager").CombinedOutput(); err != nil {
