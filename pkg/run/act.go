@@ -38,7 +38,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		}
 	}
 	if stopped := context.Cause(ctx); len(victims) == 0 || stopped != nil {
-		return untouched(outcomes, stopped), nil //nolint:nilerr // why it was stopped stands in the outcomes
+		return untouched(outcomes, stopped), nil
 	}
 	if err := r.Journal.Intend(ctx, record, plan.considered, outcomes); err != nil {
 		return untouched(outcomes, err), err
