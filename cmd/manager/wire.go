@@ -138,7 +138,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, o *
 		return fmt.Errorf("reading the host's name: %w", err)
 	}
 	runner := &run.Runner{
-		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
+		Client: mgr.GetClient(), Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Clock:      clk, DryRun: o.dryRun, Stopping: executor.ErrStopping,

@@ -81,12 +81,13 @@ func (j *Journal) Intend(ctx context.Context, run *v1alpha1.CleanerRun, consider
 	return wrap("writing down what the run intends", err)
 }
 
-// Save writes the run's status, over whatever else changed in the record. A record that somebody deleted is not written again.
+// Save writes the run's status, whatever else changed in the record meanwhile, such as a label. A record that somebody deleted
+// is not written again, and one that another leader has ended stays as it is.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	status := run.Status
 	err := j.client.Status().Update(ctx, run)
 	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil {
+		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && !run.Status.Phase.Final() {
 			run.Status = status
 			err = j.client.Status().Update(ctx, run)
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -123,4 +124,28 @@ func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 		log.Info("Left resource alone", "outcome", outcome.Result, "reason", outcome.Detail)
 	}
 	return outcome
+}
+
+// again judges a live object as the run judged it before, protection included.
+func (r *Runner) again(plan *plan, before object.Verdict) action.Again {
+	return func(ctx context.Context, live object.Object) (object.Verdict, error) {
+		next := object.Verdict{Candidate: object.Candidate{Object: live, Selector: before.Selector, Message: before.Message}}
+		next.Skip = v1alpha1.OutcomeChanged
+		if plan.aggregated {
+			next.Reason = "it changed since it was judged together with the others; the next run judges it again"
+			return next, nil
+		}
+		scope := plan.selections[before.Selector].Scope
+		matches, message, err := plan.selectors[before.Selector].Again(ctx, live, scope)
+		if err != nil {
+			return next, err
+		}
+		if !matches {
+			next.Reason = "it changed since it was judged, and does not match any more"
+			return next, nil
+		}
+		klog.FromContext(ctx).V(1).Info("Resource changed and still matches", "object", objectName(live))
+		next.Act, next.Skip, next.Message = true, "", message
+		return next, r.protectOne(plan, &next)
+	}
 }

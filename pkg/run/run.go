@@ -42,8 +42,8 @@ var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
 
 // Runner carries out runs with what it is given.
 type Runner struct {
-	// Client reads Cleaners from the API server, not from a cache.
-	Client  client.Client
+	// Client reads Cleaners. A cache will do: it is no older than what the reconciler saw when it asked for the run.
+	Client  client.Reader
 	Reader  *selector.Reader
 	Actor   *action.Actor
 	Journal *journal.Journal

@@ -24,7 +24,7 @@ const forbiddenHint = "Give the operator the right in the ClusterRole for what C
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
 	touched := touchedWords(record)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
-		if reason == v1alpha1.ReasonForbidden {
+		if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
 			message += ". " + forbiddenHint
 		}
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)

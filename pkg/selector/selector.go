@@ -54,6 +54,9 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 	var errs []error
 	if spec.NamespaceSelector != "" {
 		parsed, err := labels.Parse(spec.NamespaceSelector)
+		if err == nil && parsed.Empty() {
+			err = errors.New("it is blank, which would select every namespace; leave it out for that")
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("namespaceSelector %q is not a label selector such as \"env=prod\": %w", spec.NamespaceSelector, err))
 		}

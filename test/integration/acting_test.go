@@ -32,7 +32,7 @@ func TestDeleteDeletesJustWhatMatches(t *testing.T) {
 	b.configMap("old", stale)
 	b.configMap("used")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale)))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 object of 2 objects matched; 1 deleted")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 2, Matched: 1, Acted: 1})
 	if b.exists("old") || !b.exists("used") {
 		t.Fatal("the run deleted the wrong ConfigMap")
@@ -46,7 +46,7 @@ func TestScanTouchesNothing(t *testing.T) {
 	b := newBench(t)
 	b.configMap("old", stale)
 	run := b.run(b.cleaner(v1alpha1.ActionScan, evaluate(matchStale)))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 object of 1 object matched.")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched.")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1})
 	if !b.exists("old") || b.requests.count("DELETE", "") != 0 || b.requests.count("PATCH", "") != 0 {
 		t.Fatal("a Scan touched something")

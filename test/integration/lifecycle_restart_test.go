@@ -151,34 +151,3 @@ func TestTwoOperatorsOneTick(t *testing.T) {
 	}
 	b.wantNames()
 }
-
-// TestOperatorThatFellBehindTouchesNothing stops one operator just before it writes down what it intends, and lets another
-// one carry the run out meanwhile.
-func TestOperatorThatFellBehindTouchesNothing(t *testing.T) {
-	b := newBench(t)
-	b.configMap("old")
-	slow := b.follow(b.cleaner(v1alpha1.ActionDelete))
-	slow.startExecutor()
-	at := newBarrier(t)
-	slow.holdRequests(at, http.MethodPut, "/cleanerruns/")
-	first := slow.first()
-	slow.at(first)
-	at.await(1)
-
-	fast := slow.successor()
-	fast.startExecutor()
-	fast.step()
-	fast.finish()
-	wantCondition(t, fast.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
-	b.configMap("younger")
-
-	at.open()
-	slow.finish()
-	if deletes(slow) != 0 || deletes(fast) != 1 || !b.exists("younger") {
-		t.Fatal("the operator that fell behind deleted something")
-	}
-	slow.wantRecords(first)
-	record := slow.records()[0]
-	wantRun(t, &record, v1alpha1.ReasonCompleted, "1 deleted") // the truth stands
-	wantCondition(t, slow.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
-}

@@ -94,6 +94,17 @@ func TestNamespaceSelectorThatIsNone(t *testing.T) {
 	b.wantUntouched()
 }
 
+// A blank selector would select every namespace: it is refused, also beside a namespace.
+func TestBlankNamespaceSelectorSelectsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("mine")
+	c := b.cleaner(v1alpha1.ActionDelete, in(b.namespace, " "))
+	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "it is blank, which would select every namespace")
+	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "it is blank")
+	b.wantUntouched()
+}
+
 // Upstream: a cluster-wide list per namespace. Required: namespaced endpoints. Test: request log of a run over 50 namespaces.
 func TestRunOverFiftyNamespacesListsEachOnce(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,149 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// kubectl runs the control plane's kubectl. A warning fails the test as an error does.
+func kubectl(t *testing.T, input string, args ...string) string {
+	t.Helper()
+	args = append([]string{"--kubeconfig", env.Kubeconfig, "--cache-dir", t.TempDir()}, args...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(env.Assets, "kubectl"), args...)
+	var complaint bytes.Buffer
+	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &complaint
+	out, err := cmd.Output()
+	if err != nil || complaint.Len() > 0 {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, complaint.String())
+	}
+	return string(out)
+}
+
+// publishedSample is of k8s-cleaner's repository, as it stands: six fields, and the action inside the policy set.
+const publishedSample = `apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata:
+  name: cleaner-sample
+spec:
+  schedule: "* * 1 * * *"
+  resourcePolicySet:
+    resourceSelectors:
+      - namespace: test
+        kind: Secret
+        group: ""
+        version: v1
+    action: Delete
+`
+
+func TestPublishedSample(t *testing.T) {
+	ours, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "cleaner_v023.yaml"))
+	must(t, err)
+	if !strings.HasSuffix(string(ours), publishedSample) {
+		t.Error("config/samples has another text")
+	}
+	b := newBench(t)
+	must(t, ignoreExists(b.user.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "test"}})))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Name: "old"}}
+	must(t, b.user.Create(t.Context(), secret))
+	kubectl(t, publishedSample, "apply", "-f", "-")
+	l := b.follow(b.get("cleaner-sample"))
+	t.Cleanup(func() { // its name is not the test's own, and nothing collects garbage here
+		for _, o := range []client.Object{l.now, secret, &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: l.now.Status.LastRun.Name}}} {
+			_ = b.user.Delete(context.Background(), o)
+		}
+	})
+	l.step()
+	if status := l.now.Status; status.Schedule != "every second from 01:00:00 to 01:59:59 UTC" || status.Action != v1alpha1.ActionDelete {
+		t.Fatalf("the status is %+v", status)
+	}
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled,
+		"fires 3600 times in an hour", "because second is * and minute is *", `if that is not meant, write "0 0 1 * * *"`)
+	l.startExecutor()
+	l.at(l.now.Status.NextScheduleTime.Time)
+	l.finish()
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted.")
+	if err := b.user.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Fatalf("the Secret is still there (%v)", err)
+	}
+}
+
+// TestKubectlGet is the dashboard: what a user sees without asking for more.
+func TestKubectlGet(t *testing.T) {
+	b := newBench(t)
+	b.configMap("old", stale)
+	b.configMap("used")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale), notifying(v1alpha1.NotificationCleanerReport)))
+	l.startExecutor()
+	l.ask("now")
+	l.step()
+	l.finish()
+	record := l.records()[0].Name
+
+	name, next := regexp.QuoteMeta(l.now.Name), l.first().Format(time.RFC3339)
+	age := `\d+s`
+	wantTable(t, kubectl(t, "", "get", "cleaners", l.now.Name),
+		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE",
+		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age)
+	wantTable(t, kubectl(t, "", "get", "cln", l.now.Name, "-o", "wide"),
+		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE TIME ZONE DURATION REASON MESSAGE",
+		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age, `\S*`, `\S+s`, "Scheduled", `1 of 2 objects matched; 1 deleted\.`)
+	wantTable(t, kubectl(t, "", "get", "clr", record),
+		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED FAILED AGE",
+		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", age)
+	wantTable(t, kubectl(t, "", "get", "clr", record, "-o", "wide"),
+		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED FAILED AGE TRIGGER SKIPPED DURATION MESSAGE",
+		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", age, "Manual", "0", `\S+s`, `1 of 2 objects matched; 1 deleted\.`)
+	wantTable(t, kubectl(t, "", "get", "clrep", l.now.Name), "NAME ACTION MESSAGE AGE", name, "Delete", "", age)
+
+	all := kubectl(t, "", "get", "kubecleaner", "-o", "name") // the category has all three kinds
+	for _, want := range []string{"cleaner.apps.projectsveltos.io/" + l.now.Name, "cleanerrun.apps.projectsveltos.io/" + record, "report.apps.projectsveltos.io/" + l.now.Name} {
+		if !strings.Contains(all, want+"\n") {
+			t.Errorf("kubectl get kubecleaner does not list %s:\n%s", want, all)
+		}
+	}
+}
+
+// wantTable compares a table's head, and its one line cell by cell with regular expressions.
+func wantTable(t *testing.T, table, head string, cells ...string) {
+	t.Helper()
+	top, line, _ := strings.Cut(table, "\n")
+	if got := strings.Join(strings.Fields(top), " "); got != head {
+		t.Errorf("the columns are %q, want %q", got, head)
+	}
+	pattern := `^` + strings.Join(cells, ` +`) + `\s*$`
+	if !regexp.MustCompile(pattern).MatchString(line) {
+		t.Errorf("the line is %q, want %s", line, pattern)
+	}
+}
+
+func TestKubectlExplain(t *testing.T) {
+	for field, want := range map[string]string{
+		"cleaner.spec.schedule": "schedule says when the Cleaner runs, in cron syntax",
+		"cleaner.spec.resourcePolicySet.resourceSelectors.evaluate":  "evaluate is a Lua script",
+		"cleaner.status.lastRun.matches":                             "matches are the first 50 objects that matched",
+		"cleanerrun.status.phase":                                    "phase is how far the run has come",
+		"report.spec.resourceInfo":                                   "resourceInfo are the objects",
+		"cleaner.metadata":                                           "Standard object's metadata",
+		"cleaner.spec.resourcePolicySet.resourceSelectors.namespace": "Empty, without a namespaceSelector, means all namespaces",
+	} {
+		if got := kubectl(t, "", "explain", field); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("kubectl explain %s does not say %q:\n%s", field, want, got)
+		}
+	}
+}

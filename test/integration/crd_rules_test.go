@@ -1,0 +1,114 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	actionsDiffer   = "action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
+	needsTransform  = "action Transform needs a script in transform"
+	zonesDiffer     = "timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
+	noLimit         = "set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
+	needsValue      = "operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
+	noKey           = "key must be a label key, for example app or example.com/team"
+	noValue         = "value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
+	noGroup         = `group must name one API group, for example apps; write "" for the core group; wildcards are not supported`
+	noVersion       = "version must name one API version, for example v1; wildcards are not supported"
+	noKind          = "kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
+	noNamespace     = "namespace must be the name of one namespace; to select several, use namespaceSelector"
+	noRollback      = "rollback is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
+	noStore         = "storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
+	noMetrics       = "metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
+	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
+	noEvents        = "includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
+	alias           = "spec.resourcePolicySet.action"
+	transformScript = "function transform() end"
+)
+
+// crossRules are the rules in CEL: on several fields, or with a message that tells the way out.
+var crossRules = []rule{
+	{path: alias, good: "Delete", bad: "Scan", want: actionsDiffer, with: around("spec.action", "Delete")},
+	{path: alias, good: nil, bad: "Delete", want: actionsDiffer, with: around("spec.action", "Scan")},
+	{path: "spec.transform", good: transformScript, bad: nil, want: needsTransform, with: around("spec.action", "Transform")},
+	{path: "spec.transform", good: transformScript, bad: "", want: needsTransform, with: around("spec.action", "Transform")},
+	{path: "spec.transform", good: transformScript, bad: nil, want: needsTransform, with: around(alias, "Transform")},
+	{path: "spec.timeZone", good: "Europe/Rome", bad: "Europe/Paris", want: zonesDiffer, with: around("spec.schedule", "TZ=Europe/Rome 0 3 * * *")},
+	{path: "spec.timeZone", good: "Europe/Rome", bad: "Europe/Paris", want: zonesDiffer, with: around("spec.schedule", "CRON_TZ=Europe/Rome 0 3 * * *")},
+	{path: "spec.timeZone", good: nil, bad: "Europe/Rom", want: zonesDiffer, with: around("spec.schedule", "TZ=Europe/Rome 0 3 * * *")},
+	{path: "spec.blastRadiusLimit", good: nil, bad: map[string]any{}, want: noLimit},
+	{path: "spec.blastRadiusLimit", good: around("maxPercentage", 10), bad: map[string]any{}, want: noLimit},
+	{path: "spec.blastRadiusLimit", good: map[string]any{"maxPercentage": 10, "maxCount": 3}, bad: map[string]any{}, want: noLimit},
+	{path: "spec.rollback", good: nil, bad: around("storage", "Report"), want: noRollback},
+	{path: "spec.storeResourcePath", good: "", bad: "/store", want: noStore},
+	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
+	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
+	{path: sel + ".includeEvents", good: false, bad: true, want: noEvents},
+	{path: sel + ".group", good: "rbac.authorization.k8s.io", bad: "*", want: noGroup},
+	{path: sel + ".group", good: "apps", bad: "Apps", want: noGroup},
+	{path: sel + ".group", good: "apps", bad: "apps/v1", want: noGroup},
+	{path: sel + ".version", good: "v2beta1", bad: "*", want: noVersion},
+	{path: sel + ".version", good: "v1", bad: "apps/v1", want: noVersion},
+	{path: sel + ".kind", good: "Pod", bad: "*", want: noKind},
+	{path: sel + ".kind", good: "Pod", bad: "Pod,Node", want: noKind},
+	{path: sel + ".namespace", good: "default", bad: "*", want: noNamespace},
+	{path: sel + ".namespace", good: "a-1", bad: "a,b", want: noNamespace},
+	{path: sel + ".namespace", good: "a-1", bad: "-a", want: noNamespace},
+	{path: filter + ".value", good: "x", bad: nil, want: needsValue, with: around(filter, equalFilter)},
+	{path: filter + ".value", good: "", bad: nil, want: needsValue, with: around(filter, map[string]any{"key": "app", "operation": "Different", "value": "x"})},
+	{path: filter + ".value", good: nil, bad: "a b", want: noValue, with: around(filter, anyFilter)},
+	{path: filter + ".value", good: "a.b_c-1", bad: "a,b", want: noValue, with: around(filter, equalFilter)},
+	{path: filter + ".value", good: "A", bad: "!a", want: noValue, with: around(filter, equalFilter)},
+	{path: filter + ".value", good: "1", bad: "a-", want: noValue, with: around(filter, equalFilter)},
+	{path: filter + ".key", good: "example.com/team", bad: "example.com/", want: noKey, with: around(filter, anyFilter)},
+	{path: filter + ".key", good: "a_b.c-d", bad: "a b", want: noKey, with: around(filter, anyFilter)},
+	{path: filter + ".key", good: "A", bad: "a,b", want: noKey, with: around(filter, anyFilter)},
+	{path: filter + ".key", good: "x/A", bad: "!a", want: noKey, with: around(filter, anyFilter)},
+}
+
+func TestCRDRules(t *testing.T) {
+	b := newBench(t)
+	for _, r := range crossRules {
+		name := strings.TrimPrefix(r.path, "spec.") + ": " + r.want[:min(40, len(r.want))]
+		t.Run(name, func(t *testing.T) { b.tryRule(t, r) })
+	}
+}
+
+func TestCRDAcceptsJustTheAlias(t *testing.T) {
+	b := newBench(t)
+	for _, action := range []string{"Delete", "Scan", "Transform"} {
+		if err := b.apply(manifest(t, around(alias, action), around("spec.transform", transformScript))); err != nil {
+			t.Errorf("%s: %v", action, err)
+		}
+	}
+}
+
+func TestCRDRefusesTwoNotificationsOfOneName(t *testing.T) {
+	b := newBench(t)
+	two := func(first, second string) error {
+		return b.apply(manifest(t, around("spec.notifications", []any{
+			map[string]any{"name": first, "type": "Event"}, map[string]any{"name": second, "type": "CleanerReport"},
+		})))
+	}
+	must(t, two("one", "two"))
+	if err := two("one", "one"); err == nil || !strings.Contains(err.Error(), `spec.notifications[1]: Duplicate value: {"name":"one"}`) {
+		t.Fatalf("the API server says %v", err)
+	}
+}
+
+func TestCRDRefusesUnknownFields(t *testing.T) {
+	b := newBench(t)
+	for path, want := range map[string]string{
+		"spec.scedule":                   `unknown field "spec.scedule"`,
+		"spec.deleteOptions.force":       `unknown field "spec.deleteOptions.force"`,
+		"spec.resourcePolicySet.actions": `unknown field "spec.resourcePolicySet.actions"`,
+		sel + ".evalaute":                `unknown field "spec.resourcePolicySet.resourceSelectors[0].evalaute"`,
+	} {
+		if err := b.apply(manifest(t, around(path, "x"))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the API server says %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+const (
+	sel    = "spec.resourcePolicySet.resourceSelectors[0]"
+	filter = sel + ".labelFilters[0]"
+	note   = "spec.notifications[0]"
+)
+
+// rule is one rule of the CRD: a value at the path that is accepted, one that is not, and what the API server says then. A
+// nil value takes the field away. with is around both.
+type rule struct {
+	path      string
+	good, bad any
+	want      string
+	with      map[string]any
+}
+
+func letters(n int) string { return strings.Repeat("a", n) }
+
+func many(n int, item func(i int) any) []any {
+	items := make([]any, n)
+	for i := range items {
+		items[i] = item(i)
+	}
+	return items
+}
+
+var (
+	anyFilter   = map[string]any{"key": "app", "operation": "Has"}
+	equalFilter = map[string]any{"key": "app", "operation": "Equal", "value": "x"}
+	report      = map[string]any{"name": "report", "type": "CleanerReport"}
+	around      = func(path string, value any) map[string]any { return map[string]any{path: value} }
+)
+
+const (
+	atLeastOne = "should be at least 1 chars long"
+	unset      = "Required value"
+	noSuch     = "Unsupported value"
+	atLeast    = "should be greater than or equal to "
+	atMost     = "should be less than or equal to "
+	tooLong    = "Too long: may not be more than "
+	tooMany    = "Too many: "
+)
+
+// bounds are the rules on one field.
+var bounds = []rule{
+	{path: "spec", bad: nil, good: manifestSpec(), want: unset},
+	{path: "spec.schedule", good: "@daily", bad: nil, want: unset},
+	{path: "spec.schedule", good: "@", bad: "", want: atLeastOne},
+	{path: "spec.schedule", good: letters(256), bad: letters(257), want: tooLong + "256"},
+	{path: "spec.timeZone", good: "Europe/Rome", bad: "", want: atLeastOne},
+	{path: "spec.timeZone", good: letters(64), bad: letters(65), want: tooLong + "64"},
+	{path: "spec.startingDeadlineSeconds", good: 0, bad: -1, want: atLeast + "0"},
+	{path: "spec.successfulRunsHistoryLimit", good: 0, bad: -1, want: atLeast + "0"},
+	{path: "spec.successfulRunsHistoryLimit", good: 1000, bad: 1001, want: atMost + "1000"},
+	{path: "spec.failedRunsHistoryLimit", good: 0, bad: -1, want: atLeast + "0"},
+	{path: "spec.failedRunsHistoryLimit", good: 1000, bad: 1001, want: atMost + "1000"},
+	{path: "spec.occurrenceThreshold", good: 1, bad: 0, want: atLeast + "1"},
+	{path: "spec.action", good: "Scan", bad: "Erase", want: noSuch},
+	{path: "spec.transform", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
+	{path: "spec.storeResourcePath", good: "", bad: letters(4097), want: tooLong + "4096"},
+	{path: "spec.deleteOptions.gracePeriodSeconds", good: 0, bad: -1, want: atLeast + "0"},
+	{path: "spec.deleteOptions.propagationPolicy", good: "Orphan", bad: "Sideways", want: noSuch},
+	{path: "spec.blastRadiusLimit.maxCount", good: 0, bad: -1, want: atLeast + "0"},
+	{path: "spec.blastRadiusLimit.maxPercentage", good: 1, bad: 0, want: atLeast + "1"},
+	{path: "spec.blastRadiusLimit.maxPercentage", good: 100, bad: 101, want: atMost + "100"},
+	{path: "spec.notifications", good: []any{}, bad: many(33, func(i int) any {
+		return map[string]any{"name": fmt.Sprint(i), "type": "Event"}
+	}), want: tooMany},
+	{path: note + ".name", good: "x", bad: nil, want: unset, with: around(note, report)},
+	{path: note + ".name", good: "x", bad: "", want: atLeastOne, with: around(note, report)},
+	{path: note + ".name", good: letters(253), bad: letters(254), want: tooLong + "253", with: around(note, report)},
+	{path: note + ".type", good: "Event", bad: "Pigeon", want: noSuch, with: around(note, report)},
+	{path: note + ".type", good: "Event", bad: nil, want: unset, with: around(note, report)},
+	{path: "spec.resourcePolicySet", good: manifestSpec()["resourcePolicySet"], bad: nil, want: unset},
+	{path: "spec.resourcePolicySet.action", good: "Delete", bad: "Erase", want: noSuch},
+	{path: "spec.resourcePolicySet.aggregatedSelection", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
+	{path: "spec.resourcePolicySet.resourceSelectors", good: []any{selectorOf("Pod")}, bad: nil, want: unset},
+	{path: "spec.resourcePolicySet.resourceSelectors", good: []any{selectorOf("Pod")}, bad: []any{}, want: "should have at least 1 items"},
+	{path: "spec.resourcePolicySet.resourceSelectors", good: many(64, func(int) any { return selectorOf("Pod") }), bad: many(65, func(int) any { return selectorOf("Pod") }), want: tooMany},
+	{path: sel + ".group", good: "", bad: nil, want: unset},
+	{path: sel + ".group", good: letters(253), bad: letters(254), want: tooLong + "253"},
+	{path: sel + ".version", good: "v1beta1", bad: nil, want: unset},
+	{path: sel + ".version", good: "v1", bad: "", want: atLeastOne},
+	{path: sel + ".version", good: letters(63), bad: letters(64), want: tooLong + "63"},
+	{path: sel + ".kind", good: "Pod", bad: nil, want: unset},
+	{path: sel + ".kind", good: "Pod", bad: "", want: atLeastOne},
+	{path: sel + ".kind", good: letters(63), bad: letters(64), want: tooLong + "63"},
+	{path: sel + ".namespace", good: "", bad: letters(64), want: tooLong + "63"},
+	{path: sel + ".namespaceSelector", good: "env in (a,b)", bad: letters(4097), want: tooLong + "4096"},
+	{path: sel + ".minAgeSeconds", good: 0, bad: -1, want: atLeast + "0"},
+	{path: sel + ".evaluate", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
+	{path: sel + ".labelFilters", good: many(32, func(int) any { return anyFilter }), bad: many(33, func(int) any { return anyFilter }), want: tooMany},
+	{path: filter + ".key", good: "app", bad: nil, want: unset, with: around(filter, anyFilter)},
+	{path: filter + ".key", good: "a", bad: "", want: atLeastOne, with: around(filter, anyFilter)},
+	{path: filter + ".key", good: letters(253) + "/" + letters(63), bad: letters(254) + "/" + letters(63), want: tooLong + "317", with: around(filter, anyFilter)},
+	{path: filter + ".operation", good: "DoesNotHave", bad: "Like", want: noSuch, with: around(filter, anyFilter)},
+	{path: filter + ".operation", good: "Different", bad: nil, want: unset, with: around(filter, equalFilter)},
+	{path: filter + ".value", good: letters(63), bad: letters(64), want: tooLong + "63", with: around(filter, equalFilter)},
+}
+
+func manifestSpec() map[string]any {
+	return map[string]any{"schedule": "@daily", "resourcePolicySet": map[string]any{"resourceSelectors": []any{selectorOf("Pod")}}}
+}
+
+func selectorOf(kind string) map[string]any {
+	return map[string]any{"group": "", "version": "v1", "kind": kind}
+}
+
+func (b *bench) tryRule(t *testing.T, r rule) {
+	t.Helper()
+	if err := b.apply(manifest(t, copied(r.with), around(r.path, r.good))); err != nil {
+		t.Errorf("%v was refused: %v", r.good, err)
+	}
+	err := b.apply(manifest(t, copied(r.with), around(r.path, r.bad)))
+	if err == nil {
+		t.Fatalf("%v was accepted", r.bad)
+	}
+	wantTexts(t, "the refusal", err.Error(), r.want)
+	field := steps(r.path)
+	if name := field[len(field)-1]; !strings.Contains(err.Error(), name) {
+		t.Errorf("the refusal %q does not name %s", err, name)
+	}
+}
+
+// copied keeps rules apart that share what is around them.
+func copied(with map[string]any) map[string]any {
+	out := map[string]any{}
+	for path, value := range with {
+		if object, ok := value.(map[string]any); ok {
+			value = copied(object)
+		}
+		out[path] = value
+	}
+	return out
+}
+
+func TestCRDBounds(t *testing.T) {
+	b := newBench(t)
+	for _, r := range bounds {
+		t.Run(strings.TrimPrefix(r.path, "spec.")+": "+r.want, func(t *testing.T) { b.tryRule(t, r) })
+	}
+}
+
+// TestEveryRuleOfTheCRDIsTried walks the published schema of what users write: a rule that no row above or in crossRules
+// tries is a mistake.
+func TestEveryRuleOfTheCRDIsTried(t *testing.T) {
+	tried := func(path, want string) {
+		if !slices.ContainsFunc(bounds, func(r rule) bool { return r.path == path && strings.Contains(r.want, strings.TrimSpace(want)) }) {
+			t.Errorf("no row tries %s: %s", path, want)
+		}
+	}
+	spec := rootOf(crd(t, "cleaners")).Properties["spec"]
+	check := func(path string, p *apiextensionsv1.JSONSchemaProps) {
+		for text, isThere := range map[string]bool{
+			noSuch: p.Enum != nil, atLeast: p.Minimum != nil, atMost: p.Maximum != nil, atLeastOne: p.MinLength != nil,
+			tooLong: p.MaxLength != nil, tooMany: p.MaxItems != nil, "should have at least": p.MinItems != nil,
+		} {
+			if isThere {
+				tried(path, text)
+			}
+		}
+		for _, name := range p.Required {
+			tried(path+"."+name, unset)
+		}
+		for _, validation := range p.XValidations {
+			if !slices.ContainsFunc(crossRules, func(r rule) bool { return r.want == validation.Message }) {
+				t.Errorf("no row tries %s: %s", path, validation.Message)
+			}
+		}
+	}
+	check("spec", &spec)
+	properties(&spec, "spec", check)
+}
