@@ -6,6 +6,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -23,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -37,6 +37,8 @@ import (
 const (
 	// recheck is after how long a kind that the cluster does not serve is looked for again.
 	recheck = 15 * time.Second
+	// otherPatience is how long an operator that lost its lease may take to end.
+	otherPatience = 2 * time.Minute
 	// pruneDelay is after how long old records are deleted.
 	pruneDelay = 5 * time.Second
 	// maxSleep bounds the wait for the next run, so that a clock that was set is noticed.
@@ -74,14 +76,13 @@ type CleanerReconciler struct {
 	unpruned sync.Map
 }
 
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch;update
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/status,verbs=get;patch;update
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns,verbs=get;list;create;delete
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns/status,verbs=get;patch;update
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=get;create;patch;update;delete
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
-// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch;update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns/status,verbs=update
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=create;patch;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list
 
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
@@ -114,11 +115,11 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	if !cleaner.DeletionTimestamp.IsZero() {
 		r.forget(cleaner.Name)
-		return reconcile.Result{}, r.release(ctx, &cleaner)
+		return retry(r.release(ctx, &cleaner))
 	}
 	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
 	if err := r.dropLegacyFinalizer(ctx, &cleaner); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return retry(err)
 	}
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
@@ -135,6 +136,8 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 // retry turns a lost race into a new look at the Cleaner.
 func retry(err error) (reconcile.Result, error) {
 	switch {
+	case err == nil:
+		return reconcile.Result{}, nil
 	case apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	case apierrors.IsNotFound(err):
@@ -203,40 +206,14 @@ func (r *CleanerReconciler) forget(name string) {
 	r.unpruned.Delete(name)
 }
 
-// release lets a deleted Cleaner go that k8s-cleaner put a finalizer on, and clears away what nothing else would.
-func (r *CleanerReconciler) release(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	if !controllerutil.ContainsFinalizer(cleaner, v1alpha1.Finalizer) && !controllerutil.ContainsFinalizer(cleaner, v1alpha1.LegacyFinalizer) {
-		return nil
-	}
-	if err := r.Journal.DropCounts(ctx, cleaner); err != nil {
-		return err
-	}
-	if err := r.Journal.DropReport(ctx, cleaner.Name); err != nil {
-		return err
-	}
-	return client.IgnoreNotFound(r.dropFinalizers(ctx, cleaner, v1alpha1.Finalizer, v1alpha1.LegacyFinalizer))
-}
-
-func (r *CleanerReconciler) dropLegacyFinalizer(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	if !controllerutil.ContainsFinalizer(cleaner, v1alpha1.LegacyFinalizer) {
-		return nil
-	}
-	return r.dropFinalizers(ctx, cleaner, v1alpha1.LegacyFinalizer)
-}
-
-// dropFinalizers patches the finalizers only: an update would write the whole spec as this version knows it.
-func (r *CleanerReconciler) dropFinalizers(ctx context.Context, cleaner *v1alpha1.Cleaner, finalizers ...string) error {
-	stored := cleaner.DeepCopy()
-	for _, finalizer := range finalizers {
-		controllerutil.RemoveFinalizer(cleaner, finalizer)
-	}
-	return r.Client.Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}))
-}
-
 // round is what one Reconcile found out, for after the status is written.
 type round struct {
 	// ended is the run that ended since the last round.
 	ended *v1alpha1.CleanerRun
+	// soon asks for another look although nothing may happen.
+	soon bool
+	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
+	unchecked bool
 	// missed says which runs will not take place.
 	missed string
 	// submit is the run to start.
@@ -256,7 +233,12 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		return nil, err
 	}
 	r.decide(cleaner, plan, round)
-	cleaner.Status.ObservedGeneration = cleaner.Generation
+	if !round.unchecked {
+		cleaner.Status.ObservedGeneration = cleaner.Generation
+	}
+	if round.soon || round.unchecked {
+		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
+	}
 	cleaner.Status.Action = cleaner.EffectiveAction()
 	if r.DryRun {
 		cleaner.Status.Action = v1alpha1.ActionScan

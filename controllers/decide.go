@@ -38,6 +38,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		if err != nil {
 			// The run asks again, and does nothing without an answer.
 			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
+			round.unchecked = true
 		}
 		if reason != "" {
 			round.sleep = recheck
@@ -190,6 +191,9 @@ func afterLast(cleaner *v1alpha1.Cleaner, now time.Time) time.Time {
 	nominal := now.Truncate(time.Second)
 	if last := cleaner.Status.LastRun; last != nil && !nominal.After(last.NominalTime.Time) {
 		nominal = last.NominalTime.Add(time.Second)
+	}
+	if next := cleaner.Status.NextScheduleTime; next != nil && nominal.Equal(next.Time) {
+		nominal = nominal.Add(time.Second)
 	}
 	return nominal
 }

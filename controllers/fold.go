@@ -35,10 +35,13 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 	}
 	// 1. It ended in this process.
 	if result, ok := r.Executor.Result(cleaner.Name); ok && result.Request.Nominal.Equal(active.NominalTime.Time) {
-		if run := r.recordOf(ctx, cleaner, result); run.Status.Phase.Final() { // else the operator is stopping, and leaves the run to the next leader
+		if run := r.recordOf(ctx, cleaner, result); run.Status.Phase.Final() {
 			r.end(cleaner, run, round)
+			return nil
+		} // else this operator is stopping, or another one took the run
+		if waits, err := r.leaveToOther(ctx, cleaner, round); waits || err != nil {
+			return err
 		}
-		return nil
 	}
 	// 2. It waits or goes on. A suspended Cleaner stops it.
 	suspended := cleaner.IsSuspended() && !active.WhileSuspended
@@ -50,6 +53,17 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 	}
 	// 3. This process does not know it: the record says what became of it.
 	return r.takeUp(ctx, cleaner, round, suspended)
+}
+
+// leaveToOther reports whether another operator is carrying the active run out, one that lost its lease and is about to end. It is
+// given the time to.
+func (r *CleanerReconciler) leaveToOther(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (bool, error) {
+	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
+	if err != nil || run == nil || run.Status.Phase != v1alpha1.RunExecuting || run.Status.StartTime == nil || r.Clock.Since(run.Status.StartTime.Time) > otherPatience {
+		return false, err
+	}
+	round.soon = true
+	return true, nil
 }
 
 // takeUp looks up what became of an active run whose operator went away, and goes on from there.
@@ -67,6 +81,9 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		round.missed = missedWords(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds")
 	default:
+		// The message makes the status differ, so that it is written, which fails if the Cleaner is not as it was read.
+		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
+			fmt.Sprintf("The run that was due at %s was taken up again at %s.", active.NominalTime.UTC().Format(timeFormat), r.Clock.Now().UTC().Format(time.RFC3339Nano)))
 		round.submit = requestFor(cleaner, active)
 	}
 	return nil
@@ -135,6 +152,8 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 
 func setDelivered(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) {
 	switch undelivered := run.Status.Undelivered; {
+	case len(cleaner.Spec.Notifications) > 0 && !run.Status.Notified:
+		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered, "The last run ended before its notifications were sent.")
 	case len(undelivered) > 0:
 		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered,
 			v1alpha1.Truncate(fmt.Sprintf("%d of %d notifications could not be delivered: %s", len(undelivered), len(cleaner.Spec.Notifications), undelivered[0]), maxStatusMessage))

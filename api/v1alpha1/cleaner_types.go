@@ -71,6 +71,19 @@ type LabelFilter struct {
 	Value *string `json:"value,omitempty"`
 }
 
+// MetricQuery is a named PromQL query of k8s-cleaner.
+type MetricQuery struct {
+	// name is the key of the result in the global metrics of the script.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// query is the PromQL instant query.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Query string `json:"query,omitempty"`
+}
+
 // ResourceSelector selects objects of one kind.
 // +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 // +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
@@ -125,6 +138,7 @@ type ResourceSelector struct {
 	// selects objects of any age.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
 	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
 
 	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj and returns a table
@@ -138,6 +152,12 @@ type ResourceSelector struct {
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	MetricSource *runtime.RawExtension `json:"metricSource,omitempty"`
+
+	// metricQueries of k8s-cleaner are kept and not used: they go with metricSource.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	MetricQueries []MetricQuery `json:"metricQueries,omitempty"`
 
 	// includeEvents of k8s-cleaner is not supported by this version. A Cleaner in which it is true is refused, because its
 	// script would judge without events. Default false.
@@ -215,6 +235,33 @@ type Notification struct {
 	// Event on each object that was handled.
 	// +required
 	Type NotificationType `json:"type"`
+
+	// notificationRef of k8s-cleaner is kept and not used: the types of this version need no Secret.
+	// +optional
+	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
+}
+
+// NotificationRef names the Secret of a k8s-cleaner notification.
+type NotificationRef struct {
+	// apiVersion is the group and version of what is named: "v1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	APIVersion string `json:"apiVersion,omitempty"`
+
+	// kind is the kind of what is named: "Secret".
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind,omitempty"`
+
+	// namespace is the namespace of the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name is the name of the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
 }
 
 // CleanerSpec is what the user wants cleaned, when, and how.

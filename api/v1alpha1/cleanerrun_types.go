@@ -14,13 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// RunPhase is how far a run has come. Phases move forward only.
-// +kubebuilder:validation:Enum=Planning;Executing;Completed;Failed;Interrupted
+// RunPhase is how far a run has come. Phases move forward only. A run that reads and judges, and has touched nothing, has none.
+// +kubebuilder:validation:Enum=Executing;Completed;Failed;Interrupted
 type RunPhase string
 
 const (
-	// RunPlanning is a run that reads and judges. It has touched nothing.
-	RunPlanning RunPhase = "Planning"
 	// RunExecuting is a run that deletes or changes objects.
 	RunExecuting RunPhase = "Executing"
 	// RunCompleted is a run that did all it was asked to do.
@@ -70,7 +68,8 @@ type CleanerRunSpec struct {
 
 // CleanerRunStatus is how a run went.
 type CleanerRunStatus struct {
-	// phase is how far the run has come: Planning, Executing, and at the end Completed, Failed or Interrupted.
+	// phase is how far the run has come: empty while it reads and judges, Executing while it deletes or changes objects, and at
+	// the end Completed, Failed or Interrupted.
 	// +optional
 	Phase RunPhase `json:"phase,omitempty"`
 
@@ -106,6 +105,10 @@ type CleanerRunStatus struct {
 	// objectsOmitted is how many more there were than objects holds.
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
+
+	// notified is true when every notification of the Cleaner was tried.
+	// +optional
+	Notified bool `json:"notified,omitempty"`
 
 	// undelivered says for each notification that could not be delivered why, by the notification's name.
 	// +optional

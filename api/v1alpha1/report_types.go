@@ -17,6 +17,10 @@ type ResourceInfo struct {
 	// message is the script's message for the object.
 	// +optional
 	Message string `json:"message,omitempty"`
+
+	// fullResource is a copy of the object that k8s-cleaner kept here. This version writes none.
+	// +optional
+	FullResource []byte `json:"fullResource,omitempty"`
 }
 
 // ReportSpec is the result of a Cleaner's last run.

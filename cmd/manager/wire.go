@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -48,7 +51,7 @@ const (
 	hungAfter = 5 * time.Minute
 )
 
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=projectsveltos,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,namespace=projectsveltos,verbs=get;create;update
 // +kubebuilder:rbac:groups="",resources=configmaps,namespace=projectsveltos,verbs=get;list;create;update;delete
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
@@ -57,10 +60,9 @@ const (
 func newManager(restConfig *rest.Config, o *options) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.UserAgent = reporter + "/" + versionString()
-	if restConfig.QPS, restConfig.Burst = float32(o.qps), o.burst; o.qps == 0 {
-		restConfig.QPS = -1 // a zero would mean client-go's default of 5
-	} else if o.burst == 0 {
-		restConfig.Burst = max(1, int(o.qps))
+	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
+		// One limiter for all clients: each would make its own.
+		restConfig.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(float32(o.qps), max(1, cmp.Or(o.burst, int(o.qps))))
 	}
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
@@ -138,7 +140,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, o *
 		return fmt.Errorf("reading the host's name: %w", err)
 	}
 	runner := &run.Runner{
-		Client: mgr.GetClient(), Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
+		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Clock:      clk, DryRun: o.dryRun, Stopping: executor.ErrStopping,
@@ -166,7 +168,7 @@ func runFunc(runner *run.Runner) executor.RunFunc[*v1alpha1.CleanerRun] {
 			trigger = v1alpha1.TriggerManual
 		}
 		return runner.Run(ctx, run.Request{
-			Cleaner: request.Name, Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
+			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
 		})
 	}
 }

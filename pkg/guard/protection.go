@@ -52,14 +52,14 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil
 	case group == "" && o.Kind.Kind == "Namespace" && slices.Contains(p.Namespaces, o.Name):
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Name), nil
-	case group == "" && o.Kind.Kind == "PersistentVolume":
-		return claimed(o)
 	case group == v1alpha1.GroupVersion.Group:
 		return "it belongs to KubeCleaner", nil
 	case metadata.Annotations[v1alpha1.ProtectAnnotation] == "true":
 		return "it is annotated " + v1alpha1.ProtectAnnotation + `: "true"`, nil
 	case namespace != nil && namespace.Annotations[v1alpha1.ProtectAnnotation] == "true":
 		return fmt.Sprintf("namespace %s is annotated %s: \"true\"", o.Namespace, v1alpha1.ProtectAnnotation), nil
+	case group == "" && o.Kind.Kind == "PersistentVolume":
+		return claimed(o)
 	}
 	return "", nil
 }

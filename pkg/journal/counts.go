@@ -5,10 +5,12 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,8 +42,8 @@ func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts
 		return nil, "", err
 	}
 	counts = map[string]int64{}
-	if len(shards) > 0 {
-		lastRun = shards[0].Annotations[countedRunAnnotation]
+	if i := slices.IndexFunc(shards, named(countsName(cleaner, 0))); i >= 0 {
+		lastRun = shards[i].Annotations[countedRunAnnotation]
 	}
 	for i := range shards {
 		// A part that another run wrote is of a write that was cut off: what it counts starts anew, which only delays. So
@@ -60,27 +62,46 @@ func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts
 	return counts, lastRun, nil
 }
 
-// shards reads the Cleaner's counts: first the ConfigMap by k8s-cleaner's name, then those that hold what did not fit.
+func named(name string) func(corev1.ConfigMap) bool {
+	return func(c corev1.ConfigMap) bool { return c.Name == name }
+}
+
+// errForeign says that a ConfigMap that holds something else has the name of the counts.
+var errForeign = errors.New("it holds something else than counts; occurrenceThreshold needs that name, so rename the ConfigMap or the Cleaner")
+
+// shards reads the Cleaner's counts: those that carry its label, and the ConfigMap by k8s-cleaner's name.
 func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]corev1.ConfigMap, error) {
+	doing := fmt.Sprintf("reading the counts of %s in ConfigMap %s/%s", cleaner.Name, j.namespace, countsName(cleaner, 0))
+	var labelled corev1.ConfigMapList
+	if err := j.client.List(ctx, &labelled, client.InNamespace(j.namespace), client.MatchingLabels{countsLabel: string(cleaner.UID)}); err != nil {
+		return nil, wrap(doing, err)
+	}
+	shards := labelled.Items
+	if slices.ContainsFunc(shards, named(countsName(cleaner, 0))) {
+		return shards, nil
+	}
 	var first corev1.ConfigMap
 	err := j.client.Get(ctx, client.ObjectKey{Namespace: j.namespace, Name: countsName(cleaner, 0)}, &first)
 	if apierrors.IsNotFound(err) {
-		return nil, nil
+		return shards, nil
 	}
-	if err != nil {
-		return nil, wrap("reading the counts of "+cleaner.Name, err)
+	if err == nil && !holdsCounts(&first) {
+		err = errForeign
 	}
-	shards := []corev1.ConfigMap{first}
-	var more corev1.ConfigMapList
-	if err := j.client.List(ctx, &more, client.InNamespace(j.namespace), client.MatchingLabels{countsLabel: string(cleaner.UID)}); err != nil {
-		return nil, wrap("reading the counts of "+cleaner.Name, err)
+	return append(shards, first), wrap(doing, err)
+}
+
+// holdsCounts tells counts, ours and k8s-cleaner's, from what somebody else put under their name.
+func holdsCounts(c *corev1.ConfigMap) bool {
+	if c.Labels[countsLabel] != "" {
+		return true
 	}
-	for _, shard := range more.Items {
-		if shard.Name != first.Name {
-			shards = append(shards, shard)
+	for key, text := range c.Data {
+		if _, err := strconv.ParseUint(text, 10, 64); err == nil && strings.Contains(key, "__") {
+			return true
 		}
 	}
-	return shards, nil
+	return false
 }
 
 // SaveCounts replaces the counts. The first ConfigMap, which says which run was counted last, is written last.
@@ -122,7 +143,7 @@ func (j *Journal) shard(cleaner *v1alpha1.Cleaner, n int, data map[string]string
 
 // put creates or replaces one ConfigMap.
 func (j *Journal) put(ctx context.Context, shard *corev1.ConfigMap, old []corev1.ConfigMap) error {
-	i := slices.IndexFunc(old, func(c corev1.ConfigMap) bool { return c.Name == shard.Name })
+	i := slices.IndexFunc(old, named(shard.Name))
 	if i < 0 {
 		return j.client.Create(ctx, shard)
 	}
@@ -133,6 +154,9 @@ func (j *Journal) put(ctx context.Context, shard *corev1.ConfigMap, old []corev1
 // DropCounts deletes the Cleaner's counts, if there are any.
 func (j *Journal) DropCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	old, err := j.shards(ctx, cleaner)
+	if errors.Is(err, errForeign) {
+		return nil // there are none, and what is there is not ours
+	}
 	if err != nil {
 		return err
 	}
@@ -145,7 +169,8 @@ func (j *Journal) dropShards(ctx context.Context, old []corev1.ConfigMap, kept [
 		if slices.ContainsFunc(kept, func(c *corev1.ConfigMap) bool { return c.Name == old[i].Name }) {
 			continue
 		}
-		if err := j.client.Delete(ctx, &old[i]); client.IgnoreNotFound(err) != nil {
+		judged := client.Preconditions{UID: &old[i].UID, ResourceVersion: &old[i].ResourceVersion}
+		if err := j.client.Delete(ctx, &old[i], judged); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

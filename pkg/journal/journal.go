@@ -21,8 +21,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// ErrOtherCleaner says that a run's name is taken by the run of another Cleaner, an earlier one of the same name.
-var ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
+var (
+	// ErrOtherCleaner says that a run's name is taken by the run of another Cleaner, an earlier one of the same name.
+	ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
+	// ErrTaken says that another operator carries the run out.
+	ErrTaken = errors.New("another operator carries the run out")
+)
 
 // Journal writes records through a client that reads the API server, not a cache.
 type Journal struct {
@@ -71,23 +75,37 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 	return &run, wrap("reading CleanerRun "+name, err)
 }
 
-// Intend writes down, before anything is touched, what the run is going to touch. Without its success nothing may be.
+// Intend writes down, before anything is touched, what the run is going to touch. Without its success nothing may be. With
+// ErrTaken, run is the record as the other operator wrote it.
 func (j *Journal) Intend(ctx context.Context, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) error {
-	Describe(run, considered, outcomes)
-	run.Status.Phase = v1alpha1.RunExecuting
 	start := run.Status.StartTime
-	err := j.client.Status().Update(ctx, run)
-	run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
+	intend := func() error {
+		Describe(run, considered, outcomes)
+		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
+		err := j.client.Status().Update(ctx, run)
+		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
+		return err
+	}
+	err := intend()
+	if apierrors.IsConflict(err) {
+		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil {
+			if run.Status.Phase != "" {
+				return ErrTaken
+			}
+			err = intend() // something else changed in the record, such as a label
+		}
+	}
 	return wrap("writing down what the run intends", err)
 }
 
-// Save writes the run's status, whatever else changed in the record meanwhile, such as a label. A record that somebody deleted
-// is not written again, and one that another leader has ended stays as it is.
-func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun) error {
+// Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
+// process wrote last: a record that another operator brought further stays as it is. One that somebody deleted is not written
+// again.
+func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	status := run.Status
 	err := j.client.Status().Update(ctx, run)
 	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && !run.Status.Phase.Final() {
+		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && run.Status.Phase == was {
 			run.Status = status
 			err = j.client.Status().Update(ctx, run)
 		}
@@ -111,10 +129,14 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	for i := range runs.Items {
 		run := &runs.Items[i]
 		left := &bad
-		switch {
-		case !run.Status.Phase.Final():
-			continue
-		case run.Status.Phase == v1alpha1.RunCompleted:
+		if was := run.Status.Phase; !was.Final() {
+			if last := cleaner.Status.LastRun; last == nil || !run.Spec.NominalTime.Before(&last.NominalTime) {
+				continue // it may be going on
+			}
+			j.End(run, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before it could write how the run ended.")
+			errs = append(errs, j.Save(ctx, run, was))
+		}
+		if run.Status.Phase == v1alpha1.RunCompleted {
 			left = &good
 		}
 		if *left--; *left < 0 {

@@ -61,7 +61,7 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome) v1alpha1.Re
 		switch {
 		case outcome.Result == v1alpha1.OutcomeNotActed:
 			message = strings.TrimSuffix("not acted on: "+message, ": ")
-		case !outcome.Handled():
+		case !outcome.Handled(run.Spec.Action):
 			continue
 		}
 		info := v1alpha1.ResourceInfo{
@@ -90,7 +90,7 @@ func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outc
 	status.Objects, status.ObjectsOmitted = nil, 0
 	size := 0
 	for _, outcome := range outcomes {
-		count(&status.RunCounts, outcome.Result)
+		count(&status.RunCounts, run.Spec.Action, outcome)
 		entry := v1alpha1.ObjectOutcome{
 			APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
 			Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
@@ -104,17 +104,17 @@ func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outc
 	}
 }
 
-func count(counts *v1alpha1.RunCounts, result v1alpha1.OutcomeResult) {
-	if result == v1alpha1.OutcomeNotEvaluated {
+func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Outcome) {
+	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
 		counts.Failed++
 		return
 	}
 	counts.Matched++
-	switch result {
-	case v1alpha1.OutcomeMatched:
-	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeGone:
+	switch {
+	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomePlanned:
+	case outcome.Handled(action):
 		counts.Acted++
-	case v1alpha1.OutcomeFailed:
+	case outcome.Result == v1alpha1.OutcomeFailed:
 		counts.Failed++
 	default:
 		counts.Skipped++

@@ -40,13 +40,18 @@ func Event(live client.Client, clk clock.PassiveClock, controller, instance stri
 	return func(ctx context.Context, message Message) error {
 		var handled []object.Outcome
 		for _, outcome := range message.Outcomes {
-			if outcome.Handled() {
+			if outcome.Handled(message.Run.Spec.Action) {
 				handled = append(handled, outcome)
 			}
 		}
 		errs := make([]error, len(handled))
 		now := clk.Now()
 		workqueue.ParallelizeUntil(ctx, eventParallel, len(handled), func(i int) {
+			defer func() {
+				if p := recover(); p != nil { // it would end the process
+					errs[i] = fmt.Errorf("a fault of KubeCleaner: %v", p)
+				}
+			}()
 			event := eventFor(message, handled[i], now)
 			event.Name = eventName(handled[i], now.UnixNano()+int64(i))
 			event.ReportingController, event.ReportingInstance = controller, instance

@@ -118,7 +118,7 @@ func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 		outcome.Result, outcome.Err = v1alpha1.OutcomePlanned, nil
 	case outcome.Err != nil:
 		log.Error(outcome.Err, "Could not act on resource", "action", record.Spec.Action)
-	case outcome.Handled():
+	case outcome.Handled(record.Spec.Action):
 		log.Info("Acted on resource", "outcome", outcome.Result, "message", outcome.Message)
 	default:
 		log.Info("Left resource alone", "outcome", outcome.Result, "reason", outcome.Detail)

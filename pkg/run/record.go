@@ -32,29 +32,40 @@ func (r *Runner) record(ctx context.Context, record *v1alpha1.CleanerRun, plan *
 	}
 }
 
-// tell is stage 6: every notification on its own. What could not be delivered is put into the record.
+// tell is stage 6: every notification on its own. Whether all were tried, and what could not be delivered, is put into the
+// record.
 func (r *Runner) tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
+	if len(cleaner.Spec.Notifications) == 0 {
+		return
+	}
 	for _, notification := range cleaner.Spec.Notifications {
-		var err error
-		switch notification.Type {
-		case v1alpha1.NotificationCleanerReport:
-			err = r.Journal.WriteReport(ctx, cleaner, record, outcomes)
-		case v1alpha1.NotificationEvent:
-			if record.Status.Matched > 0 {
-				err = r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
-			}
-		default:
-			err = fmt.Errorf("this version of the operator does not know the type %q", notification.Type)
-		}
-		if err != nil {
+		if err := r.deliver(ctx, notification, cleaner, record, outcomes); err != nil {
 			klog.FromContext(ctx).Error(err, "Could not deliver notification", "notification", notification.Name, "type", notification.Type)
 			record.Status.Undelivered = append(record.Status.Undelivered,
 				v1alpha1.Truncate(fmt.Sprintf("%s (%s): %s", notification.Name, notification.Type, oneLine(err)), 1024))
 		}
 	}
-	if len(record.Status.Undelivered) > 0 {
-		r.save(ctx, record)
+	record.Status.Notified = true
+	r.save(ctx, record, record.Status.Phase)
+}
+
+// deliver tells the run on one channel. A channel that panics has failed.
+func (r *Runner) deliver(ctx context.Context, notification v1alpha1.Notification, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a fault of KubeCleaner: %v", p)
+		}
+	}()
+	switch notification.Type {
+	case v1alpha1.NotificationCleanerReport:
+		return r.Journal.WriteReport(ctx, cleaner, record, outcomes)
+	case v1alpha1.NotificationEvent:
+		if record.Status.Matched == 0 {
+			return nil
+		}
+		return r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
 	}
+	return fmt.Errorf("this version of the operator does not know the type %q", notification.Type)
 }

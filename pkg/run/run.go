@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -34,15 +33,17 @@ const (
 	// MaxDuration is after how long a run is stopped before its next object.
 	MaxDuration = time.Hour
 	// recordTimeout bounds the writing of a record, also of a run that was stopped; recordRetry is the time between two tries.
-	recordTimeout = 20 * time.Second
+	recordTimeout = 10 * time.Second
 	recordRetry   = time.Second
+	// notifyTimeout bounds the delivery of one notification.
+	notifyTimeout = 10 * time.Second
 )
 
 var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
 
 // Runner carries out runs with what it is given.
 type Runner struct {
-	// Client reads Cleaners. A cache will do: it is no older than what the reconciler saw when it asked for the run.
+	// Client reads Cleaners from the API server, not from a cache: a run must not begin by what is not so any more.
 	Client  client.Reader
 	Reader  *selector.Reader
 	Actor   *action.Actor
@@ -61,8 +62,9 @@ type Runner struct {
 
 // Request says which run to carry out.
 type Request struct {
-	// Cleaner is the Cleaner's name.
+	// Cleaner is the Cleaner's name, and UID the one that was asked for: one that was created again under the name is another.
 	Cleaner string
+	UID     types.UID
 	// Nominal is when the run was due.
 	Nominal time.Time
 	Trigger v1alpha1.RunTrigger
@@ -71,13 +73,14 @@ type Request struct {
 }
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
-func (r *Runner) Run(ctx context.Context, request Request) *v1alpha1.CleanerRun {
+func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
 	defer cancel()
-	cleaner, record, err := r.begin(ctx, request)
-	if err != nil || record.Status.Phase.Final() {
-		return record
+	cleaner, begun, err := r.begin(ctx, request)
+	if err != nil || begun.Status.Phase.Final() {
+		return begun
 	}
+	record = begun
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", cleaner.Name, "run", record.Name))
 	defer r.recoverRun(ctx, record)
 	r.carryOut(ctx, cleaner, record, request)
@@ -87,11 +90,13 @@ func (r *Runner) Run(ctx context.Context, request Request) *v1alpha1.CleanerRun 
 func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
 	if cleaner.IsSuspended() && !request.WhileSuspended {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The Cleaner was suspended before the run began.")
+		r.tell(ctx, cleaner, record, nil)
 		return
 	}
 	scripts, err := compile(cleaner)
 	if err != nil {
 		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
+		r.tell(ctx, cleaner, record, nil)
 		return
 	}
 	log := klog.FromContext(ctx)
@@ -104,67 +109,26 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		return // nothing was touched: the next leader carries the run out
 	}
 	outcomes, err := r.act(ctx, cleaner, record, scripts, plan)
+	if errors.Is(err, journal.ErrTaken) {
+		return // and nothing was touched here
+	}
 	r.record(ctx, record, plan, outcomes, err)
 	r.tell(ctx, cleaner, record, outcomes)
 }
 
-// begin reads the Cleaner and takes the lock. With an error, the record is one that could not be written.
-func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner, *v1alpha1.CleanerRun, error) {
-	now := metav1.NewTime(r.Clock.Now())
-	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{
-		Cleaner: request.Cleaner, NominalTime: metav1.NewTime(request.Nominal), Trigger: request.Trigger, Action: v1alpha1.ActionScan,
-	}}
-	record.Name = v1alpha1.RunName(request.Cleaner, request.Nominal)
-	record.Status.StartTime = &now
-	var cleaner v1alpha1.Cleaner
-	err := r.Client.Get(ctx, client.ObjectKey{Name: request.Cleaner}, &cleaner)
-	if err == nil && !cleaner.DeletionTimestamp.IsZero() {
-		err = errors.New("the Cleaner is being deleted")
-	}
-	if err != nil {
-		return nil, r.unrecorded(record, fmt.Errorf("reading Cleaner %s: %w", request.Cleaner, err)), err
-	}
-	record.Spec.CleanerUID, record.Spec.CleanerGeneration = cleaner.UID, cleaner.Generation
-	record.Spec.Action = cleaner.EffectiveAction()
-	if r.DryRun && record.Spec.Action != v1alpha1.ActionScan {
-		record.Spec.Action, record.Spec.DryRun = v1alpha1.ActionScan, true
-	}
-	begun, err := r.Journal.Begin(ctx, &cleaner, record.Spec)
-	if err != nil {
-		return nil, r.unrecorded(record, err), err
-	}
-	if begun.Status.Phase == v1alpha1.RunExecuting {
-		r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, cutOff(begun))
-		return &cleaner, begun, nil
-	}
-	if !begun.Status.Phase.Final() {
-		begun.Status.StartTime = &now
-	}
-	return &cleaner, begun, nil
-}
-
-// unrecorded ends a record that could not be written.
-func (r *Runner) unrecorded(record *v1alpha1.CleanerRun, err error) *v1alpha1.CleanerRun {
-	reason := v1alpha1.ReasonFailed
-	if apierrors.IsForbidden(err) {
-		reason = v1alpha1.ReasonForbidden
-	}
-	r.Journal.End(record, v1alpha1.RunFailed, reason, "The run could not begin, nothing was touched: "+err.Error())
-	return record
-}
-
 // end ends the record and writes it.
 func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
-	r.save(ctx, record)
+	r.save(ctx, record, was)
 }
 
 // save writes the record, also when the run was stopped. It tries for a while: a record that stays behind reads as a run that
 // goes on.
-func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun) {
+func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) {
 	log := klog.FromContext(ctx)
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := r.Journal.Save(ctx, record)
+		err := r.Journal.Save(ctx, record, was)
 		if err != nil {
 			log.Error(err, "Could not write the record of the run yet")
 		}

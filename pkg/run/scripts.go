@@ -51,6 +51,9 @@ func compile(cleaner *v1alpha1.Cleaner) (*scripts, error) {
 	}
 	s.aggregate = program("aggregatedSelection", cleaner.Spec.ResourcePolicySet.AggregatedSelection)
 	s.transform = program("transform", cleaner.Spec.Transform)
+	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && cleaner.Spec.Transform == "" {
+		errs = append(errs, errors.New("transform: action Transform needs a script"))
+	}
 	return s, errors.Join(errs...)
 }
 

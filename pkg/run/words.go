@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,7 +31,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)
 	}
 	switch stopped := context.Cause(ctx); {
-	case stopped != nil:
+	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
 	case err != nil:
 		return end(v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), "Nothing was touched: "+oneLine(err))
@@ -56,6 +57,8 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	}
 	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+muchWords(record))
 }
+
+func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
 
 // reasonFor is Forbidden when the API server refused something for want of rights.
 func reasonFor(err error, otherwise string) string {
@@ -122,8 +125,12 @@ func muchWords(record *v1alpha1.CleanerRun) string {
 
 // cutOff says what is known of a run whose operator went away.
 func cutOff(record *v1alpha1.CleanerRun) string {
-	return fmt.Sprintf("The operator went away while the run was acting on %s. Those listed as %s may have been dealt with or not; what still matches is judged again by the next run.",
+	text := fmt.Sprintf("The operator went away while the run was acting. Of %s, those listed as %s may have been dealt with or not; what still matches is judged again by the next run.",
 		objects(record.Status.Matched), v1alpha1.OutcomePlanned)
+	if record.Status.ObjectsOmitted > 0 {
+		text += fmt.Sprintf(" So may the %d that the record had no room for.", record.Status.ObjectsOmitted)
+	}
+	return text
 }
 
 func objects(n int64) string {

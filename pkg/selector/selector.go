@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -49,7 +50,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 		now:            now,
 	}
 	if spec.MinAgeSeconds != nil {
-		s.minAge = time.Duration(*spec.MinAgeSeconds) * time.Second
+		s.minAge = time.Duration(min(*spec.MinAgeSeconds, int64(math.MaxInt64/time.Second))) * time.Second
 	}
 	var errs []error
 	if spec.NamespaceSelector != "" {
@@ -171,7 +172,7 @@ func (s *Selector) eligible(o object.Object) bool {
 	if s.excludeDeleted && o.Deleting {
 		return false
 	}
-	return s.minAge == 0 || s.now.Sub(o.Created) >= s.minAge
+	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)
 }
 
 func (s *Selector) matches(ctx context.Context, o object.Object) (bool, string, error) {
@@ -210,6 +211,9 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	matches, message, err := c.selector.matches(ctx, o)
 	candidate := object.Candidate{Object: o, Selector: c.selector.index, Message: message}
 	if err != nil {
+		if stopped := context.Cause(ctx); stopped != nil {
+			return stopped // the run was stopped in the middle of the script, which is no failure of the script's
+		}
 		c.failures++
 		c.notEvaluated = append(c.notEvaluated, object.Outcome{
 			Verdict: object.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},

@@ -52,6 +52,7 @@ spec:
 `
 
 func TestPublishedSample(t *testing.T) {
+	t.Parallel()
 	ours, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "cleaner_v023.yaml"))
 	must(t, err)
 	if !strings.HasSuffix(string(ours), publishedSample) {
@@ -85,6 +86,7 @@ func TestPublishedSample(t *testing.T) {
 
 // TestKubectlGet is the dashboard: what a user sees without asking for more.
 func TestKubectlGet(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.configMap("used")
@@ -133,6 +135,7 @@ func wantTable(t *testing.T, table, head string, cells ...string) {
 }
 
 func TestKubectlExplain(t *testing.T) {
+	t.Parallel()
 	for field, want := range map[string]string{
 		"cleaner.spec.schedule": "schedule says when the Cleaner runs, in cron syntax",
 		"cleaner.spec.resourcePolicySet.resourceSelectors.evaluate":  "evaluate is a Lua script",

@@ -70,6 +70,7 @@ var crossRules = []rule{
 }
 
 func TestCRDRules(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, r := range crossRules {
 		name := strings.TrimPrefix(r.path, "spec.") + ": " + r.want[:min(40, len(r.want))]
@@ -78,6 +79,7 @@ func TestCRDRules(t *testing.T) {
 }
 
 func TestCRDAcceptsJustTheAlias(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, action := range []string{"Delete", "Scan", "Transform"} {
 		if err := b.apply(manifest(t, around(alias, action), around("spec.transform", transformScript))); err != nil {
@@ -87,6 +89,7 @@ func TestCRDAcceptsJustTheAlias(t *testing.T) {
 }
 
 func TestCRDRefusesTwoNotificationsOfOneName(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	two := func(first, second string) error {
 		return b.apply(manifest(t, around("spec.notifications", []any{
@@ -100,6 +103,7 @@ func TestCRDRefusesTwoNotificationsOfOneName(t *testing.T) {
 }
 
 func TestCRDRefusesUnknownFields(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for path, want := range map[string]string{
 		"spec.scedule":                   `unknown field "spec.scedule"`,

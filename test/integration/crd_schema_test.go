@@ -20,6 +20,7 @@ import (
 
 // TestDefaults are all that the CRD fills in. action has no default: code resolves it.
 func TestDefaults(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	u := manifest(t)
 	must(t, b.apply(u))
@@ -35,6 +36,7 @@ func TestDefaults(t *testing.T) {
 
 // TestActionThatIsNotSet is Scan, and stays unset.
 func TestActionThatIsNotSet(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		action, alias *v1alpha1.Action
 		want          v1alpha1.Action
@@ -62,6 +64,7 @@ func TestActionThatIsNotSet(t *testing.T) {
 
 // TestEveryFieldIsExplained: kubectl explain has a text for each.
 func TestEveryFieldIsExplained(t *testing.T) {
+	t.Parallel()
 	for _, plural := range []string{"cleaners", "cleanerruns", "reports"} {
 		root := rootOf(crd(t, plural))
 		if root.Description == "" {
@@ -86,6 +89,7 @@ func TestEveryFieldIsExplained(t *testing.T) {
 }
 
 func TestNamesAndScope(t *testing.T) {
+	t.Parallel()
 	for plural, shortName := range map[string]string{"cleaners": "cln", "cleanerruns": "clr", "reports": "clrep"} {
 		definition := crd(t, plural)
 		names := definition.Spec.Names
@@ -104,6 +108,7 @@ func TestNamesAndScope(t *testing.T) {
 
 // TestCleanerRunIsARecord: what a run was is written once.
 func TestCleanerRunIsARecord(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	c := b.cleaner(v1alpha1.ActionScan)
 	run := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-1"}, Spec: v1alpha1.CleanerRunSpec{
@@ -138,6 +143,7 @@ func TestCleanerRunIsARecord(t *testing.T) {
 
 // TestReportOfK8sCleaner is one with fields that this version does not write: it stays readable.
 func TestReportOfK8sCleaner(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	u := &unstructured.Unstructured{}
 	must(t, u.UnmarshalJSON([]byte(`{"apiVersion":"apps.projectsveltos.io/v1alpha1","kind":"Report","metadata":{"name":"crd-report"},"spec":{"action":"Delete",

@@ -84,6 +84,10 @@ var bounds = []rule{
 	{path: note + ".name", good: letters(253), bad: letters(254), want: tooLong + "253", with: around(note, report)},
 	{path: note + ".type", good: "Event", bad: "Pigeon", want: noSuch, with: around(note, report)},
 	{path: note + ".type", good: "Event", bad: nil, want: unset, with: around(note, report)},
+	{path: note + ".notificationRef.apiVersion", good: "v1", bad: letters(318), want: tooLong + "317", with: around(note, report)},
+	{path: note + ".notificationRef.kind", good: "Secret", bad: letters(64), want: tooLong + "63", with: around(note, report)},
+	{path: note + ".notificationRef.namespace", good: "default", bad: letters(64), want: tooLong + "63", with: around(note, report)},
+	{path: note + ".notificationRef.name", good: "slack", bad: letters(254), want: tooLong + "253", with: around(note, report)},
 	{path: "spec.resourcePolicySet", good: manifestSpec()["resourcePolicySet"], bad: nil, want: unset},
 	{path: "spec.resourcePolicySet.action", good: "Delete", bad: "Erase", want: noSuch},
 	{path: "spec.resourcePolicySet.aggregatedSelection", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
@@ -101,6 +105,10 @@ var bounds = []rule{
 	{path: sel + ".namespace", good: "", bad: letters(64), want: tooLong + "63"},
 	{path: sel + ".namespaceSelector", good: "env in (a,b)", bad: letters(4097), want: tooLong + "4096"},
 	{path: sel + ".minAgeSeconds", good: 0, bad: -1, want: atLeast + "0"},
+	{path: sel + ".minAgeSeconds", good: 3153600000, bad: 3153600001, want: atMost + "3153600000"},
+	{path: sel + ".metricQueries", good: many(64, func(int) any { return around("name", "cpu") }), bad: many(65, func(int) any { return around("name", "cpu") }), want: tooMany},
+	{path: sel + ".metricQueries[0].name", good: letters(253), bad: letters(254), want: tooLong + "253"},
+	{path: sel + ".metricQueries[0].query", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
 	{path: sel + ".evaluate", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
 	{path: sel + ".labelFilters", good: many(32, func(int) any { return anyFilter }), bad: many(33, func(int) any { return anyFilter }), want: tooMany},
 	{path: filter + ".key", good: "app", bad: nil, want: unset, with: around(filter, anyFilter)},
@@ -148,6 +156,7 @@ func copied(with map[string]any) map[string]any {
 }
 
 func TestCRDBounds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, r := range bounds {
 		t.Run(strings.TrimPrefix(r.path, "spec.")+": "+r.want, func(t *testing.T) { b.tryRule(t, r) })
@@ -157,6 +166,7 @@ func TestCRDBounds(t *testing.T) {
 // TestEveryRuleOfTheCRDIsTried walks the published schema of what users write: a rule that no row above or in crossRules
 // tries is a mistake.
 func TestEveryRuleOfTheCRDIsTried(t *testing.T) {
+	t.Parallel()
 	tried := func(path, want string) {
 		if !slices.ContainsFunc(bounds, func(r rule) bool { return r.path == path && strings.Contains(r.want, strings.TrimSpace(want)) }) {
 			t.Errorf("no row tries %s: %s", path, want)

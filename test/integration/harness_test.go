@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
@@ -124,7 +125,7 @@ func (b *bench) wire(raw rest.Interface, s settings) {
 		if request.Manual {
 			trigger = v1alpha1.TriggerManual
 		}
-		return b.runner.Run(ctx, run.Request{Cleaner: request.Name, Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended})
+		return b.runner.Run(ctx, run.Request{Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended})
 	}, func(name string) { b.finished <- name }, b.clock)
 	b.reconciler = &controllers.CleanerReconciler{
 		Client: b.live, Journal: book, Metrics: facts, Events: b.events, Clock: b.clock,

@@ -32,7 +32,7 @@ func leftByK8sCleaner(b *bench, due time.Time, edit ...func(*v1alpha1.Cleaner)) 
 // children are what k8s-cleaner kept for the Cleaner: its counts and its Report, which nobody owns.
 func (l *life) children() []client.Object {
 	return []client.Object{
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "cleaner-" + l.now.Name}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "cleaner-" + l.now.Name}, Data: map[string]string{"Pod__1": "1"}},
 		&v1alpha1.Report{ObjectMeta: metav1.ObjectMeta{Name: l.now.Name}, Spec: v1alpha1.ReportSpec{Action: v1alpha1.ActionDelete}},
 	}
 }
@@ -46,6 +46,7 @@ func (l *life) wantGone(o client.Object) {
 }
 
 func TestAdoptedCleanerRunsWhatWasDueOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	noon := time.Now().UTC().Truncate(day).Add(12 * time.Hour)
@@ -83,6 +84,7 @@ func (l *life) goneInOneReconcile() {
 
 // TestDeletingAnAdoptedCleaner finishes in one reconcile, without an error, and takes along what k8s-cleaner kept.
 func TestDeletingAnAdoptedCleaner(t *testing.T) {
+	t.Parallel()
 	for name, seen := range map[string]bool{"never seen before": false, "seen before": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -103,11 +105,13 @@ func TestDeletingAnAdoptedCleaner(t *testing.T) {
 
 // TestDeletingAnAdoptedCleanerWithoutChildren has nothing to drop.
 func TestDeletingAnAdoptedCleanerWithoutChildren(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	leftByK8sCleaner(b, time.Now().Add(time.Hour)).goneInOneReconcile()
 }
 
 func TestDeletingAnAdoptedCleanerStopsItsRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+4)
 	due := time.Now().UTC().Truncate(day).Add(3 * time.Hour)
@@ -127,6 +131,7 @@ func TestDeletingAnAdoptedCleanerStopsItsRun(t *testing.T) {
 
 // TestCountsOfAnIdleThresholdGo: without a threshold nothing counts, and what k8s-cleaner counted goes.
 func TestCountsOfAnIdleThresholdGo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := leftByK8sCleaner(b, time.Now().Add(time.Hour))
 	counts := l.children()[0]
@@ -138,6 +143,7 @@ func TestCountsOfAnIdleThresholdGo(t *testing.T) {
 
 // TestFinalizersOfOthersStay: only k8s-cleaner's are ours to remove.
 func TestFinalizersOfOthersStay(t *testing.T) {
+	t.Parallel()
 	const other = "example.com/backup"
 	b := newBench(t)
 	l := leftByK8sCleaner(b, time.Now().Add(time.Hour))

@@ -44,6 +44,7 @@ func wantOneRun(t *testing.T, slow, fast *life) {
 
 // TestOperatorThatFellBehindTouchesNothing: the other one has ended the run.
 func TestOperatorThatFellBehindTouchesNothing(t *testing.T) {
+	t.Parallel()
 	slow, fast, behind, acting := fallBehind(t)
 	acting.open()
 	fast.finish()
@@ -55,6 +56,7 @@ func TestOperatorThatFellBehindTouchesNothing(t *testing.T) {
 
 // TestOperatorThatFellBehindSpoilsNothing: the other one is acting on the objects.
 func TestOperatorThatFellBehindSpoilsNothing(t *testing.T) {
+	t.Parallel()
 	slow, fast, behind, acting := fallBehind(t)
 	slow.configMap("younger")
 	behind.open()

@@ -40,6 +40,7 @@ func (l *life) wantNoOrphan() {
 }
 
 func TestDeleteStopsTheRunBeforeTheNextObject(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+4)
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport)))
@@ -62,6 +63,7 @@ func TestDeleteStopsTheRunBeforeTheNextObject(t *testing.T) {
 }
 
 func TestDeleteWhileARunWaits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
@@ -80,6 +82,7 @@ func TestDeleteWhileARunWaits(t *testing.T) {
 
 // TestDeleteWhileARunStarts is a run that has left the queue and not looked at its Cleaner yet.
 func TestDeleteWhileARunStarts(t *testing.T) {
+	t.Parallel()
 	at := newBarrier(t)
 	b := newBench(t, at.atBeginning)
 	b.configMap("old")
@@ -99,6 +102,7 @@ func TestDeleteWhileARunStarts(t *testing.T) {
 
 // TestDeleteAWhileBWaitsAndRuns is the queue of two Cleaners, one of which is deleted.
 func TestDeleteAWhileBWaitsAndRuns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	a, other := b.follow(b.cleaner(v1alpha1.ActionScan)), b.follow(b.cleaner(v1alpha1.ActionScan))

@@ -11,6 +11,7 @@ import (
 )
 
 func TestInvalidSchedules(t *testing.T) {
+	t.Parallel()
 	for schedule, want := range map[string]string{
 		"TZ=0":                      `schedule "TZ=0" is in time zone "0", which cannot be loaded`,
 		"TZ=Europe/Rome":            `has no fields; write five`,
@@ -45,6 +46,7 @@ func TestInvalidSchedules(t *testing.T) {
 
 // TestScheduleThatBecomesInvalid stops running, and says nothing of the past.
 func TestScheduleThatBecomesInvalid(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.step()
@@ -60,6 +62,7 @@ func TestScheduleThatBecomesInvalid(t *testing.T) {
 
 // TestInvalidExpressions are told all at once: each with its field, line, column and the text of the line.
 func TestInvalidExpressions(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionTransform,
 		evaluate("function evaluate()\n  if obj.data.a = 1 then\n  end\nend"),
@@ -95,6 +98,7 @@ func TestInvalidExpressions(t *testing.T) {
 
 // TestScriptThatBecomesInvalidDuringARun ends the run as it began; then nothing runs.
 func TestScriptThatBecomesInvalidDuringARun(t *testing.T) {
+	t.Parallel()
 	at := newBarrier(t)
 	b := newBench(t, at.atBeginning)
 	b.configMap("old")
@@ -116,6 +120,7 @@ func TestScriptThatBecomesInvalidDuringARun(t *testing.T) {
 
 // TestUnknownKindIsLookedForAgain: the kind may come later, and then the Cleaner is ready by itself.
 func TestUnknownKindIsLookedForAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, edited(func(s *v1alpha1.ResourceSelector) { s.Kind = "ConfigMops" })))
 	l.step()

@@ -18,6 +18,7 @@ func deadline(seconds int64) func(*v1alpha1.Cleaner) {
 }
 
 func TestMissedTickRunsOnceAtStartUp(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -36,6 +37,7 @@ func TestMissedTickRunsOnceAtStartUp(t *testing.T) {
 }
 
 func TestOnlyTheLatestMissedTickRuns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -55,6 +57,7 @@ func TestOnlyTheLatestMissedTickRuns(t *testing.T) {
 
 // TestMoreThan100MissedRuns is an every-minute Cleaner after its operator was down for long.
 func TestMoreThan100MissedRuns(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		passed int
 		want   string
@@ -88,6 +91,7 @@ func TestMoreThan100MissedRuns(t *testing.T) {
 
 // TestStartingDeadline restarts the operator at noon: a run that was due at three is late.
 func TestStartingDeadline(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		late time.Duration
 		runs bool
@@ -121,6 +125,7 @@ func TestStartingDeadline(t *testing.T) {
 
 // TestStartingDeadlineOfAges is more seconds than a time.Duration holds.
 func TestStartingDeadlineOfAges(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, deadline(math.MaxInt64)))
 	l.at(l.first().Add(time.Hour))
@@ -128,6 +133,7 @@ func TestStartingDeadlineOfAges(t *testing.T) {
 }
 
 func TestMissedRunsOfADeadlineAreCounted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, deadline(0)))
 	first := l.first()
@@ -140,6 +146,7 @@ func TestMissedRunsOfADeadlineAreCounted(t *testing.T) {
 // TestStartingDeadlineOfARunThatWasNotBegun is a run that was due, and whose operator went away before it began: at noon it
 // is as late as any other.
 func TestStartingDeadlineOfARunThatWasNotBegun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, deadline(600)))
 	first := l.first()
@@ -157,6 +164,7 @@ func TestStartingDeadlineOfARunThatWasNotBegun(t *testing.T) {
 
 // TestTickDuringARun lets days pass while one run goes on.
 func TestTickDuringARun(t *testing.T) {
+	t.Parallel()
 	at := newBarrier(t)
 	b := newBench(t, at.atBeginning)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))

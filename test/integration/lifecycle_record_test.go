@@ -22,7 +22,7 @@ func TestEndedRecordIsNotOverwritten(t *testing.T) {
 	theirs.Status.Message = "theirs"
 	must(t, b.user.Status().Update(t.Context(), &theirs))
 	ours.Status.Message = "ours"
-	must(t, journal.New(b.live, operatorNamespace, b.clock).Save(t.Context(), ours))
+	must(t, journal.New(b.live, operatorNamespace, b.clock).Save(t.Context(), ours, ""))
 	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(ours), &theirs))
 	if theirs.Status.Message != "theirs" {
 		t.Fatalf("the record says %q", theirs.Status.Message)
@@ -41,7 +41,7 @@ func TestRecordIsWrittenAlthoughItWasLabelled(t *testing.T) {
 	labelled.Labels["team"] = "a"
 	must(t, b.user.Update(t.Context(), labelled))
 	book.End(record, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "done")
-	must(t, book.Save(t.Context(), record))
+	must(t, book.Save(t.Context(), record, ""))
 	must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(record), record))
 	if record.Status.Message != "done" || record.Labels["team"] != "a" {
 		t.Fatalf("the record is %+v", record)

@@ -20,6 +20,7 @@ func (l *life) recreate(action v1alpha1.Action) *life {
 
 // TestCreatedAgainWhileTheOldOnesRunWaits: the first run of the new one is at its own next tick.
 func TestCreatedAgainWhileTheOldOnesRunWaits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	before := b.follow(b.cleaner(v1alpha1.ActionDelete))
@@ -40,6 +41,7 @@ func TestCreatedAgainWhileTheOldOnesRunWaits(t *testing.T) {
 
 // TestCreatedAgainWhileTheOldOneRuns: the run of a deleted Cleaner stops before its next object, whatever follows it.
 func TestCreatedAgainWhileTheOldOneRuns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+4)
 	before := b.follow(b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport)))
@@ -68,6 +70,7 @@ func TestCreatedAgainWhileTheOldOneRuns(t *testing.T) {
 
 // TestCreatedAgainInTheSameSecond meets the record of the earlier Cleaner: a name is one run's only.
 func TestCreatedAgainInTheSameSecond(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	b.startExecutor()

@@ -23,6 +23,7 @@ func deletes(operators ...*life) int {
 
 // TestRestartBetweenStatusWriteAndSubmit: the status says that a run goes on, and nobody knows of it.
 func TestRestartBetweenStatusWriteAndSubmit(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
@@ -46,6 +47,7 @@ func TestRestartBetweenStatusWriteAndSubmit(t *testing.T) {
 
 // TestRestartOfAManualRun keeps what the run was asked for as.
 func TestRestartOfAManualRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.Suspend = new(true) }))
 	l.ask("now")
@@ -63,6 +65,7 @@ func TestRestartOfAManualRun(t *testing.T) {
 
 // TestRestartAfterTheRunEnded folds the record in: the run is not repeated.
 func TestRestartAfterTheRunEnded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale)))
@@ -90,6 +93,7 @@ func TestRestartAfterTheRunEnded(t *testing.T) {
 
 // TestRestartWhileTheRunActed: what became of the objects in hand nobody knows, and it says so.
 func TestRestartWhileTheRunActed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+4)
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
@@ -106,8 +110,8 @@ func TestRestartWhileTheRunActed(t *testing.T) {
 	next.finish()
 	next.wantRecords(first)
 	record := next.records()[0]
-	wantRun(t, &record, v1alpha1.ReasonFailed, "The operator went away while the run was acting on 20 objects.",
-		"Those listed as Planned may have been dealt with or not; what still matches is judged again by the next run.")
+	wantRun(t, &record, v1alpha1.ReasonFailed, "The operator went away while the run was acting. Of 20 objects, those listed as Planned",
+		"those listed as Planned may have been dealt with or not; what still matches is judged again by the next run.")
 	if record.Status.Phase != v1alpha1.RunInterrupted || len(record.Status.Objects) != inHand+4 {
 		t.Fatalf("the record says %s of %d objects", record.Status.Phase, len(record.Status.Objects))
 	}
@@ -128,6 +132,7 @@ func TestRestartWhileTheRunActed(t *testing.T) {
 
 // TestTwoOperatorsOneTick lets two operators go for the same nominal time at once: the record's name is the lock.
 func TestTwoOperatorsOneTick(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", 5)
 	one := b.follow(b.cleaner(v1alpha1.ActionDelete))

@@ -18,6 +18,7 @@ func (l *life) wantHandled(want string) {
 }
 
 func TestManualRunsAreRecorded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
@@ -47,6 +48,7 @@ func TestManualRunsAreRecorded(t *testing.T) {
 
 // TestTwoRequestsInOneSecond are two runs: each has a nominal time of its own.
 func TestTwoRequestsInOneSecond(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()
@@ -61,6 +63,7 @@ func TestTwoRequestsInOneSecond(t *testing.T) {
 }
 
 func TestRunNowWhileSuspended(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete, func(c *v1alpha1.Cleaner) { c.Spec.Suspend = new(true) }))
@@ -78,6 +81,7 @@ func TestRunNowWhileSuspended(t *testing.T) {
 
 // TestSuspendingAgainDoesNotStopARunThatWasAskedForWhileSuspended: only a change from running to suspended stops.
 func TestSuspendingAgainDoesNotStopARunThatWasAskedForWhileSuspended(t *testing.T) {
+	t.Parallel()
 	at := newBarrier(t)
 	b := newBench(t, at.atBeginning)
 	b.configMap("old")
@@ -93,6 +97,7 @@ func TestSuspendingAgainDoesNotStopARunThatWasAskedForWhileSuspended(t *testing.
 }
 
 func TestRunNowDuringARunQueuesExactlyOneMore(t *testing.T) {
+	t.Parallel()
 	at := newBarrier(t)
 	b := newBench(t, at.atBeginning)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
@@ -120,6 +125,7 @@ func TestRunNowDuringARunQueuesExactlyOneMore(t *testing.T) {
 
 // TestRunNowBesideADueTick: the schedule goes first, and both run.
 func TestRunNowBesideADueTick(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()
@@ -137,6 +143,7 @@ func TestRunNowBesideADueTick(t *testing.T) {
 
 // TestRunNowOfAnInvalidCleaner answers with a condition, once.
 func TestRunNowOfAnInvalidCleaner(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, evaluate("function evaluate(")))
 	l.startExecutor()

@@ -19,6 +19,7 @@ func scheduled(schedule string) func(*v1alpha1.Cleaner) {
 }
 
 func TestFirstRunIsAtTheNextTickAfterCreation(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -52,6 +53,7 @@ func TestFirstRunIsAtTheNextTickAfterCreation(t *testing.T) {
 }
 
 func TestRequeueAfter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -71,6 +73,7 @@ func TestRequeueAfter(t *testing.T) {
 }
 
 func TestClockSetBackRunsNothingAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()
@@ -84,6 +87,7 @@ func TestClockSetBackRunsNothingAgain(t *testing.T) {
 }
 
 func TestSpecEditRecomputesTheNextTime(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -100,6 +104,7 @@ func TestSpecEditRecomputesTheNextTime(t *testing.T) {
 }
 
 func TestEditThatKeepsTheScheduleKeepsTheDueTick(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -112,6 +117,7 @@ func TestEditThatKeepsTheScheduleKeepsTheDueTick(t *testing.T) {
 }
 
 func TestEditOfTheScheduleDropsTheDueTick(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	first := l.first()
@@ -124,6 +130,7 @@ func TestEditOfTheScheduleDropsTheDueTick(t *testing.T) {
 }
 
 func TestIntervalIsMeasuredFromTheLastNominalTime(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, scheduled("@every 1h30m")))
 	l.startExecutor()
@@ -137,6 +144,7 @@ func TestIntervalIsMeasuredFromTheLastNominalTime(t *testing.T) {
 }
 
 func TestTimeZones(t *testing.T) {
+	t.Parallel()
 	for zone, want := range map[string]time.Duration{
 		"Asia/Kolkata":    -5*time.Hour - 30*time.Minute,
 		"America/Phoenix": 7 * time.Hour,
@@ -161,6 +169,7 @@ func TestTimeZones(t *testing.T) {
 
 // TestSpringDayInNewYork runs a schedule whose time of day the clocks skip: 02:30 is not, so it runs when they show 03:00.
 func TestSpringDayInNewYork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, scheduled("30 2 * * *"), func(c *v1alpha1.Cleaner) {
 		c.Spec.TimeZone, c.Spec.Suspend = ptr.To("America/New_York"), ptr.To(true)

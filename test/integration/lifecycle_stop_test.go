@@ -41,6 +41,7 @@ func (l *life) stopDuring(at *barrier, runs contexts, stop func()) {
 
 // TestStopWhileTheRunReads leaves the run, which has touched nothing, for the next operator.
 func TestStopWhileTheRunReads(t *testing.T) {
+	t.Parallel()
 	runs := make(contexts, 1)
 	b := newBench(t, runs.atBeginning)
 	b.configMap("old")
@@ -73,6 +74,7 @@ func TestStopWhileTheRunReads(t *testing.T) {
 
 // TestStopWhileTheRunActs finishes the objects in hand and records the rest.
 func TestStopWhileTheRunActs(t *testing.T) {
+	t.Parallel()
 	runs := make(contexts, 1)
 	b := newBench(t, runs.atBeginning)
 	b.configMaps(b.namespace, "old", inHand+4)
@@ -102,6 +104,7 @@ func TestStopWhileTheRunActs(t *testing.T) {
 
 // TestStopWhileARunWaits leaves it for the next operator.
 func TestStopWhileARunWaits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()() // stopped at once
@@ -121,6 +124,7 @@ func fault() {
 }
 
 func TestPanicInARun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meddle string // a request in whose middle it panics
 		gate   bool   // it panics before the run has begun
@@ -169,6 +173,7 @@ func TestPanicInARun(t *testing.T) {
 
 // TestPanicOnOneObject is that object's failure.
 func TestPanicOnOneObject(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("bad")
 	b.configMap("good")

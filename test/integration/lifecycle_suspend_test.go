@@ -15,6 +15,7 @@ import (
 const inHand = 16
 
 func TestSuspend(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()
@@ -41,6 +42,7 @@ func TestSuspend(t *testing.T) {
 }
 
 func TestSuspendedFromTheBeginning(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.Suspend = new(true) }))
 	first := l.first()
@@ -54,6 +56,7 @@ func TestSuspendedFromTheBeginning(t *testing.T) {
 }
 
 func TestSuspendWhileARunWaits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
@@ -77,6 +80,7 @@ func TestSuspendWhileARunWaits(t *testing.T) {
 
 // TestSuspendWhileARunStarts is a run that has left the queue and not looked at its Cleaner yet.
 func TestSuspendWhileARunStarts(t *testing.T) {
+	t.Parallel()
 	at := newBarrier(t)
 	b := newBench(t, at.atBeginning)
 	b.configMap("old")
@@ -95,6 +99,7 @@ func TestSuspendWhileARunStarts(t *testing.T) {
 }
 
 func TestSuspendStopsTheRunBeforeTheNextObject(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+4)
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,7 @@ import (
 
 // TestOneEventPerRun comes after the status was written, about the Cleaner and related to the CleanerRun.
 func TestOneEventPerRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete)).slim()
@@ -44,6 +46,7 @@ func TestOneEventPerRun(t *testing.T) {
 }
 
 func TestEventOfARunThatFailed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("one")
 	b.configMap("two")
@@ -62,6 +65,7 @@ func TestEventOfARunThatFailed(t *testing.T) {
 
 // TestStatusWriteThatLosesARace is repeated with fresh eyes: the run counts and is told once.
 func TestStatusWriteThatLosesARace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()
@@ -78,11 +82,12 @@ func TestStatusWriteThatLosesARace(t *testing.T) {
 	l.wantTold("Completed", "")
 	l.finish() // the one that was asked for
 	l.wantTold("Completed", "")
-	l.wantRecords(first, first.Add(1e9))
+	l.wantRecords(first, first.Add(time.Second))
 }
 
 // TestStatusWriteThatFails starts no run: what was not written down does not begin.
 func TestStatusWriteThatFails(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.step()
@@ -109,6 +114,7 @@ func TestStatusWriteThatFails(t *testing.T) {
 }
 
 func TestNotificationsDelivered(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionScan, notifying(v1alpha1.NotificationCleanerReport))).slim()
@@ -139,6 +145,7 @@ func TestNotificationsDelivered(t *testing.T) {
 
 // TestDryRunIsToldEverywhere: with --dry-run every Cleaner acts as Scan.
 func TestDryRunIsToldEverywhere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(s *settings) { s.dryRun = true })
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete)).slim()

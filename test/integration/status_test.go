@@ -42,6 +42,7 @@ func (l *life) slim() *life {
 }
 
 func TestStatusOfARun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old", stale)
 	b.configMap("used")
@@ -79,6 +80,7 @@ func TestStatusOfARun(t *testing.T) {
 
 // TestStatusFollowsTheGeneration: conditions say which spec they speak about.
 func TestStatusFollowsTheGeneration(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan)).slim()
 	l.startExecutor()
@@ -94,6 +96,7 @@ func TestStatusFollowsTheGeneration(t *testing.T) {
 }
 
 func TestStatusStaysSmall(t *testing.T) {
+	t.Parallel()
 	const long = `function evaluate() return {matching = true, message = string.rep("é", 400)} end`
 	for name, c := range map[string]struct {
 		objects int
@@ -136,6 +139,7 @@ func TestStatusStaysSmall(t *testing.T) {
 
 // TestFiftyMatches are short enough to be listed, all of them.
 func TestFiftyMatches(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", 51)
 	l := b.follow(b.cleaner(v1alpha1.ActionScan)).slim()
@@ -149,6 +153,7 @@ func TestFiftyMatches(t *testing.T) {
 
 // TestOldMatchesGo: the cache has no match lists, and what the cluster has must not outlive its run.
 func TestOldMatchesGo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete)).slim()
@@ -180,6 +185,7 @@ func forbidden(t *testing.T, r *http.Request, resource, name string) *http.Respo
 
 // TestFailureMessage appears when the run ends, and goes away after a good one.
 func TestFailureMessage(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete)).slim()

@@ -131,7 +131,7 @@ func TestReportAndRecordOf20000Objects(t *testing.T) {
 	must(t, err)
 	must(t, book.Intend(t.Context(), record, n, outcomes))
 	book.End(record, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "")
-	must(t, book.Save(t.Context(), record))
+	must(t, book.Save(t.Context(), record, ""))
 	must(t, book.WriteReport(t.Context(), c, record, outcomes))
 	must(t, book.WriteReport(t.Context(), c, record, outcomes)) // again, over the old one
 
