@@ -6,6 +6,8 @@ package process
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -35,8 +37,9 @@ func TestThreeHundredCleanersDueAtOnce(t *testing.T) {
 	t.Logf("the last of %d Cleaners had its result in status %.1f s after the moment they were due", many, last.Sub(due).Seconds())
 	var runs v1alpha1.CleanerRunList
 	must(t, c.List(t.Context(), &runs))
-	if len(runs.Items) != many {
-		t.Fatalf("%d Cleaners left %d CleanerRuns", many, len(runs.Items))
+	left := slices.DeleteFunc(runs.Items, func(run v1alpha1.CleanerRun) bool { return !strings.HasPrefix(run.Name, "many-") })
+	if len(left) != many {
+		t.Fatalf("%d Cleaners left %d CleanerRuns", many, len(left))
 	}
 }
 
