@@ -26,7 +26,11 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
 	if err != nil {
 		cleaner.Status.Schedule = ""
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, err.Error())
+		message := err.Error()
+		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
+			message += "; " + more
+		}
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, v1alpha1.Truncate(message, maxStatusMessage))
 		return nil, nil
 	}
 	cleaner.Status.Schedule = plan.String()
@@ -108,9 +112,16 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 		return
 	case !due.IsZero():
 		start(cleaner, round, due, v1alpha1.TriggerSchedule)
-	case manual:
+	case manual && restored(cleaner, requested):
 		cleaner.Status.LastHandledRunRequest = requested
-		start(cleaner, round, afterLast(cleaner, now), v1alpha1.TriggerManual)
+	case manual:
+		nominal, wait := manualTime(cleaner, now)
+		if wait > 0 {
+			round.sleep = wait
+			return
+		}
+		cleaner.Status.LastHandledRunRequest = requested
+		start(cleaner, round, nominal, v1alpha1.TriggerManual)
 	}
 }
 
@@ -186,16 +197,26 @@ func missedWords(decision schedule.Decision) string {
 	return fmt.Sprintf("%s missed; the latest one, due at %s, could not start within startingDeadlineSeconds.", many, decision.Late.UTC().Format(timeFormat))
 }
 
-// afterLast is now, in whole seconds, but after the last run: a nominal time names one run.
-func afterLast(cleaner *v1alpha1.Cleaner, now time.Time) time.Time {
-	nominal := now.Truncate(time.Second)
-	if last := cleaner.Status.LastRun; last != nil && !nominal.After(last.NominalTime.Time) {
-		nominal = last.NominalTime.Add(time.Second)
+// restored reports whether a request is older than the Cleaner: it came with it from an export or a backup, and was for its
+// predecessor. Only a request that says when it was made, in RFC 3339, can be told.
+func restored(cleaner *v1alpha1.Cleaner, requested string) bool {
+	asked, err := time.Parse(time.RFC3339, requested)
+	return err == nil && asked.Before(cleaner.CreationTimestamp.Time)
+}
+
+// manualTime is the nominal time of a run that was asked for: now, in whole seconds. It names the run, so a request in the
+// second of another run waits for the next second. After the clock was set back by more than that, it follows the last run.
+func manualTime(cleaner *v1alpha1.Cleaner, now time.Time) (nominal time.Time, wait time.Duration) {
+	nominal = now.Truncate(time.Second)
+	last := cleaner.Status.LastRun
+	if last == nil || nominal.After(last.NominalTime.Time) {
+		return nominal, 0
 	}
-	if next := cleaner.Status.NextScheduleTime; next != nil && nominal.Equal(next.Time) {
-		nominal = nominal.Add(time.Second)
+	free := last.NominalTime.Add(time.Second)
+	if wait = free.Sub(now); wait <= 2*time.Second {
+		return time.Time{}, wait
 	}
-	return nominal
+	return free, 0
 }
 
 // start makes a run the active one. It is submitted when the status that says so is written.
@@ -205,6 +226,13 @@ func start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v
 		Trigger: trigger, WhileSuspended: cleaner.IsSuspended(),
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
-		fmt.Sprintf("The run that was due at %s is going on.", nominal.UTC().Format(timeFormat)))
+		fmt.Sprintf("The run that was %s %s is going on.", dueWords(trigger), nominal.UTC().Format(timeFormat)))
 	round.submit = requestFor(cleaner, cleaner.Status.ActiveRun)
+}
+
+func dueWords(trigger v1alpha1.RunTrigger) string {
+	if trigger == v1alpha1.TriggerManual {
+		return "asked for at"
+	}
+	return "due at"
 }

@@ -83,7 +83,7 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 	default:
 		// The message makes the status differ, so that it is written, which fails if the Cleaner is not as it was read.
 		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
-			fmt.Sprintf("The run that was due at %s was taken up again at %s.", active.NominalTime.UTC().Format(timeFormat), r.Clock.Now().UTC().Format(time.RFC3339Nano)))
+			fmt.Sprintf("The run that was %s %s was taken up again at %s.", dueWords(active.Trigger), active.NominalTime.UTC().Format(timeFormat), r.Clock.Now().UTC().Format(time.RFC3339Nano)))
 		round.submit = requestFor(cleaner, active)
 	}
 	return nil

@@ -4,10 +4,7 @@
 package v1alpha1
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Action is what a Cleaner does with the objects that match.
@@ -69,19 +66,6 @@ type LabelFilter struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Value *string `json:"value,omitempty"`
-}
-
-// MetricQuery is a named PromQL query of k8s-cleaner.
-type MetricQuery struct {
-	// name is the key of the result in the global metrics of the script.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
-
-	// query is the PromQL instant query.
-	// +optional
-	// +kubebuilder:validation:MaxLength=65536
-	Query string `json:"query,omitempty"`
 }
 
 // ResourceSelector selects objects of one kind.
@@ -150,8 +134,7 @@ type ResourceSelector struct {
 	// metricSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
 	// judge without metrics.
 	// +optional
-	// +kubebuilder:pruning:PreserveUnknownFields
-	MetricSource *runtime.RawExtension `json:"metricSource,omitempty"`
+	MetricSource *MetricSource `json:"metricSource,omitempty"`
 
 	// metricQueries of k8s-cleaner are kept and not used: they go with metricSource.
 	// +optional
@@ -167,8 +150,7 @@ type ResourceSelector struct {
 	// logSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
 	// judge without logs.
 	// +optional
-	// +kubebuilder:pruning:PreserveUnknownFields
-	LogSource *runtime.RawExtension `json:"logSource,omitempty"`
+	LogSource *LogSource `json:"logSource,omitempty"`
 }
 
 // ResourcePolicySet says which objects a Cleaner looks at.
@@ -239,29 +221,6 @@ type Notification struct {
 	// notificationRef of k8s-cleaner is kept and not used: the types of this version need no Secret.
 	// +optional
 	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
-}
-
-// NotificationRef names the Secret of a k8s-cleaner notification.
-type NotificationRef struct {
-	// apiVersion is the group and version of what is named: "v1".
-	// +optional
-	// +kubebuilder:validation:MaxLength=317
-	APIVersion string `json:"apiVersion,omitempty"`
-
-	// kind is the kind of what is named: "Secret".
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Kind string `json:"kind,omitempty"`
-
-	// namespace is the namespace of the Secret.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Namespace string `json:"namespace,omitempty"`
-
-	// name is the name of the Secret.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
 }
 
 // CleanerSpec is what the user wants cleaned, when, and how.
@@ -351,8 +310,7 @@ type CleanerSpec struct {
 	// rollback of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing would be
 	// kept of what it deletes.
 	// +optional
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Rollback *runtime.RawExtension `json:"rollback,omitempty"`
+	Rollback *Rollback `json:"rollback,omitempty"`
 
 	// storeResourcePath of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing
 	// would be kept of what it deletes.
@@ -377,7 +335,8 @@ type CleanerSpec struct {
 // +kubebuilder:printcolumn:name="Time Zone",type=string,priority=1,JSONPath=`.spec.timeZone`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.lastRun.duration`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
-// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="RunSucceeded")].message`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Last Result",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="RunSucceeded")].message`
 type Cleaner struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -415,22 +374,3 @@ func (c *Cleaner) EffectiveAction() Action {
 
 // IsSuspended reports whether the schedule is stopped.
 func (c *Cleaner) IsSuspended() bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }
-
-// Unsupported returns the fields of k8s-cleaner that this Cleaner uses and this version does not honour. The CRD refuses them;
-// a Cleaner that was stored before still has them, and without what they ask for it would judge, or delete, wrongly.
-func (c *Cleaner) Unsupported() []string {
-	var fields []string
-	add := func(used bool, field string) {
-		if used {
-			fields = append(fields, field)
-		}
-	}
-	for i, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
-		add(selector.MetricSource != nil, fmt.Sprintf("resourceSelectors[%d].metricSource", i))
-		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
-		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
-	}
-	add(c.Spec.Rollback != nil, "rollback")
-	add(c.Spec.StoreResourcePath != "", "storeResourcePath")
-	return fields
-}

@@ -5,7 +5,8 @@ package v1alpha1
 
 // Names that users, scripts and other tools rely on.
 const (
-	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking.
+	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking in RFC
+	// 3339, which lets a request that was restored from a backup be told from a new one.
 	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
 	// ProtectAnnotation, with the value "true" on an object or its namespace, keeps every Cleaner from touching it.
 	ProtectAnnotation = "cleaner/protect"

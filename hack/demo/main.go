@@ -87,7 +87,7 @@ func (s *stage) lookAround() {
 		"kubectl get report unused-configmaps -o yaml",
 		"kubectl explain cleaner.spec.resourcePolicySet",
 		"kubectl annotate configmap old-banner -n shop cleaner/ttl=1s    # then let it be deleted:",
-		"kubectl annotate cleaner expired-configmaps --overwrite " + requestAnnotation + `="$(date)"`,
+		"kubectl annotate cleaner expired-configmaps --overwrite " + requestAnnotation + `="$(date -u +%FT%TZ)"`,
 		"tail -f " + s.manager.logPath,
 	} {
 		s.t.command(line)

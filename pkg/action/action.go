@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -114,7 +115,17 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Ag
 func ref(o object.Outcome) *object.Outcome { return &o }
 
 func failed(verdict object.Verdict, err error) object.Outcome {
-	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: err.Error(), Err: err}
+	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: object.Mask(withoutBody(err.Error()), verdict.Object), Err: err}
+}
+
+// withoutBody leaves the object out of the server's message about a patch: it quotes the whole of it, which may be a Secret.
+func withoutBody(message string) string {
+	start := strings.Index(message, `Invalid value: "{`)
+	end := strings.LastIndex(message, `}": `)
+	if start < 0 || end < start {
+		return message
+	}
+	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
 }
 
 func (a *Actor) do(ctx context.Context, request *rest.Request) ([]byte, error) {

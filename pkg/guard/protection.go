@@ -52,7 +52,7 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil
 	case group == "" && o.Kind.Kind == "Namespace" && slices.Contains(p.Namespaces, o.Name):
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Name), nil
-	case group == v1alpha1.GroupVersion.Group:
+	case group == v1alpha1.GroupVersion.Group, metadata.Labels["app.kubernetes.io/part-of"] == "kubecleaner":
 		return "it belongs to KubeCleaner", nil
 	case metadata.Annotations[v1alpha1.ProtectAnnotation] == "true":
 		return "it is annotated " + v1alpha1.ProtectAnnotation + `: "true"`, nil

@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,6 +110,7 @@ func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
 	case record.Spec.Action == v1alpha1.ActionTransform:
 		outcome = r.Actor.Transform(ctx, verdict, scripts.change, r.again(plan, verdict))
+		outcome.Message = cmp.Or(scripts.messageOf(verdict.Object), outcome.Message)
 	default:
 		outcome = r.Actor.Delete(ctx, verdict, cleaner.Spec.DeleteOptions, r.again(plan, verdict))
 	}
@@ -117,7 +119,7 @@ func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	case stopped != nil && errors.Is(outcome.Err, stopped): // its script had not come to an end: nothing was sent
 		outcome.Result, outcome.Err = v1alpha1.OutcomePlanned, nil
 	case outcome.Err != nil:
-		log.Error(outcome.Err, "Could not act on resource", "action", record.Spec.Action)
+		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", record.Spec.Action)
 	case outcome.Handled(record.Spec.Action):
 		log.Info("Acted on resource", "outcome", outcome.Result, "message", outcome.Message)
 	default:

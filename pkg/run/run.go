@@ -82,6 +82,7 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	}
 	record = begun
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", cleaner.Name, "run", record.Name))
+	klog.FromContext(ctx).Info("Run started", "action", record.Spec.Action, "trigger", request.Trigger)
 	defer r.recoverRun(ctx, record)
 	r.carryOut(ctx, cleaner, record, request)
 	return record

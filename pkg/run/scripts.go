@@ -7,8 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
@@ -26,19 +29,24 @@ type scripts struct {
 	mu       sync.Mutex
 	options  lua.Options
 	sessions map[*lua.Program]*lua.Session
+	// messages are what the transform script said, by object.
+	messages map[types.UID]string
 }
 
 // compile compiles what the Cleaner uses. All problems are told at once, each with its field; what this version cannot do
 // for the scripts is one.
 func compile(cleaner *v1alpha1.Cleaner) (*scripts, error) {
-	s := &scripts{sessions: map[*lua.Program]*lua.Session{}}
+	s := &scripts{sessions: map[*lua.Program]*lua.Session{}, messages: map[types.UID]string{}}
 	var errs []error
 	for _, field := range cleaner.Unsupported() {
 		errs = append(errs, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
 	}
-	program := func(field, source string) *lua.Program {
+	program := func(field, function, source string) *lua.Program {
 		if source == "" {
 			return nil
+		}
+		if !strings.Contains(source, function) {
+			errs = append(errs, fmt.Errorf("%s: the script defines no function %s", field, function))
 		}
 		compiled, err := lua.Compile(source)
 		if err != nil {
@@ -47,10 +55,10 @@ func compile(cleaner *v1alpha1.Cleaner) (*scripts, error) {
 		return compiled
 	}
 	for i, sel := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		s.evaluate = append(s.evaluate, program(fmt.Sprintf("resourceSelectors[%d].evaluate", i), sel.Evaluate))
+		s.evaluate = append(s.evaluate, program(fmt.Sprintf("resourceSelectors[%d].evaluate", i), "evaluate", sel.Evaluate))
 	}
-	s.aggregate = program("aggregatedSelection", cleaner.Spec.ResourcePolicySet.AggregatedSelection)
-	s.transform = program("transform", cleaner.Spec.Transform)
+	s.aggregate = program("aggregatedSelection", "evaluate", cleaner.Spec.ResourcePolicySet.AggregatedSelection)
+	s.transform = program("transform", "transform", cleaner.Spec.Transform)
 	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && cleaner.Spec.Transform == "" {
 		errs = append(errs, errors.New("transform: action Transform needs a script"))
 	}
@@ -68,9 +76,9 @@ func (s *scripts) judge(i int) selector.Judge {
 		defer s.mu.Unlock()
 		match, err := s.session(program).Evaluate(ctx, o)
 		if err != nil {
-			return false, "", fmt.Errorf("evaluate: %w", err)
+			return false, "", masked("evaluate", err, o)
 		}
-		return match.Matching, match.Message, nil
+		return match.Matching, object.Mask(match.Message, o), nil
 	}
 }
 
@@ -84,13 +92,13 @@ func (s *scripts) pick(ctx context.Context, candidates []object.Candidate) ([]ob
 	}
 	selected, err := s.session(s.aggregate).Aggregate(ctx, objects)
 	if err != nil {
-		return nil, fmt.Errorf("aggregatedSelection: %w", err)
+		return nil, masked("aggregatedSelection", err, objects...)
 	}
 	picked := make([]object.Candidate, 0, len(selected))
 	for _, match := range selected {
 		candidate := candidates[match.Index]
 		if match.Message != "" {
-			candidate.Message = match.Message
+			candidate.Message = object.Mask(match.Message, objects...)
 		}
 		picked = append(picked, candidate)
 	}
@@ -101,11 +109,30 @@ func (s *scripts) pick(ctx context.Context, candidates []object.Candidate) ([]ob
 func (s *scripts) change(ctx context.Context, o object.Object) (map[string]any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	patch, _, err := s.session(s.transform).Transform(ctx, o)
+	patch, message, err := s.session(s.transform).Transform(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("transform: %w", err)
+		return nil, masked("transform", err, o)
+	}
+	if message != "" {
+		s.messages[o.UID] = object.Mask(message, o)
 	}
 	return patch, nil
+}
+
+// masked is a script's error, without the values of Secrets.
+func masked(script string, err error, objects ...object.Object) error {
+	text := script + ": " + err.Error()
+	if clean := object.Mask(text, objects...); clean != text {
+		return errors.New(clean)
+	}
+	return fmt.Errorf("%s: %w", script, err)
+}
+
+// messageOf is what the transform script said about an object.
+func (s *scripts) messageOf(o object.Object) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.messages[o.UID]
 }
 
 func (s *scripts) session(program *lua.Program) *lua.Session {

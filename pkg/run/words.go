@@ -23,7 +23,7 @@ const forbiddenHint = "Give the operator the right in the ClusterRole for what C
 
 // conclude says in which phase the run ends, for which reason, and in a sentence.
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
-	touched := touchedWords(record)
+	touched := touchedWords(record, outcomes)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
 		if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
 			message += ". " + forbiddenHint
@@ -55,7 +55,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
 	}
-	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+muchWords(record))
+	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record))
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
@@ -87,7 +87,7 @@ func forbidden(err error) bool {
 }
 
 // touchedWords says what the run did, in counts.
-func touchedWords(record *v1alpha1.CleanerRun) string {
+func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
 	counts := record.Status.RunCounts
 	done := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[record.Spec.Action]
 	text := fmt.Sprintf("%d of %s matched", counts.Matched, objects(counts.Considered))
@@ -97,12 +97,23 @@ func touchedWords(record *v1alpha1.CleanerRun) string {
 	case done == "":
 		return text + "."
 	}
-	text += fmt.Sprintf("; %d %s", counts.Acted, done)
-	if counts.Skipped > 0 {
-		text += fmt.Sprintf(", %d left alone", counts.Skipped)
+	var ending, gone int64
+	for _, outcome := range outcomes {
+		switch {
+		case outcome.Result == v1alpha1.OutcomeTerminating:
+			ending++
+		case outcome.Result == v1alpha1.OutcomeGone && outcome.Handled(record.Spec.Action):
+			gone++
+		}
 	}
-	if counts.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", counts.Failed)
+	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone, done)
+	for _, part := range []struct {
+		n     int64
+		words string
+	}{{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {counts.Failed, "failed"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.words)
+		}
 	}
 	return text + "."
 }
@@ -114,10 +125,21 @@ func waitingWords(plan *plan) string {
 	return fmt.Sprintf(" %d more matched, but not yet in enough consecutive runs (occurrenceThreshold).", plan.waiting)
 }
 
+// nowhereWords draws attention to a selector that looked nowhere.
+func nowhereWords(plan *plan) string {
+	text := ""
+	for i, selection := range plan.selections {
+		if !selection.Scope.Cluster && len(selection.Scope.Namespaces) == 0 {
+			text += fmt.Sprintf(" resourceSelectors[%d].namespaceSelector matches no namespace.", i)
+		}
+	}
+	return text
+}
+
 // muchWords draws attention to a Delete that took more than half of what it looked at.
 func muchWords(record *v1alpha1.CleanerRun) string {
 	counts := record.Status.RunCounts
-	if record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 || counts.Matched*2 <= counts.Considered {
+	if record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 || counts.Acted*2 <= counts.Considered {
 		return ""
 	}
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."

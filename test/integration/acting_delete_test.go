@@ -89,7 +89,7 @@ func TestDeletedPodHasItsGracePeriod(t *testing.T) {
 	b.pod("quick", "none", func(p *corev1.Pod) { p.Spec.NodeName = "node"; p.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0) })
 	pods := kind("", "v1", "Pod", b.namespace)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(pods)))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "2 deleted")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 deleted, 1 being deleted")
 	wantOutcome(t, run, "slow", v1alpha1.OutcomeTerminating, "it has 30 s to end")
 }
 
@@ -100,7 +100,7 @@ func TestFinalizerMakesItTerminating(t *testing.T) {
 	b.configMap("held", b.finalized)
 	c := b.cleaner(v1alpha1.ActionDelete)
 	run := b.run(c)
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 deleted")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 deleted, 1 being deleted")
 	wantOutcome(t, run, "held", v1alpha1.OutcomeTerminating, "finalizers hold it: integration.kubecleaner.dev/hold")
 	// The next run leaves it alone: it is being deleted.
 	wantCounts(t, b.run(c), v1alpha1.RunCounts{})

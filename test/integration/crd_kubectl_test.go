@@ -103,8 +103,8 @@ func TestKubectlGet(t *testing.T) {
 		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE",
 		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age)
 	wantTable(t, kubectl(t, "", "get", "cln", l.now.Name, "-o", "wide"),
-		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE TIME ZONE DURATION REASON MESSAGE",
-		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age, `\S*`, `\S+s`, "Scheduled", `1 of 2 objects matched; 1 deleted\.`)
+		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE TIME ZONE DURATION REASON MESSAGE LAST RESULT",
+		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age, `\S*`, `\S+s`, "Scheduled", `It runs every day at 03:00 UTC\.`, `1 of 2 objects matched; 1 deleted\.`)
 	wantTable(t, kubectl(t, "", "get", "clr", record),
 		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED FAILED AGE",
 		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", age)

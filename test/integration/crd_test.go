@@ -174,6 +174,9 @@ func TestEveryRuleOfTheCRDIsTried(t *testing.T) {
 	}
 	spec := rootOf(crd(t, "cleaners")).Properties["spec"]
 	check := func(path string, p *apiextensionsv1.JSONSchemaProps) {
+		if strings.HasPrefix(path, sel+".metricSource.") || strings.HasPrefix(path, sel+".logSource.") || strings.HasPrefix(path, "spec.rollback.") {
+			return // refused whatever is in it
+		}
 		for text, isThere := range map[string]bool{
 			noSuch: p.Enum != nil, atLeast: p.Minimum != nil, atMost: p.Maximum != nil, atLeastOne: p.MinLength != nil,
 			tooLong: p.MaxLength != nil, tooMany: p.MaxItems != nil, "should have at least": p.MinItems != nil,

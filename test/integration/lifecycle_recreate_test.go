@@ -88,7 +88,7 @@ func TestCreatedAgainInTheSameSecond(t *testing.T) {
 		t.Fatal("a run without a record deleted something")
 	}
 	again.ask("once more")
-	again.step()
+	again.at(again.clock.Now().Add(time.Second))
 	again.finish()
 	wantCondition(t, again.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
 }

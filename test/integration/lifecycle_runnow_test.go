@@ -53,12 +53,16 @@ func TestTwoRequestsInOneSecond(t *testing.T) {
 	l := b.follow(b.cleaner(v1alpha1.ActionScan))
 	l.startExecutor()
 	now := l.first().Add(-time.Hour)
-	for _, value := range []string{"one", "two"} {
-		l.ask(value)
-		l.at(now)
-		l.finish()
-		l.wantHandled(value)
-	}
+	l.ask("one")
+	l.at(now)
+	l.finish()
+	l.ask("two")
+	l.step()
+	l.wantHandled("one")
+	l.wantRequeue(time.Second) // a nominal time is never in the future
+	l.at(now.Add(time.Second))
+	l.finish()
+	l.wantHandled("two")
 	l.wantRecords(now, now.Add(time.Second))
 }
 

@@ -78,7 +78,7 @@ func TestStatusWriteThatLosesARace(t *testing.T) {
 	if l.again <= 0 || l.now.Status.LastRun != nil {
 		t.Fatalf("the write went through, or is not repeated (%s)", l.again)
 	}
-	l.step()
+	l.at(first.Add(time.Second))
 	l.wantTold("Completed", "")
 	l.finish() // the one that was asked for
 	l.wantTold("Completed", "")

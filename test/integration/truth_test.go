@@ -118,12 +118,14 @@ func TestManualRunDoesNotTakeTheTicksName(t *testing.T) {
 	l.startExecutor()
 	first := l.first()
 	l.clock.SetTime(first.Add(-500 * time.Millisecond))
-	for _, request := range []string{"a", "b"} {
-		l.ask(request)
-		l.step()
-		l.finish()
-	}
+	l.ask("a")
+	l.step()
+	l.finish()
+	l.ask("b") // has to wait for the next second, which is the tick's
+	l.step()
 	l.at(first.Add(100 * time.Millisecond))
+	l.finish()
+	l.at(first.Add(time.Second))
 	l.finish()
 	scheduled := 0
 	for _, record := range l.records() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -17,12 +16,13 @@ import (
 // a delete without the copy that was asked for, would do harm.
 func TestFieldsThatAreNotHonouredAreRefused(t *testing.T) {
 	b := newBench(t)
-	object := &runtime.RawExtension{Raw: []byte(`{"url":"http://prometheus"}`)}
 	for field, edit := range map[string]func(*v1alpha1.Cleaner){
-		"metricSource":      func(c *v1alpha1.Cleaner) { selectors(c)[0].MetricSource = object },
-		"logSource":         func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = object },
+		"metricSource": func(c *v1alpha1.Cleaner) {
+			selectors(c)[0].MetricSource = &v1alpha1.MetricSource{URL: "http://prometheus"}
+		},
+		"logSource":         func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
 		"includeEvents":     func(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(true) },
-		"rollback":          func(c *v1alpha1.Cleaner) { c.Spec.Rollback = object },
+		"rollback":          func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: "Report"} },
 		"storeResourcePath": func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = "/store" },
 	} {
 		t.Run(field, func(t *testing.T) {

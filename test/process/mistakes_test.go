@@ -29,7 +29,9 @@ func TestMistakesBecomeConditionsAtOnce(t *testing.T) {
 		edit   func(*v1alpha1.CleanerSpec)
 	}{
 		"bad-cron": {v1alpha1.ReasonInvalidSchedule, func(s *v1alpha1.CleanerSpec) { s.Schedule = "0 0 31 2 *" }},
-		"bad-lua":  {v1alpha1.ReasonInvalidExpression, func(s *v1alpha1.CleanerSpec) { s.ResourcePolicySet.ResourceSelectors[0].Evaluate = "function evaluate(" }},
+		"bad-lua": {v1alpha1.ReasonInvalidExpression, func(s *v1alpha1.CleanerSpec) {
+			s.ResourcePolicySet.ResourceSelectors[0].Evaluate = "function evaluate("
+		}},
 		"bad-kind": {v1alpha1.ReasonUnknownKind, func(s *v1alpha1.CleanerSpec) { s.ResourcePolicySet.ResourceSelectors[0].Kind = "ConfigMapp" }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,13 +32,20 @@ func TestSIGTERMFinishesTheObjectInHandAndRecordsTheRest(t *testing.T) {
 	newNamespace(t, c, "stopping", victims)
 	m := startManager(t)
 	cleaner := &v1alpha1.Cleaner{
-		ObjectMeta: metav1.ObjectMeta{Name: "stopping", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: "now"}},
+		ObjectMeta: metav1.ObjectMeta{Name: "stopping"},
 		Spec: v1alpha1.CleanerSpec{
 			Schedule: "0 0 1 1 *", Action: ptr.To(v1alpha1.ActionTransform), Transform: slowTransform,
 			ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Namespace: "stopping"}}},
 		},
 	}
 	must(t, c.Create(t.Context(), cleaner))
+	eventually(t, "the Cleaner was seen", func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(cleaner), cleaner)
+		return cleaner.Status.ObservedGeneration > 0, err
+	})
+	before := cleaner.DeepCopy()
+	cleaner.Annotations = map[string]string{v1alpha1.RunRequestedAtAnnotation: "now"}
+	must(t, c.Patch(t.Context(), cleaner, client.MergeFrom(before)))
 	eventually(t, "the run has changed something", func(ctx context.Context) (bool, error) {
 		n, err := touched(ctx, c)
 		return n > 0, err

@@ -1,0 +1,106 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import "fmt"
+
+// The types in this file are of fields of k8s-cleaner that this version knows in order to refuse them, or to keep what stored
+// objects hold in them.
+
+// MetricSource is where k8s-cleaner asks for metrics.
+type MetricSource struct {
+	// url is the address of the source.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	URL string `json:"url,omitempty"`
+
+	// path is the path of its query API.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Path string `json:"path,omitempty"`
+
+	// secretRef names the Secret with the credentials.
+	// +optional
+	SecretRef *NotificationRef `json:"secretRef,omitempty"`
+}
+
+// MetricQuery is a named PromQL query of k8s-cleaner.
+type MetricQuery struct {
+	// name is the key of the result in the global metrics of the script.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// query is the PromQL instant query.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Query string `json:"query,omitempty"`
+}
+
+// LogSource is which logs k8s-cleaner reads.
+type LogSource struct {
+	// containers are the containers whose logs are read.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Containers []string `json:"containers,omitempty"`
+
+	// tailLines is how many lines are read.
+	// +optional
+	TailLines *int64 `json:"tailLines,omitempty"`
+
+	// previous asks for the logs of the container's earlier instance.
+	// +optional
+	Previous *bool `json:"previous,omitempty"`
+}
+
+// Rollback is where k8s-cleaner keeps copies.
+type Rollback struct {
+	// storage is where the copies are kept.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Storage string `json:"storage,omitempty"`
+}
+
+// NotificationRef names a Secret of k8s-cleaner.
+type NotificationRef struct {
+	// apiVersion is the group and version of what is named: "v1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	APIVersion string `json:"apiVersion,omitempty"`
+
+	// kind is the kind of what is named: "Secret".
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind,omitempty"`
+
+	// namespace is the namespace of the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name is the name of the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// Unsupported returns the fields of k8s-cleaner that this Cleaner uses and this version does not honour. The CRD refuses them;
+// a Cleaner that was stored before still has them, and without what they ask for it would judge, or delete, wrongly.
+func (c *Cleaner) Unsupported() []string {
+	var fields []string
+	add := func(used bool, field string) {
+		if used {
+			fields = append(fields, field)
+		}
+	}
+	for i, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		add(selector.MetricSource != nil, fmt.Sprintf("resourceSelectors[%d].metricSource", i))
+		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
+		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
+	}
+	add(c.Spec.Rollback != nil, "rollback")
+	add(c.Spec.StoreResourcePath != "", "storeResourcePath")
+	return fields
+}
