@@ -19,7 +19,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
-const timeFormat = time.RFC3339
+const (
+	timeFormat = time.RFC3339
+	// clockSkew is by how much the clock of who asks may be behind the API server's.
+	clockSkew = time.Minute
+)
 
 // assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it cannot.
 func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
@@ -201,7 +205,7 @@ func missedWords(decision schedule.Decision) string {
 // predecessor. Only a request that says when it was made, in RFC 3339, can be told.
 func restored(cleaner *v1alpha1.Cleaner, requested string) bool {
 	asked, err := time.Parse(time.RFC3339, requested)
-	return err == nil && asked.Before(cleaner.CreationTimestamp.Time)
+	return err == nil && asked.Before(cleaner.CreationTimestamp.Add(-clockSkew))
 }
 
 // manualTime is the nominal time of a run that was asked for: now, in whole seconds. It names the run, so a request in the

@@ -27,7 +27,7 @@ func TestThreeHundredCleanersDueAtOnce(t *testing.T) {
 	c := newClient(t)
 	newNamespace(t, c, "many", 3)
 	startManager(t)
-	due := time.Now().Add(15 * time.Second).Truncate(time.Second).UTC()
+	due := time.Now().Add(20 * time.Second).Truncate(time.Second).UTC()
 	schedule := fmt.Sprintf("%d %d %d * * *", due.Second(), due.Minute(), due.Hour())
 	createCleaners(t, c, many, schedule)
 	if time.Now().After(due) {
