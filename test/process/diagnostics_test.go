@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,6 +35,13 @@ func TestMetricsAreServedToThoseWhoMayReadThem(t *testing.T) {
 	c := newClient(t)
 	address := freeAddress(t)
 	m := startManager(t, "--diagnostics-address="+address)
+	eventually(t, "metrics are served", func(context.Context) (bool, error) { // they may be a moment later than readiness
+		connection, err := net.Dial("tcp", address)
+		if err == nil {
+			err = connection.Close()
+		}
+		return err == nil, nil
+	})
 	if code, _ := scrape(t, address, ""); code != http.StatusUnauthorized {
 		t.Fatalf("without a token the answer is %d, want 401", code)
 	}
