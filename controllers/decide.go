@@ -38,6 +38,9 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		return nil, nil
 	}
 	cleaner.Status.Schedule = plan.String()
+	if cleaner.Status.ObservedGeneration != cleaner.Generation {
+		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
+	}
 	if r.mustValidate(cleaner, round) {
 		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
 			return nil, err
@@ -68,9 +71,21 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
 		return plan, nil
 	}
+	if exhausted(cleaner) {
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
+			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Mend the script, or ask for a run (%s): when one goes well, the schedule goes on.",
+			cleaner.Status.ExhaustedRuns, v1alpha1.RunRequestedAtAnnotation))
+		return plan, nil
+	}
 	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
 }
+
+// maxExhausted is after how many runs in a row in which scripts used up their time or memory the schedule stops.
+const maxExhausted = 3
+
+// exhausted reports whether the schedule is stopped because of the Cleaner's scripts.
+func exhausted(cleaner *v1alpha1.Cleaner) bool { return cleaner.Status.ExhaustedRuns >= maxExhausted }
 
 // mustValidate is true when the spec is new, was not valid, or may have ceased to be.
 func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round) bool {
@@ -81,7 +96,7 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 		return true
 	}
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended)
+	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)
 }
 
 // dropIdleCounts clears the counts of a Cleaner that does not count.
@@ -133,7 +148,7 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 // came due meanwhile is looked at when it has ended.
 func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round, now time.Time, busy bool) (due time.Time) {
 	status := &cleaner.Status
-	if cleaner.IsSuspended() {
+	if cleaner.IsSuspended() || exhausted(cleaner) {
 		status.NextScheduleTime = nil
 		return time.Time{}
 	}

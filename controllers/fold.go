@@ -139,6 +139,11 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 	status.ActiveRun = nil
 	status.LastRunTime = run.Status.StartTime
 	status.LastRun = lastRun(run)
+	if run.Status.Exhausted {
+		status.ExhaustedRuns++
+	} else {
+		status.ExhaustedRuns = 0
+	}
 	status.FailureMessage = nil
 	message := v1alpha1.Truncate(run.Status.Message, maxStatusMessage)
 	condition := metav1.ConditionTrue

@@ -53,6 +53,11 @@ type CleanerStatus struct {
 	// +optional
 	ActiveRun *ActiveRun `json:"activeRun,omitempty"`
 
+	// exhaustedRuns is in how many runs in a row, up to the last one, the scripts used up their time or memory. When it
+	// reaches 3, the schedule stops until the spec changes or a run that was asked for goes well.
+	// +optional
+	ExhaustedRuns int32 `json:"exhaustedRuns,omitempty"`
+
 	// lastRun is the outcome of the last run. Its full text is in the CleanerRun of the same name.
 	// +optional
 	LastRun *LastRun `json:"lastRun,omitempty"`

@@ -5,6 +5,7 @@ package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Action is what a Cleaner does with the objects that match.
@@ -68,6 +69,29 @@ type LabelFilter struct {
 	Value *string `json:"value,omitempty"`
 }
 
+// MatchCondition is one CEL expression that must hold.
+type MatchCondition struct {
+	// name identifies the condition within its selector, for example "unused".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// expression is a CEL expression that is true or false, for example
+	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
+	// are object, the object as the API server sent it, and now, the time at which the run began.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16384
+	Expression string `json:"expression"`
+
+	// message says why an object for which the expression holds is selected, for example "failed more than a day ago".
+	// Optional.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
 // ResourceSelector selects objects of one kind.
 // +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 // +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
@@ -124,6 +148,14 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
+
+	// matchConditions are CEL expressions, all of which must hold for an object to match, as in a ValidatingAdmissionPolicy.
+	// They are asked before evaluate, which sees only the objects for which they hold.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
 
 	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj and returns a table
 	// with matching (bool) and, optionally, message (string). Empty means that every selected object matches.
@@ -225,7 +257,8 @@ type Notification struct {
 
 // CleanerSpec is what the user wants cleaned, when, and how.
 // +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.resourcePolicySet.action) || self.action == self.resourcePolicySet.action",message="action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
-// +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0)",message="action Transform needs a script in transform"
+// +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
+// +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.rollback)",message="rollback is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 // +kubebuilder:validation:XValidation:rule="!has(self.storeResourcePath) || size(self.storeResourcePath) == 0",message="storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
@@ -288,6 +321,14 @@ type CleanerSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Transform string `json:"transform,omitempty"`
+
+	// mergePatch is a JSON merge patch (RFC 7386) that is applied to every matching object, instead of a script in transform,
+	// for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply drops nulls from a
+	// Cleaner that exists already, unless with --server-side. It is used when action is Transform.
+	// +optional
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	MergePatch *runtime.RawExtension `json:"mergePatch,omitempty"`
 
 	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default 1.
 	// +optional

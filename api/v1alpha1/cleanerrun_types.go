@@ -96,6 +96,10 @@ type CleanerRunStatus struct {
 
 	RunCounts `json:",inline"`
 
+	// exhausted is true when a script used up its time or memory.
+	// +optional
+	Exhausted bool `json:"exhausted,omitempty"`
+
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
 	// into 256 KiB.
 	// +optional

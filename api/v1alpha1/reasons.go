@@ -35,6 +35,9 @@ const (
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
 	ReasonUnknownKind       = "UnknownKind"
+	// ReasonBudgetExhausted says that the Cleaner's scripts used up their time or memory in several runs in a row. It runs
+	// again when its spec changes, or when it is asked to.
+	ReasonBudgetExhausted = "BudgetExhausted"
 )
 
 // Reasons of the condition RunSucceeded, and of a CleanerRun.

@@ -18,12 +18,15 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
 // version is set by the linker.
 var version = ""
 
 func main() {
+	sandbox.Main() // a child that runs scripts goes no further
 	os.Exit(start(ctrl.SetupSignalHandler(), os.Args[1:]))
 }
 
@@ -50,7 +53,9 @@ func start(ctx context.Context, args []string) int {
 		logger.Error(err, "Could not find a cluster: set KUBECONFIG, or run in a Pod")
 		return 1
 	}
-	manager, err := newManager(restConfig, options)
+	scripts := sandbox.New(sandbox.Config{MaxMemory: int64(options.maxScriptMemory)})
+	defer scripts.Close()
+	manager, err := newManager(restConfig, options, scripts)
 	if err == nil {
 		logger.Info("Starting", "version", versionString(), "namespace", options.namespace, "dryRun", options.dryRun)
 		err = manager.Start(ctx)

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
@@ -35,6 +37,7 @@ type options struct {
 	insecureDiagnostics bool
 	healthAddress       string
 	protectedNamespaces string
+	maxScriptMemory     bytes
 	logLevel            string
 	logFormat           string
 
@@ -84,6 +87,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
 	fs.StringVar(&o.healthAddress, "health-addr", ":9440", "where /healthz and /readyz are served")
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
+	o.maxScriptMemory = sandbox.DefaultMaxMemory
+	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {
@@ -94,6 +99,22 @@ func (o *options) bind(fs *flag.FlagSet) {
 			fs.String(name, "", usage)
 		}
 	}
+}
+
+// bytes is an amount of memory, written as in a Pod's resources: 512Mi, 1Gi.
+type bytes int64
+
+// String implements flag.Value.
+func (b *bytes) String() string { return resource.NewQuantity(int64(*b), resource.BinarySI).String() }
+
+// Set implements flag.Value.
+func (b *bytes) Set(text string) error {
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return fmt.Errorf("write an amount of memory such as 512Mi: %w", err)
+	}
+	*b = bytes(quantity.Value())
+	return nil
 }
 
 // validate returns all problems at once.
@@ -108,6 +129,7 @@ func (o *options) validate() error {
 	check(o.concurrentReconcile >= 1, "--concurrent-reconciles is %d; it must be at least 1", o.concurrentReconcile)
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
+	check(int64(o.maxScriptMemory) >= sandbox.MinMaxMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(sandbox.MinMaxMemory, resource.BinarySI))
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)

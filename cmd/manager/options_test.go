@@ -21,7 +21,7 @@ func standard() *options {
 	return &options{
 		namespace: "projectsveltos", leaderElect: true, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
-		logLevel: "info", logFormat: "json",
+		maxScriptMemory: 512 << 20, logLevel: "info", logFormat: "json",
 	}
 }
 
@@ -46,6 +46,7 @@ func TestOptions(t *testing.T) {
 		"last one holds": {args: []string{"--worker-number=3", "--worker-number=4"}, want: func(o *options) { o.workers = 4 }},
 		"version":        {args: []string{"--version"}, want: func(o *options) { o.version = true }},
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
+		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,6 +116,8 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"no reconciler":     {args: []string{"--concurrent-reconciles=-1"}, want: []string{"--concurrent-reconciles is -1; it must be at least 1"}},
 		"negative qps":      {args: []string{"--kube-api-qps=-1"}, want: []string{"--kube-api-qps is -1; it must not be negative (0 means no limit)"}},
 		"negative burst":    {args: []string{"--kube-api-burst=-1"}, want: []string{"--kube-api-burst is -1; it must not be negative"}},
+		"little memory":     {args: []string{"--max-script-memory=100Mi"}, want: []string{"--max-script-memory is 100Mi; it must be at least 320Mi"}},
+		"no memory":         {args: []string{"--max-script-memory=lots"}, want: []string{"write an amount of memory such as 512Mi"}},
 		"no period":         {args: []string{"--sync-period=0s"}, want: []string{"--sync-period is 0s; it must be positive"}},
 		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},
 		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},

@@ -32,6 +32,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -57,7 +58,7 @@ const (
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // newManager wires everything.
-func newManager(restConfig *rest.Config, o *options) (ctrl.Manager, error) {
+func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.UserAgent = reporter + "/" + versionString()
 	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
@@ -83,7 +84,7 @@ func newManager(restConfig *rest.Config, o *options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	return mgr, addComponents(mgr, live, raw, o)
+	return mgr, addComponents(mgr, live, raw, scripts, o)
 }
 
 func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
@@ -131,7 +132,7 @@ func rawClient(restConfig *rest.Config, httpClient *http.Client) (rest.Interface
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, o *options) error {
+func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scripts *sandbox.Pool, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
 	facts := metrics.New(ctrlmetrics.Registry)
@@ -143,6 +144,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, o *
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
+		Scripts:    scripts,
 		Clock:      clk, DryRun: o.dryRun, Stopping: executor.ErrStopping,
 	}
 	reconciler := &controllers.CleanerReconciler{

@@ -40,6 +40,7 @@ type manager struct {
 func buildManager(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
 	cmd.SysProcAttr = notForCtrlC()
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("building %s: %w\n%s", binary, err, out)

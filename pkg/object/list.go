@@ -4,11 +4,19 @@
 package object
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
+
+// maxItem is how many bytes of one item, or of any other part of a list response, are read. etcd stores 1.5 MB at the most
+// unless told otherwise.
+const maxItem = 8 << 20
+
+// maxQuoted is how much of a server's message is quoted.
+const maxQuoted = 512
 
 // ListMeta is what a list response says about itself.
 type ListMeta struct {
@@ -19,93 +27,178 @@ type ListMeta struct {
 	Remaining *int64
 }
 
-// ScanList reads one list response and hands each item's bytes to each, in the response's order. The bytes are each's to
-// keep. Keys may come in any order. A response that ends early, that has no
-// items or no metadata, is an error: a cut list never looks like a short one.
+// ScanList reads one list response to its end and hands each item's exact bytes to each, in the response's order, while the
+// response comes in. The bytes are well-formed JSON. They are valid only until each returns, and each must not change them:
+// memory is bounded by the largest item, not by the response. Keys may come in any order; kind and apiVersion are ignored.
+//
+// A response that is not one whole list is an error, even if only its last byte is missing (io.ErrUnexpectedEOF) or one
+// byte too many follows: a cut list never looks like a short one. So is an item of more than 8 MiB, and text that is not UTF-8.
+// Errors of r and of each are returned, wrapped or as they are.
 func ScanList(r io.Reader, each func(raw []byte) error) (ListMeta, error) {
-	decoder := json.NewDecoder(r)
-	if err := expect(decoder, json.Delim('{')); err != nil {
+	source := &boundedReader{r: r}
+	// Names need not be unique inside items: whoever reads an item takes the last of two.
+	s := listScan{source: source, decoder: jsontext.NewDecoder(source, jsontext.AllowDuplicateNames(true)), each: each}
+	if err := s.response(); err != nil {
 		return ListMeta{}, err
 	}
-	var meta *ListMeta
-	hasItems := false
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return ListMeta{}, cut(err)
-		}
-		switch key {
-		case "metadata":
-			meta, err = scanListMeta(decoder)
-		case "items":
-			hasItems = true
-			err = scanItems(decoder, each)
-		default:
-			var skipped json.RawMessage
-			err = cut(decoder.Decode(&skipped))
-		}
-		if err != nil {
-			return ListMeta{}, err
-		}
-	}
-	if err := expect(decoder, json.Delim('}')); err != nil {
-		return ListMeta{}, err
-	}
-	if meta == nil || !hasItems {
-		return ListMeta{}, errors.New("the response is not a list: it has no metadata or no items")
-	}
-	return *meta, nil
+	return *s.meta, nil
 }
 
-func scanListMeta(decoder *json.Decoder) (*ListMeta, error) {
-	var m struct {
-		ResourceVersion    string `json:"resourceVersion"`
-		Continue           string `json:"continue"`
-		RemainingItemCount *int64 `json:"remainingItemCount"`
-	}
-	if err := decoder.Decode(&m); err != nil {
-		return nil, cut(err)
-	}
-	return &ListMeta{ResourceVersion: m.ResourceVersion, Continue: m.Continue, Remaining: m.RemainingItemCount}, nil
+type listScan struct {
+	source        *boundedReader
+	decoder       *jsontext.Decoder
+	each          func(raw []byte) error
+	meta          *ListMeta
+	items         bool
+	kind, message string // of a Status, which servers send in place of what was asked for
 }
 
-func scanItems(decoder *json.Decoder, each func(raw []byte) error) error {
-	token, err := decoder.Token()
-	switch {
-	case err != nil:
-		return cut(err)
-	case token == nil: // "items": null is how Go servers write an empty list
-		return nil
-	case token != json.Delim('['):
-		return fmt.Errorf("the response is not a list: items is %v", token)
+func (s *listScan) response() error {
+	if t := typeOf(s.peek()); t != Map && t != Absent {
+		return fmt.Errorf("the response is not a list: it is %s, not a map", t)
 	}
-	for decoder.More() {
-		var item json.RawMessage
-		if err := decoder.Decode(&item); err != nil {
-			return cut(err)
+	if _, err := s.decoder.ReadToken(); err != nil {
+		return s.fault(err)
+	}
+	for s.peek() != '}' {
+		name, err := s.decoder.ReadToken()
+		if err != nil {
+			return s.fault(err)
 		}
-		if err := each(item); err != nil {
+		if err := s.field(name.String()); err != nil {
 			return err
 		}
 	}
-	return expect(decoder, json.Delim(']'))
+	if _, err := s.decoder.ReadToken(); err != nil {
+		return s.fault(err)
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	switch {
+	case s.meta != nil && s.items:
+		return nil
+	case s.kind == "Status":
+		return fmt.Errorf("the server sent a Status in place of the list: %.*q", maxQuoted, s.message)
+	}
+	return errors.New("the response is not a list: it has no metadata or no items")
 }
 
-func expect(decoder *json.Decoder, want json.Delim) error {
-	token, err := decoder.Token()
-	if err != nil {
-		return cut(err)
-	}
-	if token != want {
-		return fmt.Errorf("the response is not a list: %v where %v should be", token, want)
+// end reads to the end of the input, without which the connection could not be used again.
+func (s *listScan) end() error {
+	s.peek()
+	switch _, err := s.decoder.ReadToken(); {
+	case err == nil:
+		return errors.New("the response goes on after the end of the list")
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("after the end of the list: %w", s.fault(err))
 	}
 	return nil
 }
 
-// cut names the end of the input for what it is here: the response stopped in the middle.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the response ended in the middle of the list: %w", io.ErrUnexpectedEOF)
+func (s *listScan) field(name string) error {
+	switch {
+	case name == "metadata" && s.meta == nil:
+		return s.metadata()
+	case name == "items" && !s.items:
+		return s.list()
+	case name == "metadata", name == "items":
+		return fmt.Errorf("the response is not a list: it has %s twice", name)
+	case name == "kind":
+		return s.text(&s.kind)
+	case name == "message":
+		return s.text(&s.message)
 	}
+	s.peek()
+	if err := s.decoder.SkipValue(); err != nil {
+		return s.fault(err)
+	}
+	return nil
+}
+
+func (s *listScan) text(to *string) error {
+	raw, err := s.value()
+	*to = raw.Text()
 	return err
+}
+
+func (s *listScan) metadata() error {
+	raw, err := s.value()
+	if err != nil {
+		return err
+	}
+	var t typed
+	if !t.is(Map, "metadata", raw) {
+		return fmt.Errorf("the response is not a list: its metadata is %s", raw.Type())
+	}
+	s.meta = &ListMeta{
+		ResourceVersion: t.text("resourceVersion", raw.Field("resourceVersion")),
+		Continue:        t.text("continue", raw.Field("continue")),
+		Remaining:       t.integer("remainingItemCount", raw.Field("remainingItemCount")),
+	}
+	if t.err != nil {
+		return fmt.Errorf("the response is not a list: in its metadata, %w", t.err)
+	}
+	return nil
+}
+
+func (s *listScan) list() error {
+	s.items = true
+	t := typeOf(s.peek())
+	if t != List && t != Null && t != Absent {
+		return fmt.Errorf("the response is not a list: its items are %s", t)
+	}
+	if _, err := s.decoder.ReadToken(); err != nil || t == Null { // "items": null is how Go servers write an empty list
+		return s.fault(err)
+	}
+	for n := 1; s.peek() != ']'; n++ {
+		if t := typeOf(s.peek()); t != Map && t != Absent {
+			return fmt.Errorf("the response is not a list of objects: item %d is %s", n, t)
+		}
+		raw, err := s.value()
+		if err != nil {
+			return fmt.Errorf("item %d: %w", n, err)
+		}
+		if err := s.each(raw); err != nil {
+			return err
+		}
+	}
+	_, err := s.decoder.ReadToken()
+	return s.fault(err)
+}
+
+// peek says what comes next. When that is nothing good, reading it says why.
+func (s *listScan) peek() jsontext.Kind {
+	s.source.limit = s.decoder.InputOffset() + maxItem
+	return s.decoder.PeekKind()
+}
+
+// typeOf is Absent for what begins no value.
+func typeOf(kind jsontext.Kind) Type {
+	switch kind {
+	case 'n', 't', 'f', '"', '0', '{', '[':
+		return JSON{byte(kind)}.Type()
+	}
+	return Absent
+}
+
+func (s *listScan) value() (JSON, error) {
+	s.peek()
+	raw, err := s.decoder.ReadValue()
+	return JSON(raw), s.fault(err)
+}
+
+// fault says what an error of the decoder means here.
+func (s *listScan) fault(err error) error {
+	switch failed := s.source.failed; {
+	case err == nil:
+		return nil
+	case errors.Is(failed, errTooLarge):
+		return failed
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the response ended in the middle of the list: %w", io.ErrUnexpectedEOF)
+	case failed != nil && !errors.Is(failed, io.EOF):
+		return fmt.Errorf("the response broke off: %w", failed)
+	}
+	return fmt.Errorf("the response is not well-formed JSON: %w", err)
 }

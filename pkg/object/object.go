@@ -54,7 +54,8 @@ func (k Kind) APIVersion() string { return k.GroupVersion().String() }
 // Object is one object as the API server sent it. It is never changed.
 type Object struct {
 	Kind Kind
-	// Raw is the object's JSON. In a list of a built-in kind it has no kind and apiVersion: Value adds them.
+	// Raw is the object's JSON. In a list of a built-in kind it has no kind and apiVersion: Value adds them. It is the very
+	// slice that New was given, so it is valid only as long as that one: Clone an object that is to stay.
 	Raw []byte
 
 	Namespace       string
@@ -66,31 +67,10 @@ type Object struct {
 	Deleting bool
 }
 
-// New reads the identity of an object of the given kind from its JSON. It is an error when name, UID or resourceVersion is
-// missing, because nothing may be done to an object without them.
-func New(kind Kind, raw []byte) (Object, error) {
-	var partial struct {
-		Metadata struct {
-			Namespace         string       `json:"namespace"`
-			Name              string       `json:"name"`
-			UID               types.UID    `json:"uid"`
-			ResourceVersion   string       `json:"resourceVersion"`
-			CreationTimestamp metav1.Time  `json:"creationTimestamp"`
-			DeletionTimestamp *metav1.Time `json:"deletionTimestamp"`
-		} `json:"metadata"`
-	}
-	if err := json.Unmarshal(raw, &partial); err != nil {
-		return Object{}, fmt.Errorf("reading the metadata of a %s: %w", kind.Kind, err)
-	}
-	m := partial.Metadata
-	if m.Name == "" || m.UID == "" || m.ResourceVersion == "" {
-		return Object{}, fmt.Errorf("%s %s/%s has no name, uid or resourceVersion", kind.Kind, m.Namespace, m.Name)
-	}
-	return Object{
-		Kind: kind, Raw: raw,
-		Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
-		Created: m.CreationTimestamp.Time, Deleting: m.DeletionTimestamp != nil,
-	}, nil
+// Clone is the object with bytes of its own.
+func (o Object) Clone() Object {
+	o.Raw = bytes.Clone(o.Raw)
+	return o
 }
 
 // Value decodes the whole object, with apiVersion and kind. Numbers are json.Number, so that they keep their exact text.
@@ -111,11 +91,12 @@ func (o Object) Value() (map[string]any, error) {
 
 // Metadata decodes the object's metadata.
 func (o Object) Metadata() (metav1.ObjectMeta, error) {
-	var partial metav1.PartialObjectMetadata
-	if err := json.Unmarshal(o.Raw, &partial); err != nil {
+	var metadata metav1.ObjectMeta
+	// Of the root, this field alone: encoding/json would also take METADATA for it.
+	if err := json.Unmarshal(JSON(o.Raw).Field("metadata"), &metadata); err != nil {
 		return metav1.ObjectMeta{}, fmt.Errorf("decoding the metadata of %s: %w", o, err)
 	}
-	return partial.ObjectMeta, nil
+	return metadata, nil
 }
 
 // Path is the object's URL path.

@@ -29,3 +29,18 @@ func TestMask(t *testing.T) {
 		}
 	}
 }
+
+// One value may be a part of another: then nothing of the longer one may stay.
+func TestMaskTakesTheLongestValue(t *testing.T) {
+	secret := func(raw string) Object {
+		return Object{Kind: Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: []byte(raw)}
+	}
+	// hunter2, hunter2hunter2
+	objects := []Object{secret(`{"data":{"a":"aHVudGVyMg=="}}`), secret(`{"data":{"b":"aHVudGVyMmh1bnRlcjI="}}`)}
+	if got := Mask("it is hunter2hunter2.", objects...); got != "it is ******." {
+		t.Errorf("masked: %q", got)
+	}
+	if got := Mask("anything", secret(`{"data":1}`)); got != "(left out: the Secret cannot be read)" {
+		t.Errorf("of a Secret that cannot be read: %q", got)
+	}
+}

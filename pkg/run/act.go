@@ -23,7 +23,7 @@ const parallel = 16
 
 // act is stages 3 and 4: it writes down what is going to be touched, and touches it. It returns an outcome for each verdict,
 // and the cause when nothing was touched because that could not be written down.
-func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan) ([]object.Outcome, error) {
+func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) ([]object.Outcome, error) {
 	outcomes := planned(plan)
 	if plan.counts != nil && plan.incomplete == nil {
 		if err := r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name); err != nil {
@@ -50,7 +50,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	}
 	workqueue.ParallelizeUntil(ctx, parallel, len(victims), func(i int) {
 		n := victims[i]
-		outcomes[n] = r.actOn(ctx, cleaner, record, scripts, plan, plan.verdicts[n])
+		outcomes[n] = r.actOn(ctx, cleaner, record, expressions, plan, plan.verdicts[n])
 	})
 	return untouched(outcomes, context.Cause(ctx)), nil
 }
@@ -97,7 +97,7 @@ func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
 }
 
 // actOn deletes or changes one object. A panic is this object's failure.
-func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan, verdict object.Verdict) (outcome object.Outcome) {
+func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan, verdict object.Verdict) (outcome object.Outcome) {
 	log := klog.FromContext(ctx).WithValues("kind", verdict.Kind.Kind, "object", objectName(verdict.Object))
 	defer func() {
 		if p := recover(); p != nil {
@@ -109,8 +109,8 @@ func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	case !verdict.Act: // protected since it was judged
 		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
 	case record.Spec.Action == v1alpha1.ActionTransform:
-		outcome = r.Actor.Transform(ctx, verdict, scripts.change, r.again(plan, verdict))
-		outcome.Message = cmp.Or(scripts.messageOf(verdict.Object), outcome.Message)
+		outcome = r.Actor.Transform(ctx, verdict, expressions.change, r.again(plan, verdict))
+		outcome.Message = cmp.Or(expressions.messageOf(verdict.Object), outcome.Message)
 	default:
 		outcome = r.Actor.Delete(ctx, verdict, cleaner.Spec.DeleteOptions, r.again(plan, verdict))
 	}

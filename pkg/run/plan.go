@@ -12,7 +12,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -27,6 +26,8 @@ type plan struct {
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
+	// candidates are what the selectors found.
+	candidates []object.Candidate
 	// verdicts are on the objects that matched, in the order in which they were found, each object once.
 	verdicts []object.Verdict
 	// notEvaluated are the objects that could not be judged.
@@ -42,16 +43,16 @@ type plan struct {
 	incomplete, limit error
 }
 
-// read is stage 1: one list per selector, each object judged as it passes.
-func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, scripts *scripts) *plan {
-	plan := &plan{aggregated: scripts.aggregate != nil}
-	var candidates []object.Candidate
+// read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
+func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, observer selector.Observer) *plan {
+	plan := &plan{aggregated: expressions.aggregate != nil}
+	found := selector.Found{Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		s, err := selector.New(i, spec, scripts.judge(i), r.Clock.Now())
+		s, err := selector.New(i, spec, expressions.judge(i), r.Clock.Now())
 		var selection selector.Selection
 		if err == nil {
-			selection = s.Select(ctx, r.Reader)
+			selection = s.Select(ctx, r.Reader, &found)
 			err = selection.Err
 		}
 		if err != nil {
@@ -61,28 +62,16 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, scripts *s
 		plan.selections = append(plan.selections, selection)
 		plan.considered += selection.Considered
 		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
-		candidates = append(candidates, selection.Candidates...)
 	}
 	plan.incomplete = errors.Join(errs...)
-	for _, candidate := range once(candidates) {
-		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
-	}
+	plan.candidates = found.Candidates
+	expressions.mask = object.Masker(found.Secrets...)
 	return plan
 }
 
-// once keeps the first candidate for each object.
-func once(candidates []object.Candidate) []object.Candidate {
-	seen := make(map[types.UID]bool, len(candidates))
-	return slices.DeleteFunc(candidates, func(c object.Candidate) bool {
-		again := seen[c.UID]
-		seen[c.UID] = true
-		return again
-	})
-}
-
 // judge is stage 2: the aggregated script over all that was selected, then the guards.
-func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, scripts *scripts, plan *plan) {
-	r.aggregate(ctx, scripts, plan)
+func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) {
+	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	if record.Spec.Action == v1alpha1.ActionScan {
@@ -99,28 +88,23 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	}
 }
 
-// aggregate lets the aggregated script choose. It never sees a part of the objects only: then nothing is chosen.
-func (r *Runner) aggregate(ctx context.Context, scripts *scripts, plan *plan) {
-	if !plan.aggregated {
-		return
+// aggregate makes verdicts of the candidates: the aggregated script chooses, or all are meant. The script never sees a part of
+// the objects only: then nothing is chosen.
+func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err error) {
+	chosen := plan.candidates
+	switch {
+	case plan.aggregated && plan.incomplete != nil:
+		chosen = nil
+	case plan.aggregated:
+		if chosen, err = expressions.pick(ctx, plan.candidates); err != nil {
+			return err
+		}
 	}
-	verdicts := plan.verdicts
-	plan.verdicts = nil
-	if plan.incomplete != nil {
-		return
-	}
-	candidates := make([]object.Candidate, len(verdicts))
-	for i := range verdicts {
-		candidates[i] = verdicts[i].Candidate
-	}
-	picked, err := scripts.pick(ctx, candidates)
-	if err != nil {
-		plan.incomplete = err
-		return
-	}
-	for _, candidate := range picked {
+	plan.candidates = nil
+	for _, candidate := range chosen {
 		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
 	}
+	return nil
 }
 
 // countOccurrences drops the objects that have not matched in enough consecutive runs. An incomplete view counts nothing.
@@ -237,4 +221,10 @@ func (p *plan) leaveAlone(reason string) {
 			v.Act, v.Skip, v.Reason = false, v1alpha1.OutcomeNotActed, reason
 		}
 	}
+}
+
+// exhausted reports whether a script used up its time or memory.
+func (p *plan) exhausted(outcomes []object.Outcome) bool {
+	of := func(o object.Outcome) bool { return exhausted(o.Err) }
+	return exhausted(p.incomplete) || slices.ContainsFunc(p.notEvaluated, of) || slices.ContainsFunc(outcomes, of)
 }

@@ -18,6 +18,7 @@ import (
 // record is stage 5: what became of every object, and of the run.
 func (r *Runner) record(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
 	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...))
+	record.Status.Exhausted = plan.exhausted(outcomes)
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
 	r.end(ctx, record, phase, reason, message)
 	for _, outcome := range outcomes {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
@@ -21,6 +22,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -52,7 +55,9 @@ type Runner struct {
 	// Event is the channel of notifications of type Event.
 	Event      notify.Channel
 	Protection guard.Protection
-	Clock      clock.PassiveClock
+	// Scripts are the child processes that run scripts.
+	Scripts *sandbox.Pool
+	Clock   clock.PassiveClock
 	// DryRun makes every run a Scan.
 	DryRun bool
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
@@ -94,27 +99,35 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		r.tell(ctx, cleaner, record, nil)
 		return
 	}
-	scripts, err := compile(cleaner)
+	expressions, err := r.prepare(ctx, cleaner)
 	if err != nil {
 		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		r.tell(ctx, cleaner, record, nil)
 		return
 	}
-	log := klog.FromContext(ctx)
-	scripts.open(r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
-	defer scripts.close()
+	defer expressions.close()
 
-	plan := r.read(ctx, cleaner, scripts)
-	r.judge(ctx, cleaner, record, scripts, plan)
+	plan := r.read(ctx, cleaner, expressions, selector.Observer{})
+	r.judge(ctx, cleaner, record, expressions, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
 	}
-	outcomes, err := r.act(ctx, cleaner, record, scripts, plan)
+	outcomes, err := r.act(ctx, cleaner, record, expressions, plan)
 	if errors.Is(err, journal.ErrTaken) {
 		return // and nothing was touched here
 	}
 	r.record(ctx, record, plan, outcomes, err)
 	r.tell(ctx, cleaner, record, outcomes)
+}
+
+// prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
+func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
+	problems, err := Problems(ctx, cleaner, r.Scripts)
+	if err = errors.Join(append(problems, err)...); err != nil {
+		return nil, err
+	}
+	log := klog.FromContext(ctx)
+	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 
 // end ends the record and writes it.
@@ -152,12 +165,12 @@ func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
 // Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
 // nothing. An error means that the cluster could not be asked.
 func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
-	_, invalid := compile(cleaner)
-	problems := []error{invalid}
-	var unknown, faults []error
+	problems, err := Problems(ctx, cleaner, r.Scripts)
+	faults := []error{err}
+	var unknown []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
-		s, err := selector.New(i, spec, nil, r.Clock.Now())
+		s, err := selector.New(i, spec, selector.Judge{}, r.Clock.Now())
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", field, err))
 			continue
@@ -165,12 +178,19 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 		var kind *selector.UnknownKindError
 		if _, err := s.Resolve(ctx, r.Reader); errors.As(err, &kind) {
 			unknown = append(unknown, fmt.Errorf("%s: %w", field, err))
+			continue
 		} else if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", field, err))
+			continue
 		}
+		wrong, err := r.checkTypes(ctx, spec)
+		if wrong != nil {
+			problems = append(problems, inField(field+".", wrong)...)
+		}
+		faults = append(faults, err)
 	}
 	reason = v1alpha1.ReasonUnknownKind
-	if errors.Join(problems...) != nil {
+	if len(problems) > 0 {
 		reason = v1alpha1.ReasonInvalidExpression
 	}
 	if all := errors.Join(append(problems, unknown...)...); all != nil {
@@ -178,6 +198,19 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 		return reason, message, nil
 	}
 	return "", "", errors.Join(faults...)
+}
+
+// checkTypes checks matchConditions against the kind's schema, where the cluster has one.
+func (r *Runner) checkTypes(ctx context.Context, spec v1alpha1.ResourceSelector) (wrong, fault error) {
+	program, _ := cel.Compile(spec.MatchConditions) // what does not compile was said already
+	if len(spec.MatchConditions) == 0 || program == nil {
+		return nil, nil
+	}
+	types, err := r.Reader.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
+	if err != nil || types == nil {
+		return nil, err
+	}
+	return cel.Check(spec.MatchConditions, types), nil
 }
 
 // objectName names an object in logs.

@@ -7,152 +7,223 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// scripts are a Cleaner's scripts, compiled once for a run. The sessions are opened when they are first used. It is safe
-// for concurrent use: one script runs at a time.
-type scripts struct {
-	evaluate  []*lua.Program // nil where a selector has none
-	aggregate *lua.Program
-	transform *lua.Program
+// expressions are what a Cleaner selects and changes objects with, for one run. It is safe for concurrent use.
+type expressions struct {
+	cleaner    *v1alpha1.Cleaner
+	conditions []*cel.Run // nil where a selector has none
+	session    *sandbox.Session
+	// aggregate is nil without an aggregatedSelection.
+	aggregate *sandbox.Aggregate
+	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
+	patch map[string]any
+	// mask cleans what the aggregated script says of the values of the Secrets that it was given.
+	mask func(string) string
 
-	mu       sync.Mutex
-	options  lua.Options
-	sessions map[*lua.Program]*lua.Session
+	mu sync.Mutex
 	// messages are what the transform script said, by object.
 	messages map[types.UID]string
 }
 
-// compile compiles what the Cleaner uses. All problems are told at once, each with its field; what this version cannot do
-// for the scripts is one.
-func compile(cleaner *v1alpha1.Cleaner) (*scripts, error) {
-	s := &scripts{sessions: map[*lua.Program]*lua.Session{}, messages: map[types.UID]string{}}
+// open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
+// It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, printed func(line string)) (*expressions, error) {
 	var errs []error
-	for _, field := range cleaner.Unsupported() {
-		errs = append(errs, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
+	programs, err := conditions(cleaner)
+	errs = append(errs, err)
+	patch, err := mergePatch(cleaner)
+	errs = append(errs, err)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
-	program := func(field, function, source string) *lua.Program {
-		if source == "" {
-			return nil
+	e := &expressions{
+		cleaner: cleaner, patch: patch, messages: map[types.UID]string{},
+		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Print: printed}),
+	}
+	for _, program := range programs {
+		var run *cel.Run
+		if program != nil {
+			run = program.NewRun(now)
 		}
-		if !strings.Contains(source, function) {
-			errs = append(errs, fmt.Errorf("%s: the script defines no function %s", field, function))
-		}
-		compiled, err := lua.Compile(source)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", field, err))
-		}
-		return compiled
+		e.conditions = append(e.conditions, run)
 	}
-	for i, sel := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		s.evaluate = append(s.evaluate, program(fmt.Sprintf("resourceSelectors[%d].evaluate", i), "evaluate", sel.Evaluate))
+	if source := cleaner.Spec.ResourcePolicySet.AggregatedSelection; source != "" {
+		e.aggregate = e.session.Aggregate(source)
 	}
-	s.aggregate = program("aggregatedSelection", "evaluate", cleaner.Spec.ResourcePolicySet.AggregatedSelection)
-	s.transform = program("transform", "transform", cleaner.Spec.Transform)
-	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && cleaner.Spec.Transform == "" {
-		errs = append(errs, errors.New("transform: action Transform needs a script"))
-	}
-	return s, errors.Join(errs...)
+	return e, nil
 }
 
-// judge is the i-th selector's script. Nil when it has none.
-func (s *scripts) judge(i int) selector.Judge {
-	program := s.evaluate[i]
-	if program == nil {
-		return nil
-	}
-	return func(ctx context.Context, o object.Object) (bool, string, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		match, err := s.session(program).Evaluate(ctx, o)
-		if err != nil {
-			return false, "", masked("evaluate", err, o)
-		}
-		return match.Matching, object.Mask(match.Message, o), nil
+func (e *expressions) close() { e.session.Close() }
+
+// judge is how the i-th selector judges.
+func (e *expressions) judge(i int) selector.Judge {
+	return selector.Judge{
+		Conditions: e.conditions[i],
+		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
 	}
 }
 
-// pick runs the aggregated script over the candidates. Its messages stand before the selectors'.
-func (s *scripts) pick(ctx context.Context, candidates []object.Candidate) ([]object.Candidate, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	objects := make([]object.Object, len(candidates))
-	for i := range candidates {
-		objects[i] = candidates[i].Object
-	}
-	selected, err := s.session(s.aggregate).Aggregate(ctx, objects)
+// pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
+// selectors'. What it picks has its bytes again.
+func (e *expressions) pick(ctx context.Context, candidates []object.Candidate) ([]object.Candidate, error) {
+	selected, err := e.aggregate.Finish(ctx)
 	if err != nil {
-		return nil, masked("aggregatedSelection", err, objects...)
+		return nil, &maskedError{e.mask("aggregatedSelection: " + err.Error()), err}
 	}
 	picked := make([]object.Candidate, 0, len(selected))
 	for _, match := range selected {
 		candidate := candidates[match.Index]
+		candidate.Object = match.Object
 		if match.Message != "" {
-			candidate.Message = object.Mask(match.Message, objects...)
+			candidate.Message = e.mask(match.Message)
 		}
 		picked = append(picked, candidate)
 	}
 	return picked, nil
 }
 
-// change is the transform script.
-func (s *scripts) change(ctx context.Context, o object.Object) (map[string]any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	patch, message, err := s.session(s.transform).Transform(ctx, o)
+// change is what a Transform does to an object, as a merge patch of only what changes.
+func (e *expressions) change(ctx context.Context, o object.Object) (map[string]any, error) {
+	if e.patch != nil {
+		value, err := o.Value()
+		if err != nil {
+			return nil, err
+		}
+		return object.Changes(value, e.patch), nil
+	}
+	patch, message, err := e.session.Transform(ctx, e.cleaner.Spec.Transform, o)
 	if err != nil {
-		return nil, masked("transform", err, o)
+		return nil, &maskedError{object.Mask("transform: "+err.Error(), o), err}
 	}
 	if message != "" {
-		s.messages[o.UID] = object.Mask(message, o)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.messages[o.UID] = object.Mask(message, o)
 	}
 	return patch, nil
 }
 
-// masked is a script's error, without the values of Secrets.
-func masked(script string, err error, objects ...object.Object) error {
-	text := script + ": " + err.Error()
-	if clean := object.Mask(text, objects...); clean != text {
-		return errors.New(clean)
-	}
-	return fmt.Errorf("%s: %w", script, err)
+// maskedError is an error whose text was cleaned of the values of Secrets.
+type maskedError struct {
+	text string
+	err  error
 }
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
 
 // messageOf is what the transform script said about an object.
-func (s *scripts) messageOf(o object.Object) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.messages[o.UID]
+func (e *expressions) messageOf(o object.Object) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.messages[o.UID]
 }
 
-func (s *scripts) session(program *lua.Program) *lua.Session {
-	session, ok := s.sessions[program]
-	if !ok {
-		session = program.NewSession(s.options)
-		s.sessions[program] = session
+// conditions compiles the matchConditions of each selector; nil where there are none.
+func conditions(cleaner *v1alpha1.Cleaner) ([]*cel.Program, error) {
+	var programs []*cel.Program
+	var errs []error
+	for i, sel := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		var program *cel.Program
+		if len(sel.MatchConditions) > 0 {
+			var err error
+			if program, err = cel.Compile(sel.MatchConditions); err != nil {
+				errs = append(errs, inField(fmt.Sprintf("resourceSelectors[%d].", i), err)...)
+			}
+		}
+		programs = append(programs, program)
 	}
-	return session
+	return programs, errors.Join(errs...)
 }
 
-// open sets the time that scripts see, and where their print goes.
-func (s *scripts) open(now time.Time, printed func(line string)) {
-	s.options = lua.Options{Now: now, Seed: now.Unix(), Print: printed}
-}
-
-func (s *scripts) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, session := range s.sessions {
-		session.Close()
+// inField puts a field before each of joined errors.
+func inField(field string, err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var errs []error
+		for _, inner := range joined.Unwrap() {
+			errs = append(errs, fmt.Errorf("%s%w", field, inner))
+		}
+		return errs
 	}
+	return []error{fmt.Errorf("%s%w", field, err)}
+}
+
+// mergePatch reads spec.mergePatch. Nil when there is none.
+func mergePatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
+	if cleaner.Spec.MergePatch == nil {
+		return nil, nil
+	}
+	patch, err := object.JSON(cleaner.Spec.MergePatch.Raw).Decode()
+	fields, ok := patch.(map[string]any)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("mergePatch: %w", err)
+	case !ok || len(fields) == 0:
+		return nil, errors.New("mergePatch: it must be a map that says what to change, for example {spec: {replicas: 0}}")
+	}
+	if err := object.CheckPatch(fields); err != nil {
+		return nil, fmt.Errorf("mergePatch: %w", err)
+	}
+	return fields, nil
+}
+
+// scriptsOf are the Lua scripts of a Cleaner, with their places.
+func scriptsOf(cleaner *v1alpha1.Cleaner) []sandbox.Script {
+	var scripts []sandbox.Script
+	add := func(field, function, source string) {
+		if source != "" {
+			scripts = append(scripts, sandbox.Script{Field: field, Function: function, Source: source})
+		}
+	}
+	for i, sel := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		add(fmt.Sprintf("resourceSelectors[%d].evaluate", i), "evaluate", sel.Evaluate)
+	}
+	add("aggregatedSelection", "evaluate", cleaner.Spec.ResourcePolicySet.AggregatedSelection)
+	add("transform", "transform", cleaner.Spec.Transform)
+	return scripts
+}
+
+// Problems are what in a Cleaner's spec keeps it from running and can be found out without the cluster, each with its field.
+// The error means that the scripts could not be compiled, for a cause that is not theirs.
+func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool) (problems []error, err error) {
+	for _, field := range cleaner.Unsupported() {
+		problems = append(problems, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
+	}
+	_, conditionsErr := conditions(cleaner)
+	_, patchErr := mergePatch(cleaner)
+	for _, err := range []error{conditionsErr, patchErr} {
+		if err != nil {
+			problems = append(problems, inField("", err)...)
+		}
+	}
+	scripts := scriptsOf(cleaner)
+	compiled, err := pool.Compile(ctx, scripts)
+	for i, problem := range compiled {
+		if problem != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", scripts[i].Field, problem))
+		}
+	}
+	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && (cleaner.Spec.Transform == "") == (cleaner.Spec.MergePatch == nil) {
+		problems = append(problems, errors.New("transform: action Transform needs a script in transform, or a mergePatch, and not both"))
+	}
+	return problems, err
+}
+
+// exhausted reports whether an error is that of a script that used up its time or memory.
+func exhausted(err error) bool {
+	var budget *sandbox.BudgetError
+	var timeout *lua.TimeoutError
+	return errors.As(err, &budget) || errors.As(err, &timeout)
 }

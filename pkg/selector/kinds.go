@@ -14,7 +14,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -91,7 +93,7 @@ func (r *Reader) resolve(ctx context.Context, gvk schema.GroupVersionKind) (obje
 
 // served asks what a group-version serves.
 func (r *Reader) served(ctx context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error) {
-	body, err := r.client.Get().AbsPath(object.GroupVersionPath(gv)).Do(ctx).Raw()
+	body, err := r.get(ctx, object.GroupVersionPath(gv))
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,7 @@ func (r *Reader) explainKind(ctx context.Context, gvk schema.GroupVersionKind, s
 }
 
 func (r *Reader) groups(ctx context.Context) ([]metav1.APIGroup, error) {
-	body, err := r.client.Get().AbsPath("/apis").Do(ctx).Raw()
+	body, err := r.get(ctx, "/apis")
 	if err != nil {
 		return nil, err
 	}
@@ -216,4 +218,9 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Schema is the kind's schema as the cluster publishes it. Nil when it publishes none.
+func (r *Reader) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*spec.Schema, error) {
+	return cel.Schema(ctx, r.client, gvk)
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"sync"
@@ -26,9 +27,8 @@ import (
 )
 
 const (
-	// pageSize is how many objects one request lists.
-	pageSize = 500
-	// listAttempts is how often a list is begun before it is given up, when the server forgets its place (410 Gone).
+	// listAttempts is how often a list is begun before it is given up, when the server forgets its place (410 Gone) or its
+	// answer breaks off.
 	listAttempts = 3
 )
 
@@ -40,6 +40,8 @@ type Reader struct {
 	clock  clock.PassiveClock
 
 	mu sync.Mutex
+	// largePages is whether the server is one for large pages. Nil when it was not asked yet.
+	largePages *bool
 	// resolved are the kinds that were found lately.
 	resolved map[schema.GroupVersionKind]resolution
 }
@@ -96,7 +98,7 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 	}
 	kind := namespaceKind()
 	var found []string
-	err := r.list(ctx, kind, kind.Path("", ""), selector.String(), func() { found = nil }, func(raw []byte) error {
+	err := r.list(ctx, kind, kind.Path("", ""), selector.String(), func() error { found = nil; return nil }, func(raw []byte) error {
 		var ns corev1.Namespace
 		if err := json.Unmarshal(raw, &ns); err != nil {
 			return fmt.Errorf("reading a namespace: %w", err)
@@ -113,17 +115,26 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 	return scope, nil
 }
 
-// list hands every object of one collection to each, or fails. When the server forgot where the list was, restart is
-// called and the list begins anew.
-func (r *Reader) list(ctx context.Context, kind object.Kind, path, labelSelector string, restart func(), each func([]byte) error) error {
+// list hands every object of one collection to each, or fails. When the server forgot where the list was, or broke off,
+// restart is called and the list begins anew, after a break with smaller pages.
+func (r *Reader) list(ctx context.Context, kind object.Kind, path, labelSelector string, restart func() error, each func([]byte) error) error {
+	limit := r.pageSize(ctx)
+	var err error
 	for range listAttempts {
-		restart()
-		err := r.listOnce(ctx, path, labelSelector, each)
-		if !errors.Is(err, errExpired) {
-			return describe(err, kind, path)
+		if err = restart(); err != nil {
+			break
 		}
+		err = r.listOnce(ctx, path, labelSelector, limit, each)
+		switch {
+		case errors.Is(err, errExpired):
+			continue
+		case errors.Is(err, io.ErrUnexpectedEOF) && ctx.Err() == nil:
+			limit = max(smallPage, limit/4)
+			continue
+		}
+		break
 	}
-	return describe(errExpired, kind, path)
+	return describe(err, kind, path)
 }
 
 func describe(err error, kind object.Kind, path string) error {
@@ -133,10 +144,10 @@ func describe(err error, kind object.Kind, path string) error {
 	return fmt.Errorf("listing %s (%s): %w", kind.Kind, path, err)
 }
 
-func (r *Reader) listOnce(ctx context.Context, path, labelSelector string, each func([]byte) error) error {
+func (r *Reader) listOnce(ctx context.Context, path, labelSelector string, limit int, each func([]byte) error) error {
 	var first, token string
 	for {
-		meta, err := r.page(ctx, path, labelSelector, pageSize, token, each)
+		meta, err := r.page(ctx, path, labelSelector, limit, token, each)
 		if err != nil {
 			return err
 		}
@@ -191,6 +202,15 @@ func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int6
 	return total, nil
 }
 
+// get reads one object, or a document of discovery.
+func (r *Reader) get(ctx context.Context, path string) ([]byte, error) {
+	result := r.client.Get().AbsPath(path).Do(ctx)
+	if err := result.Error(); err != nil { // Raw's own says less of what the server said
+		return nil, err
+	}
+	return result.Raw()
+}
+
 // fewNamespaces is up to how many namespaces are read one by one rather than in a list of all.
 const fewNamespaces = 5
 
@@ -201,7 +221,7 @@ func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*me
 	}
 	found := make(map[string]*metav1.ObjectMeta, len(names))
 	for _, name := range names {
-		body, err := r.client.Get().AbsPath(namespaceKind().Path("", name)).Do(ctx).Raw()
+		body, err := r.get(ctx, namespaceKind().Path("", name))
 		if apierrors.IsNotFound(err) {
 			continue
 		}
@@ -223,7 +243,7 @@ func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*me
 
 func (r *Reader) allNamespaces(ctx context.Context) (map[string]*metav1.ObjectMeta, error) {
 	var found map[string]*metav1.ObjectMeta
-	restart := func() { found = map[string]*metav1.ObjectMeta{} }
+	restart := func() error { found = map[string]*metav1.ObjectMeta{}; return nil }
 	err := r.list(ctx, namespaceKind(), namespaceKind().Path("", ""), "", restart, func(raw []byte) error {
 		o, err := object.New(namespaceKind(), raw)
 		if err != nil {

@@ -15,15 +15,19 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// maxConsecutiveErrors is after how many objects in a row that a script failed on it is not tried on more.
-const maxConsecutiveErrors = 100
-
-// Judge says whether one object matches, and why. An error means that it could not be judged: never that it does not
-// match.
-type Judge func(ctx context.Context, o object.Object) (matches bool, message string, err error)
+// Judge says which of the objects that a selector selects match. The zero Judge matches all.
+type Judge struct {
+	// Conditions are asked first. Nil when there are none.
+	Conditions *cel.Run
+	// Script is the source of evaluate, which Session runs. Empty when there is none.
+	Script  string
+	Session *sandbox.Session
+}
 
 // Selector is one resource selector of a Cleaner, ready to read the cluster.
 type Selector struct {
@@ -38,7 +42,7 @@ type Selector struct {
 	now            time.Time
 }
 
-// New prepares the selector at the given index of a Cleaner. A nil judge matches every object. now is what ages are
+// New prepares the selector at the given index of a Cleaner. now is what ages are
 // measured from. The errors are the user's to mend: they name the field.
 func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) (*Selector, error) {
 	s := &Selector{
@@ -111,51 +115,6 @@ func (s *Selector) Resolve(ctx context.Context, reader *Reader) (object.Kind, er
 	return kind, nil
 }
 
-// Selection is what a selector found.
-type Selection struct {
-	Kind  object.Kind
-	Scope Scope
-	// Considered is how many objects were judged.
-	Considered int64
-	// Candidates are the objects that match.
-	Candidates []object.Candidate
-	// NotEvaluated are the objects that could not be judged.
-	NotEvaluated []object.Outcome
-	// Err says why the view is not complete, if it is not.
-	Err error
-}
-
-// Select reads and judges all that the selector selects. What it found stands in the Selection also when the view is not
-// complete, for the report; nothing may be touched then.
-func (s *Selector) Select(ctx context.Context, reader *Reader) Selection {
-	var result Selection
-	if result.Kind, result.Err = s.Resolve(ctx, reader); result.Err != nil {
-		return result
-	}
-	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
-		return result
-	}
-	for _, path := range result.Scope.paths(result.Kind) {
-		collection := collector{selector: s, kind: result.Kind}
-		err := reader.list(ctx, result.Kind, path, s.labels.String(), collection.reset, func(raw []byte) error {
-			return collection.add(ctx, raw)
-		})
-		result.Considered += collection.considered
-		result.Candidates = append(result.Candidates, collection.candidates...)
-		result.NotEvaluated = append(result.NotEvaluated, collection.notEvaluated...)
-		if err != nil {
-			reader.forget(err, s.gvk)
-			result.Err = err
-			return result
-		}
-	}
-	if n := len(result.NotEvaluated); n > 0 {
-		first := result.NotEvaluated[0]
-		result.Err = fmt.Errorf("%s on %s (%d of %d objects could not be judged)", first.Detail, first.Object, n, result.Considered)
-	}
-	return result
-}
-
 // Again judges a live object as Select would have.
 func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (matches bool, message string, err error) {
 	metadata, err := o.Metadata()
@@ -165,7 +124,15 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 	if !scope.Contains(o.Namespace) || !s.labels.Matches(labels.Set(metadata.Labels)) || !s.eligible(o) {
 		return false, "", nil
 	}
-	return s.matches(ctx, o)
+	matches, because, err := s.conditions(ctx, o)
+	if err != nil || !matches || s.judge.Script == "" {
+		return matches, because, err
+	}
+	match, err := s.judge.Session.Evaluate(ctx, s.judge.Script, o)
+	if err != nil {
+		return false, "", masked("evaluate", err, o)
+	}
+	return match.Matching, joined(because, object.Mask(match.Message, o)), nil
 }
 
 func (s *Selector) eligible(o object.Object) bool {
@@ -175,58 +142,36 @@ func (s *Selector) eligible(o object.Object) bool {
 	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)
 }
 
-func (s *Selector) matches(ctx context.Context, o object.Object) (bool, string, error) {
-	if s.judge == nil {
+// conditions asks the CEL expressions. Where there are none, they hold.
+func (s *Selector) conditions(ctx context.Context, o object.Object) (hold bool, message string, err error) {
+	if s.judge.Conditions == nil {
 		return true, "", nil
 	}
-	return s.judge(ctx, o)
-}
-
-// collector gathers what one list yields.
-type collector struct {
-	selector     *Selector
-	kind         object.Kind
-	considered   int64
-	candidates   []object.Candidate
-	notEvaluated []object.Outcome
-	failures     int // in a row
-}
-
-func (c *collector) reset() {
-	*c = collector{selector: c.selector, kind: c.kind}
-}
-
-func (c *collector) add(ctx context.Context, raw []byte) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	o, err := object.New(c.kind, raw)
+	hold, message, err = s.judge.Conditions.Evaluate(ctx, o)
 	if err != nil {
-		return err
+		return false, "", masked("matchConditions", err, o)
 	}
-	if !c.selector.eligible(o) {
-		return nil
+	return hold, message, nil
+}
+
+// joined is the messages of conditions and script.
+func joined(because, message string) string {
+	if because == "" || message == "" {
+		return because + message
 	}
-	c.considered++
-	matches, message, err := c.selector.matches(ctx, o)
-	candidate := object.Candidate{Object: o, Selector: c.selector.index, Message: message}
-	if err != nil {
-		if stopped := context.Cause(ctx); stopped != nil {
-			return stopped // the run was stopped in the middle of the script, which is no failure of the script's
-		}
-		c.failures++
-		c.notEvaluated = append(c.notEvaluated, object.Outcome{
-			Verdict: object.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},
-			Result:  v1alpha1.OutcomeNotEvaluated, Detail: err.Error(), Err: err,
-		})
-		if c.failures == maxConsecutiveErrors {
-			return fmt.Errorf("the script failed on %d objects in a row, the last time on %s: %w", c.failures, o, err)
-		}
-		return nil
-	}
-	c.failures = 0
-	if matches {
-		c.candidates = append(c.candidates, candidate)
-	}
-	return nil
+	return because + "; " + message
+}
+
+// maskedError is an error whose text was cleaned of the values of Secrets.
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
+
+// masked says whose error it is, without the values of Secrets.
+func masked(field string, err error, objects ...object.Object) error {
+	return &maskedError{object.Mask(field+": "+err.Error(), objects...), err}
 }

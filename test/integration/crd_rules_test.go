@@ -10,7 +10,8 @@ import (
 
 const (
 	actionsDiffer   = "action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
-	needsTransform  = "action Transform needs a script in transform"
+	needsTransform  = "action Transform needs a script in transform, or a mergePatch"
+	twoTransforms   = "transform and mergePatch are both set; remove one of them"
 	zonesDiffer     = "timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
 	noLimit         = "set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
 	needsValue      = "operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
@@ -36,6 +37,8 @@ var crossRules = []rule{
 	{path: "spec.transform", good: transformScript, bad: nil, want: needsTransform, with: around("spec.action", "Transform")},
 	{path: "spec.transform", good: transformScript, bad: "", want: needsTransform, with: around("spec.action", "Transform")},
 	{path: "spec.transform", good: transformScript, bad: nil, want: needsTransform, with: around(alias, "Transform")},
+	{path: "spec.mergePatch", good: around("spec", nil), bad: nil, want: needsTransform, with: around("spec.action", "Transform")},
+	{path: "spec.mergePatch", good: nil, bad: around("spec", nil), want: twoTransforms, with: around("spec.transform", transformScript)},
 	{path: "spec.timeZone", good: "Europe/Rome", bad: "Europe/Paris", want: zonesDiffer, with: around("spec.schedule", "TZ=Europe/Rome 0 3 * * *")},
 	{path: "spec.timeZone", good: "Europe/Rome", bad: "Europe/Paris", want: zonesDiffer, with: around("spec.schedule", "CRON_TZ=Europe/Rome 0 3 * * *")},
 	{path: "spec.timeZone", good: nil, bad: "Europe/Rom", want: zonesDiffer, with: around("spec.schedule", "TZ=Europe/Rome 0 3 * * *")},

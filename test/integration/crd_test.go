@@ -15,6 +15,7 @@ import (
 const (
 	sel    = "spec.resourcePolicySet.resourceSelectors[0]"
 	filter = sel + ".labelFilters[0]"
+	cond   = sel + ".matchConditions[0]"
 	note   = "spec.notifications[0]"
 )
 
@@ -40,6 +41,7 @@ func many(n int, item func(i int) any) []any {
 var (
 	anyFilter   = map[string]any{"key": "app", "operation": "Has"}
 	equalFilter = map[string]any{"key": "app", "operation": "Equal", "value": "x"}
+	anyCond     = map[string]any{"name": "true", "expression": "true"}
 	report      = map[string]any{"name": "report", "type": "CleanerReport"}
 	around      = func(path string, value any) map[string]any { return map[string]any{path: value} }
 )
@@ -110,6 +112,14 @@ var bounds = []rule{
 	{path: sel + ".metricQueries[0].name", good: letters(253), bad: letters(254), want: tooLong + "253"},
 	{path: sel + ".metricQueries[0].query", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
 	{path: sel + ".evaluate", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
+	{path: sel + ".matchConditions", good: many(64, condition), bad: many(65, condition), want: tooMany},
+	{path: cond + ".name", good: "x", bad: nil, want: unset, with: around(cond, anyCond)},
+	{path: cond + ".name", good: "x", bad: "", want: atLeastOne, with: around(cond, anyCond)},
+	{path: cond + ".name", good: letters(63), bad: letters(64), want: tooLong + "63", with: around(cond, anyCond)},
+	{path: cond + ".expression", good: "true", bad: nil, want: unset, with: around(cond, anyCond)},
+	{path: cond + ".expression", good: "1", bad: "", want: atLeastOne, with: around(cond, anyCond)},
+	{path: cond + ".expression", good: letters(16384), bad: letters(16385), want: tooLong + "16384", with: around(cond, anyCond)},
+	{path: cond + ".message", good: letters(1024), bad: letters(1025), want: tooLong + "1024", with: around(cond, anyCond)},
 	{path: sel + ".labelFilters", good: many(32, func(int) any { return anyFilter }), bad: many(33, func(int) any { return anyFilter }), want: tooMany},
 	{path: filter + ".key", good: "app", bad: nil, want: unset, with: around(filter, anyFilter)},
 	{path: filter + ".key", good: "a", bad: "", want: atLeastOne, with: around(filter, anyFilter)},
@@ -118,6 +128,8 @@ var bounds = []rule{
 	{path: filter + ".operation", good: "Different", bad: nil, want: unset, with: around(filter, equalFilter)},
 	{path: filter + ".value", good: letters(63), bad: letters(64), want: tooLong + "63", with: around(filter, equalFilter)},
 }
+
+func condition(i int) any { return map[string]any{"name": fmt.Sprint(i), "expression": "true"} }
 
 func manifestSpec() map[string]any {
 	return map[string]any{"schedule": "@daily", "resourcePolicySet": map[string]any{"resourceSelectors": []any{selectorOf("Pod")}}}

@@ -34,6 +34,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -46,11 +47,23 @@ import (
 const operatorNamespace = "projectsveltos"
 
 var (
-	env    *testenv.Env
+	env *testenv.Env
+	// child is the command that starts a process for scripts.
+	child  []string
 	serial atomic.Int64
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Main(m, &env, testenv.Options{})) }
+func TestMain(m *testing.M) {
+	command, remove, err := testenv.BuildScriptChild(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	child = command
+	code := testenv.Main(m, &env, testenv.Options{})
+	remove()
+	os.Exit(code)
+}
 
 // bench is the operator on a workbench: all its parts, a user's client beside them, and a log of the operator's requests.
 type bench struct {
@@ -74,6 +87,8 @@ type option func(*settings)
 type settings struct {
 	config *rest.Config
 	dryRun bool
+	// old makes the API server one of before the large pages.
+	old bool
 	// gate, if any, is called at the beginning of each run.
 	gate func(ctx context.Context, request executor.Request)
 }
@@ -87,7 +102,7 @@ func newBench(t *testing.T, opts ...option) *bench {
 	scheme := runtime.NewScheme()
 	must(t, clientgoscheme.AddToScheme(scheme))
 	must(t, v1alpha1.AddToScheme(scheme))
-	b := &bench{t: t, requests: &requestLog{}, finished: make(chan string, 1000), events: events.NewFakeRecorder(1000)}
+	b := &bench{t: t, requests: &requestLog{old: s.old}, finished: make(chan string, 1000), events: events.NewFakeRecorder(1000)}
 	b.clock = testingclock.NewFakePassiveClock(time.Now())
 	config := rest.CopyConfig(s.config)
 	config.Wrap(b.requests.wrap)
@@ -115,6 +130,7 @@ func (b *bench) wire(raw rest.Interface, s settings) {
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
+		Scripts:    newScripts(b.t),
 		Clock:      b.clock, DryRun: s.dryRun, Stopping: executor.ErrStopping,
 	}
 	b.executor = executor.New(4, func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
@@ -132,6 +148,16 @@ func (b *bench) wire(raw rest.Interface, s settings) {
 		Validate: b.runner.Validate, Executor: b.executor, DryRun: s.dryRun,
 	}
 }
+
+// newScripts makes a pool of script children that ends with the test.
+func newScripts(t *testing.T) *sandbox.Pool {
+	scripts := sandbox.New(sandbox.Config{Command: child})
+	t.Cleanup(scripts.Close)
+	return scripts
+}
+
+// oldServer makes the API server one that lists are read from in small pages.
+func oldServer(s *settings) { s.old = true }
 
 // startExecutor lets submitted runs go on until the test ends.
 func (b *bench) startExecutor() (stop func()) {
@@ -226,6 +252,9 @@ func (b *bench) waitFinished(c *v1alpha1.Cleaner) {
 
 // requestLog remembers what the operator asked of the API server, and lets a test meddle.
 type requestLog struct {
+	// old makes the server say that it is of an older version.
+	old bool
+
 	mu      sync.Mutex
 	entries []string
 	// meddle, if any, may answer in the server's place, or do something before the request goes on.
@@ -238,6 +267,9 @@ func (l *requestLog) wrap(next http.RoundTripper) http.RoundTripper {
 		l.entries = append(l.entries, r.Method+" "+r.URL.Path)
 		meddle := l.meddle
 		l.mu.Unlock()
+		if l.old && r.URL.Path == "/version" {
+			return answer(r, http.StatusOK, []byte(`{"major":"1","minor":"32"}`)), nil
+		}
 		if meddle != nil {
 			if response, err := meddle(r); response != nil || err != nil {
 				return response, err

@@ -54,7 +54,7 @@ func TestScriptThatFailsOnEveryObjectIsGivenUp(t *testing.T) {
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 150)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = obj.nothing.there} end`)))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "the script failed on 100 objects in a row, the last time on ConfigMap "+b.namespace)
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "100 objects in a row could not be judged, the last one was ConfigMap "+b.namespace)
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 100, Failed: 100})
 	b.wantUntouched()
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,7 +19,7 @@ import (
 // Upstream: unpaged lists. Required: pages, all of them seen.
 func TestPagedListIsSeenWhole(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newBench(t, oldServer)
 	b.configMaps(b.namespace, "cm", 1200)
 	path := "/namespaces/" + b.namespace + "/configmaps"
 	run := b.run(b.cleaner(v1alpha1.ActionScan))
@@ -29,22 +30,58 @@ func TestPagedListIsSeenWhole(t *testing.T) {
 	if listed := len(outcomes(run)); listed+int(run.Status.ObjectsOmitted) != 1200 {
 		t.Fatalf("the record lists %d objects, and says that %d more are not listed", listed, run.Status.ObjectsOmitted)
 	}
-	t.Run("a page cut in the middle", func(t *testing.T) { b.brokenPage(t, path) })
+	t.Run("a page cut once", func(t *testing.T) { b.brokenOnce(t, path) })
+	t.Run("a page cut each time", func(t *testing.T) { b.brokenAlways(t, path) })
 	t.Run("410 once", func(t *testing.T) { b.expiredOnce(t, path) })
 	t.Run("410 always", func(t *testing.T) { b.expiredAlways(t, path) })
 	t.Run("pages of two resource versions", func(t *testing.T) { b.twoVersions(t, path) })
 	b.wantUntouched()
 }
 
-// A broken page means zero actions and a condition with the cause: the second page is cut in its middle.
-func (b *bench) brokenPage(t *testing.T, path string) {
+// A page that breaks off is read again, from page 1. What was seen before is not counted twice.
+func (b *bench) brokenOnce(t *testing.T, path string) {
 	b.answering(path, func(page int, r *http.Request, body []byte) *http.Response {
 		if page == 2 {
 			return cutOff(r, body)
 		}
 		return answer(r, http.StatusOK, body)
 	})
-	run := b.run(b.cleaner(v1alpha1.ActionDelete))
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, evaluate(`function evaluate() return {matching = true} end`))), v1alpha1.ReasonCompleted, "1200 of 1200 objects matched.")
+}
+
+// A server that writes lists object by object is asked for all at once, and in smaller pages when it breaks off.
+func TestLargePages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "cm", 1200)
+	path := "/namespaces/" + b.namespace + "/configmaps"
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan)), v1alpha1.ReasonCompleted, "1200 of 1200 objects matched.")
+	if n := b.requests.count("GET", path); n != 1 {
+		t.Fatalf("%d requests listed 1,200 objects, want 1", n)
+	}
+	var limits []string
+	b.answering(path, func(page int, r *http.Request, body []byte) *http.Response {
+		limits = append(limits, r.URL.Query().Get("limit"))
+		if page == 1 {
+			return cutOff(r, body)
+		}
+		return answer(r, http.StatusOK, body)
+	})
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan)), v1alpha1.ReasonCompleted, "1200 of 1200 objects matched.")
+	if !slices.Equal(limits, []string{"20000", "5000"}) {
+		t.Fatalf("the limits were %v", limits)
+	}
+}
+
+// A broken page means zero actions and a condition with the cause: the second page is cut in its middle each time.
+func (b *bench) brokenAlways(t *testing.T, path string) {
+	b.answering(path, func(_ int, r *http.Request, body []byte) *http.Response {
+		if r.URL.Query().Has("continue") {
+			return cutOff(r, body)
+		}
+		return answer(r, http.StatusOK, body)
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = true} end`)))
 	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: listing ConfigMap ("+"/api/v1"+path+"): ",
 		"the response ended in the middle of the list")
 	wantLeftAlone(t, run)

@@ -61,7 +61,7 @@ func TestScriptWithoutItsFunctionIsInvalid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.reconcile(b.cleaner(v1alpha1.ActionScan, evaluate("function evalute() return {matching = true} end")))
-	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "resourceSelectors[0].evaluate: the script defines no function evaluate")
+	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "resourceSelectors[0].evaluate: the script has no global function evaluate; write: function evaluate() ... end")
 }
 
 // A request that came with the Cleaner from a backup was for its predecessor.

@@ -20,12 +20,12 @@ import (
 // selected lists what a selector finds.
 func (b *bench) selected(t *testing.T, spec v1alpha1.ResourceSelector) []string {
 	t.Helper()
-	s, err := selector.New(0, spec, nil, b.clock.Now())
+	s, err := selector.New(0, spec, selector.Judge{}, b.clock.Now())
 	must(t, err)
-	selection := s.Select(t.Context(), b.runner.Reader)
-	must(t, selection.Err)
+	var found selector.Found
+	must(t, s.Select(t.Context(), b.runner.Reader, &found).Err)
 	var names []string
-	for _, candidate := range selection.Candidates {
+	for _, candidate := range found.Candidates {
 		names = append(names, candidate.Name)
 	}
 	return names

@@ -46,7 +46,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "manager")
-	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/manager").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", binary, "../../cmd/manager")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
+	if output, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the manager: %v\n%s", err, output)
 		os.Exit(1)
 	}

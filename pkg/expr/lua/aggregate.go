@@ -5,6 +5,7 @@ package lua
 
 import (
 	"context"
+	"hash/maphash"
 
 	gopher "github.com/yuin/gopher-lua"
 
@@ -22,11 +23,12 @@ type Selected struct {
 // Aggregate calls evaluate once over all objects. Order is that of the script; of an object chosen twice the first entry
 // counts. Entries are matched by identity, never by content: an object that was not given, or whose identity the script
 // altered, fails the whole call, because nothing that such a script says can be trusted.
-func (s *Session) Aggregate(ctx context.Context, objects []object.Object) ([]Selected, error) {
-	if err := s.open(ctx, ""); err != nil {
+func (s *Session) Aggregate(ctx context.Context, objects *Collection) ([]Selected, error) {
+	if err := s.open(ctx, object.Object{}); err != nil {
 		return nil, err
 	}
-	list, given, err := s.give(objects)
+	s.box.forced = make(map[*gopher.LTable]*lazy)
+	list, err := s.give(objects)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +39,24 @@ func (s *Session) Aggregate(ctx context.Context, objects []object.Object) ([]Sel
 	if err != nil {
 		return nil, err
 	}
+	// The interpreter's registers hold on to tables of the last call, and here those are many.
+	defer s.discard()
+	given := given{box: s.box, objects: objects}
 	return given.selected(result)
+}
+
+// give makes the list of all objects.
+func (s *Session) give(objects *Collection) (*gopher.LTable, error) {
+	roots := make([]lazy, objects.Len())
+	list := s.box.state.CreateTable(len(roots), 0)
+	for i := range roots {
+		if err := s.initRoot(&roots[i], objects.Object(i)); err != nil {
+			return nil, err
+		}
+		roots[i].number = int32(i)
+		list.Append(&roots[i].LTable)
+	}
+	return list, nil
 }
 
 // maxEntries bounds the result's entries beyond one for each object. Duplicates are allowed, but not without end.
@@ -45,30 +64,11 @@ const maxEntries = 100_000
 
 // given is what a script got: how to recognise it in a result.
 type given struct {
-	identities []identity
-	byTable    map[*gopher.LTable]int
-	byName     map[identity]int
-}
-
-func (s *Session) give(objects []object.Object) (*gopher.LTable, *given, error) {
-	in := importer{state: s.box.state}
-	list := s.box.state.CreateTable(len(objects), 0)
-	all := &given{
-		identities: make([]identity, len(objects)),
-		byTable:    make(map[*gopher.LTable]int, len(objects)), byName: make(map[identity]int, len(objects)),
-	}
-	for i, o := range objects {
-		value, err := o.Value()
-		if err != nil {
-			return nil, nil, err
-		}
-		table := in.object(value, 1)
-		list.Append(table)
-		all.identities[i] = identify(table)
-		all.byTable[table] = i
-		all.byName[all.identities[i].withoutUID()] = i
-	}
-	return list, all, nil
+	box     *sandbox
+	objects *Collection
+	// byName are the indices by the hash of the identity without UID. It is made when a script returns a table of its own.
+	byName map[uint64]int
+	seed   maphash.Seed
 }
 
 func (g *given) selected(result gopher.LValue) ([]Selected, error) {
@@ -83,6 +83,7 @@ func (g *given) selected(result gopher.LValue) ([]Selected, error) {
 	if field == gopher.LNil {
 		return nil, nil
 	}
+	g.box.plain(field)
 	list, ok := field.(*gopher.LTable)
 	if !ok {
 		return nil, faultf("evaluate returned resources that is %s; it must be a list", described(field))
@@ -95,8 +96,8 @@ func (g *given) entries(list *gopher.LTable) ([]Selected, error) {
 	if key, _ := list.Next(gopher.LNil); length == 0 && key != gopher.LNil {
 		return nil, faultf("evaluate returned resources with the key %s; it must be a list, filled with table.insert", key.String())
 	}
-	if length > maxEntries+len(g.identities) {
-		return nil, faultf("evaluate returned %d resources; it was given %d", length, len(g.identities))
+	if length > maxEntries+g.objects.Len() {
+		return nil, faultf("evaluate returned %d resources; it was given %d", length, g.objects.Len())
 	}
 	var chosen []Selected
 	seen := make(map[int]bool)
@@ -119,6 +120,7 @@ func (g *given) entries(list *gopher.LTable) ([]Selected, error) {
 }
 
 func (g *given) entry(value gopher.LValue, place int) (int, string, error) {
+	g.box.plain(value)
 	entry, ok := value.(*gopher.LTable)
 	if !ok {
 		return 0, "", faultf("resources[%d] is %s; write {resource=obj, message=\"why\"}", place, described(value))
@@ -138,9 +140,9 @@ func (g *given) entry(value gopher.LValue, place int) (int, string, error) {
 
 // find returns the index of a table that came back, or what is wrong with it.
 func (g *given) find(table *gopher.LTable) (int, string) {
-	now := identify(table)
-	if index, ok := g.byTable[table]; ok {
-		if was := g.identities[index]; now != was {
+	now := g.box.identify(table)
+	if index, ok := g.rootIndex(table); ok {
+		if was := identityOf(g.objects.Object(index)); now != was {
 			return 0, "was " + was.String() + ", but the script made it " + now.String() + "; return objects as they were given"
 		}
 		return index, ""
@@ -148,9 +150,41 @@ func (g *given) find(table *gopher.LTable) (int, string) {
 	if now.name == "" {
 		return 0, "has no metadata.name; return an object of resources"
 	}
-	index, ok := g.byName[now.withoutUID()]
-	if !ok || now.uid != "" && now.uid != g.identities[index].uid {
+	index, ok := g.named(now)
+	if !ok {
 		return 0, "is " + now.String() + ", which was never selected; return objects of resources only"
 	}
 	return index, ""
 }
+
+// rootIndex is the index of a table that is an object which the script was given, whatever it did to it.
+func (g *given) rootIndex(table *gopher.LTable) (int, bool) {
+	l := g.box.lazy(table)
+	if l == nil {
+		l = g.box.forced[table]
+	}
+	if l == nil || l.kind == nil {
+		return 0, false
+	}
+	return int(l.number), true
+}
+
+// named finds an object by its identity. An empty UID stands for any.
+func (g *given) named(wanted identity) (int, bool) {
+	if g.byName == nil {
+		g.seed = maphash.MakeSeed()
+		g.byName = make(map[uint64]int, g.objects.Len())
+		for i := range g.objects.Len() {
+			g.byName[g.hash(identityOf(g.objects.Object(i)))] = i
+		}
+	}
+	index, ok := g.byName[g.hash(wanted)]
+	if !ok {
+		return 0, false
+	}
+	// Another identity of the same hash is not it.
+	found := identityOf(g.objects.Object(index))
+	return index, found.withoutUID() == wanted.withoutUID() && (wanted.uid == "" || wanted.uid == found.uid)
+}
+
+func (g *given) hash(i identity) uint64 { return maphash.Comparable(g.seed, i.withoutUID()) }

@@ -107,7 +107,7 @@ func TestAggregate(t *testing.T) {
 	objects := []object.Object{configMap(t, "a"), configMap(t, "b"), configMap(t, "c")}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := session(t, "function evaluate(list) "+c.body+" end").Aggregate(t.Context(), objects)
+			got, err := session(t, "function evaluate(list) "+c.body+" end").Aggregate(t.Context(), collection(objects...))
 			if text(err) != c.wantErr {
 				t.Fatalf("got  %v\nwant %s", err, c.wantErr)
 			}
@@ -127,26 +127,26 @@ func TestAggregateSeesAList(t *testing.T) {
 		for i, o in ipairs(resources) do names[i] = o.metadata.name end
 		return {resources={{resource=resources[#resources], message=table.concat(names, " ") .. tostring(obj)}}}
 	end`)
-	got, err := s.Aggregate(t.Context(), []object.Object{configMap(t, "a"), configMap(t, "b")})
+	got, err := s.Aggregate(t.Context(), collection(configMap(t, "a"), configMap(t, "b")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Selected{{1, "a bnil"}}, got); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := session(t, `function evaluate() return {message=#resources} end`).Aggregate(t.Context(), nil); got != nil || err != nil {
+	if got, err := session(t, `function evaluate() return {message=#resources} end`).Aggregate(t.Context(), NewCollection()); got != nil || err != nil {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
 
 func TestAggregateLimits(t *testing.T) {
 	s := sessionWith(t, `function evaluate() while true do end end`, Options{AggregateTimeout: 20 * time.Millisecond})
-	_, err := s.Aggregate(t.Context(), nil)
+	_, err := s.Aggregate(t.Context(), NewCollection())
 	if want := "evaluate took longer than 20ms"; !strings.HasPrefix(text(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	s = session(t, `function evaluate() return {resources={{resource=resources[1], message=("é"):rep(1000)}}} end`)
-	got, err := s.Aggregate(t.Context(), []object.Object{configMap(t, "a")})
+	got, err := s.Aggregate(t.Context(), collection(configMap(t, "a")))
 	if err != nil || len(got) != 1 || len(got[0].Message) != 1024 {
 		t.Errorf("long message: %d, %v", len(got), err)
 	}

@@ -35,11 +35,17 @@ func (e *ScriptError) Error() string {
 type TimeoutError struct {
 	Function string
 	Limit    time.Duration
+	// Line is where the script was. It is 0 where no line is known.
+	Line int
 }
 
-// Error names the limit and the way out.
+// Error names the limit, the line and the way out.
 func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("%s took longer than %s: look for an endless loop, or do less work in the script", e.Function, e.Limit)
+	place := ""
+	if e.Line > 0 {
+		place = fmt.Sprintf(" and was stopped in line %d", e.Line)
+	}
+	return fmt.Sprintf("%s took longer than %s%s: look for an endless loop, or do less work in the script", e.Function, e.Limit, place)
 }
 
 func faultf(format string, arguments ...any) *ScriptError {

@@ -18,18 +18,18 @@ type Match struct {
 	Message string
 }
 
-// Evaluate calls evaluate for one object. A missing matching is false; a result of another shape is a *ScriptError.
+// Evaluate calls evaluate for one object, of which only what the script reads is decoded. A missing matching is false; a result
+// of another shape is a *ScriptError. o.Raw must be well-formed, as what object.ScanList yields is.
 func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) {
-	value, err := o.Value()
+	if err := s.open(ctx, o); err != nil {
+		return Match{}, err
+	}
+	root, err := s.root(o)
 	if err != nil {
 		return Match{}, err
 	}
-	if err := s.open(ctx, string(o.UID)); err != nil {
-		return Match{}, err
-	}
-	in := importer{state: s.box.state}
 	result, err := s.run(ctx, call{
-		function: "evaluate", global: "obj", argument: in.value(value, 1), limit: s.options.ObjectTimeout,
+		function: "evaluate", global: "obj", argument: &root.LTable, limit: s.options.ObjectTimeout,
 		example: "function evaluate() return {matching=true} end",
 	})
 	if err != nil {

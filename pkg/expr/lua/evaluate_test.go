@@ -37,6 +37,8 @@ func TestEvaluateResults(t *testing.T) {
 				function evaluate() return {matching=ok and obj~=nil} end`,
 			want: Match{true, ""},
 		},
+		{name: "arg of the chunk", source: `n = arg function evaluate(...) return {message=tostring(n) .. arg.n} end`, want: Match{false, "nil1"}},
+		{name: "arguments of the chunk", source: `n = select("#", ...) function evaluate() return {message=tostring(n)} end`, want: Match{false, "0"}},
 		{name: "goto", source: `function evaluate() goto out ::out:: return {matching=true} end`, want: Match{true, ""}},
 		{name: "result with metatable is read raw", source: `function evaluate() return setmetatable({}, {__index={matching=true}}) end`},
 
@@ -175,7 +177,7 @@ func TestTimeout(t *testing.T) {
 			t.Parallel()
 			s := sessionWith(t, source, Options{ObjectTimeout: 20 * time.Millisecond})
 			_, err := s.Evaluate(t.Context(), deployment(t, ""))
-			want := "evaluate took longer than 20ms: look for an endless loop, or do less work in the script"
+			want := "evaluate took longer than 20ms and was stopped in line 1: look for an endless loop, or do less work in the script"
 			if text(err) != want {
 				t.Errorf("got %v, want %s", err, want)
 			}

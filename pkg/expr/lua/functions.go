@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	gopher "github.com/yuin/gopher-lua"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
@@ -67,13 +69,22 @@ func repeat(state *gopher.LState) int {
 	return 1
 }
 
-// seed makes the random numbers of one call depend on the run and the object, and not on which objects came before.
-func (s *Session) seed(uid string) {
+// generator makes the random numbers of one call depend on the run and the object, and not on which objects came before. It
+// is made when a script asks for the first one, as most never do.
+func (s *Session) generator() *rand.Rand {
+	if s.random != nil {
+		return s.random
+	}
+	uid := string(s.current.UID)
+	if uid == "" {
+		uid = object.JSON(s.current.Raw).At("metadata", "uid").Text()
+	}
 	stream := uint64(14695981039346656037)
 	for _, b := range []byte(uid) {
 		stream = (stream ^ uint64(b)) * 1099511628211
 	}
 	s.random = rand.New(rand.NewPCG(uint64(s.options.Seed), stream))
+	return s.random
 }
 
 func (s *Session) randomSeed(state *gopher.LState) int {
@@ -83,7 +94,7 @@ func (s *Session) randomSeed(state *gopher.LState) int {
 
 func (s *Session) randomNumber(state *gopher.LState) int {
 	if state.GetTop() == 0 {
-		state.Push(gopher.LNumber(s.random.Float64()))
+		state.Push(gopher.LNumber(s.generator().Float64()))
 		return 1
 	}
 	low, high := int64(1), state.CheckInt64(1)
@@ -94,6 +105,6 @@ func (s *Session) randomNumber(state *gopher.LState) int {
 	if high < low || high-low+1 <= 0 {
 		state.ArgError(state.GetTop(), "the interval is empty or too large")
 	}
-	state.Push(gopher.LNumber(low + s.random.Int64N(high-low+1)))
+	state.Push(gopher.LNumber(low + s.generator().Int64N(high-low+1)))
 	return 1
 }

@@ -50,7 +50,7 @@ func FuzzTransform(f *testing.F) {
 			got = applyMergePatch(original, decode(t, encode(t, patch)))
 		}
 		// A field that was 5.0 already keeps its text.
-		if number, ok := original["spec"].(map[string]any)["added"].(json.Number); ok && scalar(number) == scalar(json.Number("5")) {
+		if number, ok := original["spec"].(map[string]any)["added"].(json.Number); ok && eagerScalar(number) == eagerScalar(json.Number("5")) {
 			inner["added"] = number
 		}
 		if diff := cmp.Diff(any(want), got); diff != "" {

@@ -42,6 +42,14 @@ func configMap(t testing.TB, name string) object.Object {
 		`{"metadata":{"namespace":"default","name":"`+name+`","uid":"uid-`+name+`","resourceVersion":"1"},"data":{"k":"v"}}`)
 }
 
+func collection(objects ...object.Object) *Collection {
+	c := NewCollection()
+	for _, o := range objects {
+		c.Add(o)
+	}
+	return c
+}
+
 // session has no limit that a slow machine could meet.
 func session(t testing.TB, source string) *Session {
 	t.Helper()

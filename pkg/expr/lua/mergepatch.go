@@ -3,40 +3,62 @@
 
 package lua
 
-import "reflect"
+import "github.com/kubecleaner/kubecleaner/pkg/object"
 
-// mergePatch is the JSON merge patch (RFC 7386) that makes to of from. Null and absent are the same to it: a merge patch
-// cannot set null.
-func mergePatch(from, to map[string]any) map[string]any {
+// mergePatch is the JSON merge patch (RFC 7386) that makes a restored map of the original. Null and absent are the same to it:
+// a merge patch cannot set null. What the script left where it was is not decoded. The patch holds no nodes.
+func mergePatch(from node, to map[string]any) (map[string]any, error) {
 	patch := make(map[string]any)
-	for key, was := range from {
-		if was != nil && to[key] == nil {
+	before := from.fields()
+	for key, was := range before {
+		if !was.isNull() && isNull(to[key]) {
 			patch[key] = nil
 		}
 	}
 	for key, now := range to {
-		was := from[key]
-		if now == nil {
+		was := before[key]
+		kept, isNode := now.(node)
+		if isNull(now) || isNode && kept.isSame(was) {
 			continue
 		}
-		wasMap, nowMap, both := twoMaps(was, now)
-		if both {
-			if inner := mergePatch(wasMap, nowMap); len(inner) > 0 {
-				patch[key] = inner
+		if isNode && kept.raw.Type() == object.Map && was.raw.Type() == object.Map {
+			// One that was moved here, into a map that it differs from field by field.
+			var err error
+			if now, err = kept.raw.Decode(); err != nil {
+				return nil, err
 			}
-			continue
 		}
-		if !reflect.DeepEqual(was, now) {
-			patch[key] = withoutNulls(now)
+		change, err := changeOf(was, now)
+		if err != nil {
+			return nil, err
+		}
+		if change != nil {
+			patch[key] = change
 		}
 	}
-	return patch
+	return patch, nil
 }
 
-func twoMaps(a, b any) (map[string]any, map[string]any, bool) {
-	aMap, aOK := a.(map[string]any)
-	bMap, bOK := b.(map[string]any)
-	return aMap, bMap, aOK && bOK
+// changeOf is what a patch holds for one field. Nil when nothing changes.
+func changeOf(was node, now any) (any, error) {
+	inner, isMap := now.(map[string]any)
+	if isMap && was.raw.Type() == object.Map {
+		change, err := mergePatch(was, inner)
+		if err != nil || len(change) == 0 {
+			return nil, err
+		}
+		return change, nil
+	}
+	if was.equals(now) {
+		return nil, nil
+	}
+	value, err := decoded(now)
+	return withoutNulls(value), err
+}
+
+func isNull(restored any) bool {
+	kept, ok := restored.(node)
+	return restored == nil || ok && kept.isNull()
 }
 
 // withoutNulls drops nulls from the maps of a new value, where a merge patch would take them for deletions. Lists are

@@ -47,6 +47,8 @@ func Compile(source string) (program *Program, err error) {
 	if err != nil {
 		return nil, syntaxError(source, err)
 	}
+	// A chunk takes arguments, and for those the interpreter makes a table on every call, which no name reaches.
+	proto.IsVarArg &^= gopher.VarArgNeedsArg
 	return &Program{proto: proto}, nil
 }
 
@@ -78,7 +80,11 @@ func syntaxError(source string, err error) *SyntaxError {
 	case errors.As(err, &parseError):
 		return parseFault(source, parseError)
 	case errors.As(err, &compileError):
-		return faultAt(source, compileError.Line, 0, compileError.Message)
+		message := compileError.Message
+		if strings.HasPrefix(message, "register overflow") {
+			message = "needs too many values at once; split long chains of .. and long lists of arguments"
+		}
+		return faultAt(source, compileError.Line, 0, message)
 	case errors.As(err, &nestingError):
 		return faultAt(source, nestingError.line, 0, nestingError.Error())
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCompileErrors(t *testing.T) {
@@ -70,4 +71,49 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("line %d, column %d", syntax.Line, syntax.Column)
 		}
 	})
+}
+
+// TestCompileBombs compiles the largest scripts of shapes that are slow to compile. Without limits some take minutes.
+func TestCompileBombs(t *testing.T) {
+	chain := func(before, again, after string) string {
+		return before + strings.Repeat(again, (MaxSource-len(before)-len(after))/len(again)) + after
+	}
+	nested := func(open, inner, closing string) string {
+		n := (MaxSource - len(inner) - 4) / (len(open) + len(closing))
+		return "x = " + strings.Repeat(open, n) + inner + strings.Repeat(closing, n)
+	}
+	const deep, registers = "nested deeper than 400 levels", "needs too many values at once"
+	cases := []struct{ name, source, want string }{
+		{"sum", chain("x=a", "+a", ""), deep},
+		{"concatenation", chain("x=a", "..a", ""), deep},
+		{"short concatenation", "x=a" + strings.Repeat("..a", 250), registers},
+		{"power", chain("x=a", "^a", ""), deep},
+		{"or", chain("x=a", " or a", ""), deep},
+		{"not", chain("x=", "not ", "a"), deep},
+		{"length", chain("x=", "#", "a"), deep},
+		{"fields", chain("x=a", ".a", ""), deep},
+		{"calls", chain("x=a", "()", ""), deep},
+		{"parentheses", nested("(", "1", ")"), ""},
+		{"tables", nested("{", "1", "}"), deep},
+		{"arguments", nested("f(", "1", ")"), deep},
+		{"functions", nested("function() return ", "1", " end"), deep},
+		{"blocks", strings.Repeat("do ", 9000) + strings.Repeat("end ", 9000), deep},
+		{"locals", chain("", "local a ", ""), "too many local variables"},
+		{"many values", chain("f(a", ",a", ")"), registers},
+		{"list", chain("x={a", ",a", "}"), ""},
+		{"deep chains", chain("", "x=a"+strings.Repeat("+a", 380)+" ", ""), ""},
+		{"branches", chain("", "if a then b() elseif c then d() end ", ""), ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			start := time.Now()
+			_, err := Compile(c.source)
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if !strings.Contains(text(err), c.want) || (err == nil) != (c.want == "") {
+				t.Errorf("got %.200s, want %q", text(err), c.want)
+			}
+		})
+	}
 }

@@ -98,7 +98,7 @@ func TestPublishedUnusedConfigMaps(t *testing.T) {
 	}
 	s := session(t, unusedConfigMaps)
 	for range 2 {
-		got, err := s.Aggregate(t.Context(), objects)
+		got, err := s.Aggregate(t.Context(), collection(objects...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestPublishedUnusedConfigMaps(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if got, err := s.Aggregate(t.Context(), objects[2:5]); got != nil || err != nil {
+	if got, err := s.Aggregate(t.Context(), collection(objects[2:5]...)); got != nil || err != nil {
 		t.Errorf("all in use: %v, %v", got, err)
 	}
 }

@@ -4,53 +4,88 @@
 package lua
 
 import (
-	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
-	"strconv"
-	"unicode/utf8"
 
 	gopher "github.com/yuin/gopher-lua"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
 	maxDepth = 64
 	maxNodes = 100_000
-	// maxExact is the largest whole number up to which a double has them all.
-	maxExact = 1 << 53
 )
 
 // restorer makes JSON values of Lua values. Lua has one type for lists and maps, one for numbers and no null, so each
 // value is compared with its original: the JSON value that its table was made of, wherever the script moved it, or else
-// the one that stood at the same path. What equals its original is written as the original, exactly.
+// the one that stood at the same path. What equals its original is written as the original, exactly: as a node, which is
+// not decoded. A table that no script touched and that is where it was is such a node as a whole.
 type restorer struct {
-	sources map[*gopher.LTable]any
+	box *sandbox
+	// root is the original object.
+	root node
 	// open holds the tables around the current value: meeting one again is a cycle.
 	open map[*gopher.LTable]bool
-	// nodes and depth are what is left, and what is allowed. An object that was larger from the start may stay so.
+	// nodes and depth are what is left, and what is allowed. An object that was larger from the start may stay so: own says
+	// how much it adds, once that is asked for.
 	nodes, depth int
+	own          bool
 }
 
-func newRestorer(in importer) *restorer {
-	return &restorer{
-		sources: in.sources, open: make(map[*gopher.LTable]bool),
-		nodes: maxNodes + in.nodes, depth: max(maxDepth, in.depth),
-	}
+func newRestorer(box *sandbox, root node) *restorer {
+	return &restorer{box: box, root: root, open: make(map[*gopher.LTable]bool), nodes: maxNodes, depth: maxDepth}
 }
 
-func (r *restorer) value(value gopher.LValue, original any, at *path) (any, error) {
-	if r.nodes--; r.nodes < 0 {
-		return nil, faultf("transform returned more than %d values", maxNodes)
+// allow raises the limits to what the original object had, when the usual ones do not suffice.
+func (r *restorer) allow(level int) bool {
+	if !r.own && (r.nodes < 0 || level >= r.depth) {
+		r.own = true
+		nodes, depth := size(r.root.raw)
+		r.nodes += nodes
+		r.depth = max(r.depth, depth)
 	}
-	if at.depth() >= r.depth {
+	return r.nodes >= 0 && level < r.depth
+}
+
+// size bounds the values in a text, and says how many of them stand in each other. It reads the text once.
+func size(raw object.JSON) (nodes, depth int) {
+	nodes, depth = 3, 1 // the value itself, and what a root may lack
+	level := 1
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			nodes++
+			level++
+			depth = max(depth, level)
+		case '}', ']':
+			level--
+		case ',':
+			nodes++
+		}
+	}
+	return nodes, depth
+}
+
+func (r *restorer) value(value gopher.LValue, original node, at *path) (any, error) {
+	r.nodes--
+	if !r.allow(at.depth()) {
+		if r.nodes < 0 {
+			return nil, faultf("transform returned more than %d values", maxNodes)
+		}
 		return nil, faultf("transform returned a table nested deeper than %d levels at %s", r.depth, at)
 	}
 	switch value := value.(type) {
 	case *gopher.LTable:
 		return r.table(value, original, at)
 	case gopher.LNumber, gopher.LString, gopher.LBool:
-		if equalScalar(value, original) {
+		if original.isScalar() && scalarOf(original.raw) == value {
 			return original, nil
 		}
 		return newScalar(value, at)
@@ -58,49 +93,19 @@ func (r *restorer) value(value gopher.LValue, original any, at *path) (any, erro
 	return nil, faultf("transform returned %s at %s; set it to a text, number, boolean, table or nil", described(value), at)
 }
 
-func equalScalar(value gopher.LValue, original any) bool {
-	switch original.(type) {
-	case string, bool, json.Number:
-		return scalar(original) == value
+func (r *restorer) table(table *gopher.LTable, original node, at *path) (any, error) {
+	if l := r.box.lazy(table); l != nil && original.isSame(l.node()) && r.box.untouched(l) {
+		return original, nil
 	}
-	return false
-}
-
-func newScalar(value gopher.LValue, at *path) (any, error) {
-	switch value := value.(type) {
-	case gopher.LBool:
-		return bool(value), nil
-	case gopher.LString:
-		if !utf8.ValidString(string(value)) {
-			return nil, faultf("the text at %s is not valid UTF-8; string.sub may have cut a character in two", at)
-		}
-		return string(value), nil
-	case gopher.LNumber:
-		return newNumber(float64(value), at)
-	}
-	return nil, faultf("transform returned %s at %s", described(value), at)
-}
-
-func newNumber(number float64, at *path) (any, error) {
-	switch {
-	case math.IsNaN(number) || math.IsInf(number, 0):
-		return nil, faultf("the number at %s is not finite; look for a division by zero", at)
-	case number != math.Trunc(number):
-		return json.Number(strconv.FormatFloat(number, 'g', -1, 64)), nil
-	case math.Abs(number) > maxExact:
-		return nil, faultf("the number at %s is larger than 2^53, which Lua cannot hold exactly; leave it unchanged", at)
-	}
-	return json.Number(strconv.FormatInt(int64(number), 10)), nil
-}
-
-func (r *restorer) table(table *gopher.LTable, original any, at *path) (any, error) {
+	r.box.plain(table)
 	if r.open[table] {
 		return nil, faultf("transform returned a table that contains itself at %s", at)
 	}
 	r.open[table] = true
 	defer delete(r.open, table)
-	if source, ok := r.sources[table]; ok {
-		original = source
+	source, edited := r.box.forced[table]
+	if edited {
+		original = source.node()
 	}
 	keys, err := stringKeys(table, at)
 	length := table.MaxN()
@@ -110,7 +115,7 @@ func (r *restorer) table(table *gopher.LTable, original any, at *path) (any, err
 	case length > 0 && len(keys) > 0:
 		return nil, faultf("the table at %s has numbered elements and the key %q; it must be a list or a map", at, keys[0])
 	case length > 0:
-		return r.list(table, length, original, at)
+		return r.list(table, length, original, edited, at)
 	case len(keys) > 0:
 		return r.object(table, keys, original, at)
 	}
@@ -118,21 +123,21 @@ func (r *restorer) table(table *gopher.LTable, original any, at *path) (any, err
 }
 
 // empty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is.
-func empty(original any, at *path) (any, error) {
-	switch original := original.(type) {
-	case map[string]any:
-		return onlyNulls(original), nil
-	case []any:
-		if trailingNulls(original, 0) {
-			return original, nil
+func empty(original node, at *path) (any, error) {
+	switch original.raw.Type() {
+	case object.Map:
+		return onlyNulls(original.fields()), nil
+	case object.List:
+		if before := original.elements(); trailingNulls(before, 0) {
+			return make([]any, len(before)), nil
 		}
 		return []any{}, nil
 	}
 	return nil, faultf("the new empty table at %s could be a list or a map; set it to nil, or put something into it", at)
 }
 
-func (r *restorer) object(table *gopher.LTable, keys []string, original any, at *path) (any, error) {
-	before, _ := original.(map[string]any)
+func (r *restorer) object(table *gopher.LTable, keys []string, original node, at *path) (any, error) {
+	before := original.fields()
 	result := onlyNulls(before)
 	for _, key := range keys {
 		value, err := r.value(table.RawGetString(key), before[key], at.field(key))
@@ -144,21 +149,22 @@ func (r *restorer) object(table *gopher.LTable, keys []string, original any, at 
 	return result, nil
 }
 
-func (r *restorer) list(table *gopher.LTable, length int, original any, at *path) (any, error) {
-	before, _ := original.([]any)
-	if length > r.nodes {
+func (r *restorer) list(table *gopher.LTable, length int, original node, edited bool, at *path) (any, error) {
+	before := original.elements()
+	if r.nodes -= length; !r.allow(0) {
 		return nil, faultf("transform returned more than %d values", maxNodes)
 	}
+	r.nodes += length
 	result := make([]any, 0, length)
 	for i := range length {
 		element := table.RawGetInt(i + 1)
-		var was any
+		var was node
 		if i < len(before) {
 			was = before[i]
 		}
 		if element == gopher.LNil {
 			// A null of the original looks like a hole, and stays.
-			if i < len(before) && was == nil {
+			if i < len(before) && was.isNull() {
 				result = append(result, nil)
 				continue
 			}
@@ -172,47 +178,54 @@ func (r *restorer) list(table *gopher.LTable, length int, original any, at *path
 	}
 	// Nulls at the end are invisible too. They stay where they were: behind a list that the script edited but neither
 	// lengthened nor shortened, and behind one that it copied.
-	_, edited := r.sources[table]
-	if trailingNulls(before, length) && (edited || reflect.DeepEqual(result, before[:length])) {
-		result = append(result, before[length:]...)
+	if trailingNulls(before, length) && (edited || allEqual(before[:length], result)) {
+		result = append(result, make([]any, len(before)-length)...)
 	}
 	return result, nil
 }
 
+func allEqual(before []node, now []any) bool {
+	for i, was := range before {
+		if !was.equals(now[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // trailingNulls says whether the original goes on with nulls alone.
-func trailingNulls(list []any, from int) bool {
+func trailingNulls(list []node, from int) bool {
 	if len(list) < from {
 		return false
 	}
-	return !slices.ContainsFunc(list[from:], func(element any) bool { return element != nil })
+	return !slices.ContainsFunc(list[from:], func(element node) bool { return !element.isNull() })
 }
 
-func onlyNulls(original map[string]any) map[string]any {
+func onlyNulls(original map[string]node) map[string]any {
 	result := make(map[string]any)
 	for key, value := range original {
-		if value == nil {
+		if value.isNull() {
 			result[key] = nil
 		}
 	}
 	return result
 }
 
-// stringKeys returns the sorted keys of a table that are not its numbered elements.
+// stringKeys returns the sorted keys of a table that are not its numbered elements. Of several wrong keys it names the first.
 func stringKeys(table *gopher.LTable, at *path) ([]string, error) {
 	var keys []string
-	var err error
-	table.ForEach(func(key, _ gopher.LValue) {
+	for key, _ := table.Next(gopher.LNil); key != gopher.LNil; key, _ = table.Next(key) {
 		switch key := key.(type) {
 		case gopher.LString:
 			keys = append(keys, string(key))
 		case gopher.LNumber:
 			if key < 1 || float64(key) != math.Trunc(float64(key)) || key >= gopher.LNumber(gopher.MaxArrayIndex) {
-				err = faultf("the table at %s has the key %s; count lists from 1, and use tostring for keys of maps", at, key)
+				return nil, faultf("the table at %s has the key %s; count lists from 1, and use tostring for keys of maps", at, key)
 			}
 		default:
-			err = faultf("the table at %s has a key that is %s; keys must be texts", at, described(key))
+			return nil, faultf("the table at %s has a key that is %s; keys must be texts", at, described(key))
 		}
-	})
+	}
 	slices.Sort(keys)
-	return keys, err
+	return keys, nil
 }

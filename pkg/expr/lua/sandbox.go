@@ -34,52 +34,36 @@ var (
 	}
 )
 
+// Contain lowers the limits of the interpreter that the whole process shares. A process that runs scripts of others calls it
+// once, before the first Session: afterwards t[67108862]=1 puts one entry into a hash instead of allocating 1 GiB for a list.
+// The largest list that grows by t[#t+1] has 4 Mi elements, which is 64 MiB.
+func Contain() {
+	gopher.MaxArrayIndex = 1 << 22
+}
+
 type entry struct {
 	name  string
 	value gopher.LValue
 }
 
-// library is one of the tables that hold functions. Making it costs as much as evaluating an object, so it serves one
-// object after the other until a script changes it.
-type library struct {
-	name    string
-	entries []entry
-	table   *gopher.LTable
-}
-
-// refresh replaces the table when a script changed it in any way.
-func (l *library) refresh(state *gopher.LState) {
-	if l.pristine() {
-		return
-	}
-	l.table = state.CreateTable(0, len(l.entries))
-	for _, e := range l.entries {
-		l.table.RawSetString(e.name, e.value)
-	}
-}
-
-func (l *library) pristine() bool {
-	if l.table == nil || l.table.Metatable != gopher.LNil {
-		return false
-	}
-	for _, e := range l.entries {
-		if l.table.RawGetString(e.name) != e.value {
-			return false
-		}
-	}
-	count := 0
-	l.table.ForEach(func(gopher.LValue, gopher.LValue) { count++ })
-	return count == len(l.entries)
-}
-
-// sandbox is an interpreter and the functions that scripts may use. A script may overwrite string.rep, but only for its
-// current object.
+// sandbox is an interpreter and what scripts may use of it. A script may overwrite string.rep, but only for its current
+// object.
 type sandbox struct {
-	state     *gopher.LState
-	base      []entry
-	libraries []*library
+	state    *gopher.LState
+	overlays []*overlay
+	globals  globals
 	// stringMethods is the metatable of strings, which scripts cannot reach.
 	stringMethods *gopher.LTable
+
+	// lazyMeta is the metatable by which lazy tables are known.
+	lazyMeta *gopher.LTable
+	// calls numbers the calls. Lazy tables of an earlier one are dead.
+	calls uint32
+	// forced are the tables of the current call that were lazy once: the roots, and when transforming all. Nil keeps none.
+	forced       map[*gopher.LTable]*lazy
+	transforming bool
+	// spans is where levels are read to.
+	spans []span
 }
 
 func newSandbox(own functions) *sandbox {
@@ -92,57 +76,43 @@ func newSandbox(own functions) *sandbox {
 		state.Call(0, 0)
 	}
 	all := state.G.Global
-	pick := func(from *gopher.LTable, names []string, own map[string]gopher.LGFunction) []entry {
-		var entries []entry
-		for _, name := range names {
-			entries = append(entries, entry{name, from.RawGetString(name)})
-		}
-		for _, name := range slices.Sorted(maps.Keys(own)) {
-			entries = append(entries, entry{name, state.NewFunction(own[name])})
-		}
-		return entries
-	}
 	stock := func(name string) *gopher.LTable {
 		table, _ := all.RawGetString(name).(*gopher.LTable)
 		return table
 	}
-	box := &sandbox{
-		state: state,
-		base:  pick(all, baseNames, own.base),
-		libraries: []*library{
-			{name: "string", entries: pick(stock("string"), stringNames, own.string)},
-			{name: "table", entries: pick(stock("table"), tableNames, nil)},
-			{name: "math", entries: pick(stock("math"), mathNames, own.math)},
-			{name: "os", entries: pick(nil, nil, own.os)},
-		},
-		stringMethods: state.NewTable(),
+	box := &sandbox{state: state, stringMethods: state.NewTable()}
+	library := func(name string, names []string, own map[string]gopher.LGFunction) {
+		entries := pick(state, stock(name), names, own)
+		box.overlays = append(box.overlays, newOverlay(state, name, entries, box.setLibrary))
 	}
+	library("string", stringNames, own.string)
+	library("table", tableNames, nil)
+	library("math", mathNames, own.math)
+	library("os", nil, own.os)
+	box.newGlobals(pick(state, all, baseNames, own.base))
+	box.newLazyMeta()
+	box.wrapLibraries()
 	box.stringMethods.RawSetString("__metatable", gopher.LFalse)
 	state.SetMetatable(gopher.LString(""), box.stringMethods)
 	return box
 }
 
-// environment makes the globals of one object.
-func (b *sandbox) environment() *gopher.LTable {
-	env := b.state.CreateTable(0, len(b.base)+16)
-	for _, e := range b.base {
-		env.RawSetString(e.name, e.value)
+// pick takes functions from the interpreter's own by name, and adds ours.
+func pick(state *gopher.LState, from *gopher.LTable, names []string, own map[string]gopher.LGFunction) []entry {
+	var entries []entry
+	for _, name := range names {
+		entries = append(entries, entry{name, from.RawGetString(name)})
 	}
-	for _, l := range b.libraries {
-		l.refresh(b.state)
-		env.RawSetString(l.name, l.table)
-		if l.name == "string" {
-			// Scripts that add a function to string may call it as a method, as they can with a plain interpreter.
-			b.stringMethods.RawSetString("__index", l.table)
-		}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		entries = append(entries, entry{name, state.NewFunction(own[name])})
 	}
-	env.RawSetString("_G", env)
-	for _, name := range []string{"metrics", "events", "logsByContainer", "logsPreviousByContainer"} {
-		env.RawSetString(name, b.state.CreateTable(0, 0))
-	}
-	env.RawSetString("logs", gopher.LString(""))
-	env.RawSetString("logsPrevious", gopher.LString(""))
-	return env
+	return entries
+}
+
+// begin makes the interpreter ready for a call: the lazy tables of the one before are dead.
+func (b *sandbox) begin() {
+	b.calls++
+	b.forced, b.transforming = nil, false
 }
 
 func (b *sandbox) close() { b.state.Close() }

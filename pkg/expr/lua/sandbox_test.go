@@ -31,6 +31,7 @@ func TestReachable(t *testing.T) {
 		switch value := value.(type) {
 		case *gopher.LTable:
 			seen[value] = true
+			box.plain(value)
 			if value.Metatable != gopher.LNil {
 				walk(name+"<metatable>", value.Metatable)
 			}

@@ -4,11 +4,17 @@
 package lua
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
 	gopher "github.com/yuin/gopher-lua"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
@@ -36,8 +42,12 @@ type Session struct {
 	program *Program
 	options Options
 	// box is nil before the first call and after a failed one, which may leave the interpreter in any state.
-	box     *sandbox
+	box *sandbox
+	// kinds are those of the objects so far. A session sees few.
+	kinds map[object.Kind]*kindText
+	// random is nil until the script of the current call asks for a number. Its sequence is that of current.
 	random  *rand.Rand
+	current object.Object
 	printed int
 	closed  bool
 }
@@ -50,7 +60,7 @@ func (p *Program) NewSession(options Options) *Session {
 	if options.AggregateTimeout == 0 {
 		options.AggregateTimeout = defaultAggregateTimeout
 	}
-	return &Session{program: p, options: options}
+	return &Session{program: p, options: options, kinds: make(map[object.Kind]*kindText)}
 }
 
 // Close frees the interpreter. Calls on a closed session return ErrClosed.
@@ -67,8 +77,8 @@ func (s *Session) discard() {
 	s.box = nil
 }
 
-// open makes the interpreter ready for one call.
-func (s *Session) open(ctx context.Context, uid string) error {
+// open makes the interpreter ready for one call: on one object, or on many, which is the zero Object.
+func (s *Session) open(ctx context.Context, o object.Object) error {
 	if s.closed {
 		return ErrClosed
 	}
@@ -78,8 +88,46 @@ func (s *Session) open(ctx context.Context, uid string) error {
 	if s.box == nil {
 		s.box = newSandbox(s.functions())
 	}
-	s.seed(uid)
+	s.box.begin()
+	s.random, s.current = nil, o
 	return nil
+}
+
+// root makes the table of a whole object. Nothing but its outermost brace is looked at.
+func (s *Session) root(o object.Object) (*lazy, error) {
+	l := new(lazy)
+	if err := s.initRoot(l, o); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (s *Session) initRoot(l *lazy, o object.Object) error {
+	raw := bytes.TrimLeft(o.Raw, " \t\r\n")
+	if len(raw) == 0 || raw[0] != '{' || len(raw) > math.MaxInt32 {
+		return fmt.Errorf("reading %s: its JSON is no map", o)
+	}
+	s.box.initLazy(l, raw)
+	l.kind = s.kindOf(o.Kind)
+	return nil
+}
+
+func (s *Session) kindOf(kind object.Kind) *kindText {
+	if known, ok := s.kinds[kind]; ok {
+		return known
+	}
+	apiVersion := kind.APIVersion()
+	text := &kindText{
+		apiVersion: gopher.LString(apiVersion), kind: gopher.LString(kind.Kind),
+		apiVersionRaw: quoted(apiVersion), kindRaw: quoted(kind.Kind),
+	}
+	s.kinds[kind] = text
+	return text
+}
+
+func quoted(text string) object.JSON {
+	raw, _ := json.Marshal(text) // a string always has a JSON text
+	return raw
 }
 
 // call is one call of a script's function.
@@ -95,14 +143,15 @@ type call struct {
 
 // run calls the function in a fresh environment. Any fault discards the interpreter.
 func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err error) {
-	ctx, cancel := context.WithTimeout(parent, c.limit)
+	timed, cancel := context.WithTimeout(parent, c.limit)
 	defer cancel()
+	ctx := &deadline{Context: timed, done: timed.Done(), state: s.box.state}
 	defer func() {
 		// The interpreter recovers panics of its libraries; this is for its own.
 		if recovered := recover(); recovered != nil {
 			err = faultf("the interpreter failed: %v", recovered)
 		}
-		if err == nil && ctx.Err() == nil {
+		if err == nil && timed.Err() == nil {
 			return
 		}
 		s.discard()
@@ -110,8 +159,8 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 		switch {
 		case parent.Err() != nil:
 			err = context.Cause(parent)
-		case ctx.Err() != nil:
-			err = &TimeoutError{Function: c.function, Limit: c.limit}
+		case timed.Err() != nil:
+			err = &TimeoutError{Function: c.function, Limit: c.limit, Line: ctx.line}
 		}
 	}()
 	s.box.state.SetContext(ctx)
@@ -140,5 +189,7 @@ func (b *sandbox) protected(function *gopher.LFunction, arguments ...gopher.LVal
 	}
 	result := b.state.Get(-1)
 	b.state.Pop(1)
+	// The result's own fields are read as those of any table.
+	b.plain(result)
 	return result, nil
 }

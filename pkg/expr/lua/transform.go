@@ -5,7 +5,6 @@ package lua
 
 import (
 	"context"
-	"reflect"
 
 	gopher "github.com/yuin/gopher-lua"
 
@@ -16,16 +15,17 @@ import (
 // nil when it changed nothing or returned nothing. Numbers in it are json.Number. It never holds the object's identity: a
 // script that changes that fails.
 func (s *Session) Transform(ctx context.Context, o object.Object) (patch map[string]any, message string, err error) {
-	value, err := o.Value()
+	if err := s.open(ctx, o); err != nil {
+		return nil, "", err
+	}
+	s.box.forced, s.box.transforming = make(map[*gopher.LTable]*lazy), true
+	root, err := s.root(o)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := s.open(ctx, string(o.UID)); err != nil {
-		return nil, "", err
-	}
-	in := importer{state: s.box.state, sources: make(map[*gopher.LTable]any)}
+	original := root.node()
 	result, err := s.run(ctx, call{
-		function: "transform", global: "obj", argument: in.value(value, 1), limit: s.options.ObjectTimeout,
+		function: "transform", global: "obj", argument: &root.LTable, limit: s.options.ObjectTimeout,
 		example: "function transform() return {resource=obj} end",
 	})
 	if err != nil || result == gopher.LNil {
@@ -40,21 +40,24 @@ func (s *Session) Transform(ctx context.Context, o object.Object) (patch map[str
 	if err != nil {
 		return nil, "", err
 	}
-	patch, err = difference(value, table.RawGetString("resource"), in)
+	patch, err = s.difference(original, table.RawGetString("resource"))
 	if err != nil {
 		return nil, "", err
 	}
 	return patch, message, nil
 }
 
-func difference(original map[string]any, resource gopher.LValue, in importer) (map[string]any, error) {
+func (s *Session) difference(original node, resource gopher.LValue) (map[string]any, error) {
 	if resource == gopher.LNil {
 		return nil, faultf("transform returned a table without resource; " +
 			"return {resource=obj}, or nothing to leave the object unchanged")
 	}
-	restored, err := newRestorer(in).value(resource, original, nil)
+	restored, err := newRestorer(s.box, original).value(resource, original, nil)
 	if err != nil {
 		return nil, err
+	}
+	if kept, ok := restored.(node); ok && kept.isSame(original) {
+		return nil, nil
 	}
 	changed, ok := restored.(map[string]any)
 	if !ok {
@@ -63,24 +66,29 @@ func difference(original map[string]any, resource gopher.LValue, in importer) (m
 	if err := checkIdentity(original, changed); err != nil {
 		return nil, err
 	}
-	patch := mergePatch(original, changed)
-	if len(patch) == 0 {
-		return nil, nil
+	patch, err := mergePatch(original, changed)
+	if err != nil || len(patch) == 0 {
+		return nil, err
 	}
 	return patch, nil
 }
 
 // checkIdentity protects the fields that say which object a patch is for, and which version of it was judged.
-func checkIdentity(original, changed map[string]any) error {
+func checkIdentity(original node, changed map[string]any) error {
+	fields := original.fields()
 	for _, field := range []string{"apiVersion", "kind"} {
-		if !reflect.DeepEqual(original[field], changed[field]) {
+		if !fields[field].equals(changed[field]) {
 			return faultf("transform changed %s; identity must stay as it was", field)
 		}
 	}
-	was, _ := original["metadata"].(map[string]any)
+	was := fields["metadata"]
+	if kept, ok := changed["metadata"].(node); ok && kept.isSame(was) {
+		return nil
+	}
+	before := was.fields()
 	now, _ := changed["metadata"].(map[string]any)
 	for _, field := range []string{"name", "namespace", "uid", "resourceVersion"} {
-		if !reflect.DeepEqual(was[field], now[field]) {
+		if !before[field].equals(now[field]) {
 			return faultf("transform changed metadata.%s; identity must stay as it was", field)
 		}
 	}

@@ -4,10 +4,13 @@
 package lua
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // rich has all that Lua cannot tell apart: empty lists and maps, nulls, and integers larger than 2^53.
@@ -63,6 +66,18 @@ func TestTransform(t *testing.T) {
 		{
 			"moved to another field", `s.first = s.containers[1] return {resource=obj}`,
 			`{"spec":{"first":{"name":"a","image":"a:1","args":[],"env":{},"n":9007199254740993}}}`,
+		},
+		{
+			"map moved into another map", `local t = {} t.labels = s.containers[2] t.keep = 1 obj.spec = t return {resource=obj}`,
+			`{"spec":{"labels":{"app":null,"a.b/c":null,"name":"b","image":"b:1","args":["x"],"resources":{}},"keep":1,"replicas":null,"paused":null,
+				"big":null,"huge":null,"float":null,"fraction":null,"emptyList":null,"emptyMap":null,"onlyNull":null,"nullList":null,"holes":null,
+				"nested":null,"containers":null,"finalizers":null}}`,
+		},
+		{
+			"whole object put into itself", `for k in pairs(obj) do end obj.spec = {labels=obj.metadata, metadata=1} return {resource={apiVersion=obj.apiVersion,
+				kind=obj.kind, metadata=obj.metadata, spec={labels={app="web", ["a.b/c"]="d"}}}}`,
+			`{"spec":{"replicas":null,"paused":null,"big":null,"huge":null,"float":null,"fraction":null,"emptyList":null,"emptyMap":null,"onlyNull":null,
+				"nullList":null,"holes":null,"nested":null,"containers":null,"finalizers":null}}`,
 		},
 		{
 			"new list of old elements", `local kept = {} for _, c in ipairs(s.containers) do
@@ -150,9 +165,12 @@ func TestTransformOfLargeObjects(t *testing.T) {
 	deep := `,"spec":` + strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200)
 	wide := `,"spec":[` + strings.Repeat(`1,`, 150_000) + `1]`
 	for _, rest := range []string{deep, wide} {
-		patch, _, err := session(t, `function transform() return {resource=obj} end`).Transform(t.Context(), deployment(t, rest))
-		if patch != nil || err != nil {
-			t.Errorf("%.30s: %v", rest, err)
+		for _, touch := range []string{"", `local t = obj while type(t) == "table" do next(t) t = t.spec or t.a end`} {
+			s := session(t, `function transform() `+touch+` return {resource=obj} end`)
+			patch, _, err := s.Transform(t.Context(), deployment(t, rest))
+			if patch != nil || err != nil {
+				t.Errorf("%.30s, %s: %v", rest, touch, err)
+			}
 		}
 	}
 }
@@ -162,5 +180,49 @@ func TestTransformMessage(t *testing.T) {
 	patch, message, err := s.Transform(t.Context(), deployment(t, rich))
 	if err != nil || message != "scaled down" || len(patch) != 1 {
 		t.Errorf("got %v, %q, %v", patch, message, err)
+	}
+}
+
+func TestTransformOfMovedParts(t *testing.T) {
+	// What is at its own place in the moved part is not at its place in the whole.
+	o := object.Object{Kind: kind("", "v1", "Thing"), Raw: []byte(`{"metadata":{"name":"x"},"spec":{"metadata":{"a":1,"name":"x"},"b":2}}`)}
+	s := session(t, `function transform() for k in pairs(obj) do end
+		return {resource={apiVersion=obj.apiVersion, kind=obj.kind, metadata=obj.metadata, spec=obj}} end`)
+	patch, _, err := s.Transform(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"spec":{"apiVersion":"v1","b":null,"kind":"Thing","metadata":{"a":null},"spec":{"b":2,"metadata":{"a":1,"name":"x"}}}}`
+	if diff := cmp.Diff(want, encode(t, patch)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNodeEquals(t *testing.T) {
+	cases := []struct {
+		raw  string
+		now  any
+		want bool
+	}{
+		{`null`, nil, true},
+		{``, nil, true},
+		{`1`, nil, false},
+		{`1`, json.Number("1"), true},
+		{`1`, json.Number("1.0"), false},
+		{`"1"`, json.Number("1"), false},
+		{`"a"`, "a", true},
+		{`{"a":null}`, map[string]any{"b": "x"}, false},
+		{`{"a":null}`, map[string]any{"a": nil}, true},
+		{`{"a":[1]}`, map[string]any{"a": []any{json.Number("1")}}, true},
+		{`{"a":[1]}`, map[string]any{"a": []any{}}, false},
+		{`{"a":[1]}`, map[string]any{"a": node{raw: object.JSON(` [ 1 ]`)}}, true},
+		{`{}`, []any{}, false},
+		{`[]`, map[string]any{}, false},
+		{`{"a":1,"a":2}`, node{raw: object.JSON(`{"a":2}`)}, true},
+	}
+	for _, c := range cases {
+		if got := (node{raw: object.JSON(c.raw)}).equals(c.now); got != c.want {
+			t.Errorf("%s equals %v: %v", c.raw, c.now, got)
+		}
 	}
 }

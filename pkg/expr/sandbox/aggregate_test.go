@@ -1,0 +1,244 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// unused is a script in the manner of the published ones: a ConfigMap that no Pod's env names.
+const unused = `
+function evaluate()
+	local used, result = {}, {}
+	for _, r in ipairs(resources) do
+		if r.kind == "Pod" then for _, e in ipairs(r.spec.containers[1].env or {}) do used[e.name] = true end end
+	end
+	for _, r in ipairs(resources) do
+		if r.kind == "ConfigMap" and not used[r.metadata.name] then table.insert(result, {resource=r, message="unused " .. r.metadata.name}) end
+	end
+	return {resources=result}
+end`
+
+func addAll(t testing.TB, a *Aggregate, objects ...object.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := a.Add(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func selectedNames(selected []Selected) []string {
+	var names []string
+	for _, one := range selected {
+		names = append(names, fmt.Sprintf("%d %s %s", one.Index, one.Object, one.Message))
+	}
+	return names
+}
+
+func TestAggregate(t *testing.T) {
+	s := open(t, newPool(t, Config{}), Options{})
+	a := s.Aggregate(unused)
+	addAll(t, a, configMap(t, "a", "1"), pod(t, 1), configMap(t, "SETTING_03", "2"), configMap(t, "b", "3"))
+	got, err := a.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"0 ConfigMap default/a unused a", "3 ConfigMap default/b unused b"}, selectedNames(got)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(configMap(t, "b", "3"), got[1].Object); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := a.Finish(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("a second Finish: %v", err)
+	}
+	if match, err := s.Evaluate(t.Context(), behave, configMap(t, "c", "yes")); err != nil || !match.Matching {
+		t.Errorf("afterwards: %v, %v", match, err)
+	}
+}
+
+func TestAggregateOfNothing(t *testing.T) {
+	got, err := open(t, newPool(t, Config{}), Options{}).Aggregate(unused).Finish(t.Context())
+	if len(got) != 0 || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestAggregateLeavesManagedFieldsOut(t *testing.T) {
+	source := `function evaluate() return {resources={{resource=resources[1], message=tostring(resources[1].metadata.%s)}}} end`
+	for field, want := range map[string]string{"uid": "0f1e2d3c-1", "managedFields": "table"} {
+		a := open(t, newPool(t, Config{}), Options{}).Aggregate(fmt.Sprintf(source, field))
+		addAll(t, a, pod(t, 1))
+		got, err := a.Finish(t.Context())
+		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0].Message, want) {
+			t.Errorf("%s: got %v, %v", field, selectedNames(got), err)
+			continue
+		}
+		if strings.Contains(string(got[0].Object.Raw), "managedFields") != (field == "managedFields") {
+			t.Errorf("%s: got %s", field, got[0].Object.Raw)
+		}
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	big := strings.Repeat("x", 20_000)
+	for _, sent := range []int{0, 5, 50} { // objects before, in batches of a dozen
+		for _, keep := range []int{0, 1, 5, 12, 49, 60} {
+			a := open(t, newPool(t, Config{}), Options{}).Aggregate(unused)
+			var want []string
+			for i := range sent {
+				o := configMap(t, fmt.Sprintf("o%d", i), big)
+				addAll(t, a, o)
+				if i < keep {
+					want = append(want, fmt.Sprintf("%d %s unused %s", i, o, o.Name))
+				}
+			}
+			a.Truncate(keep)
+			for i := range 15 {
+				o := configMap(t, fmt.Sprintf("again%d", i), big)
+				addAll(t, a, o)
+				want = append(want, fmt.Sprintf("%d %s unused %s", min(sent, keep)+i, o, o.Name))
+			}
+			got, err := a.Finish(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, selectedNames(got)); diff != "" {
+				t.Errorf("%d sent, %d kept: %s", sent, keep, diff)
+			}
+		}
+	}
+}
+
+// TestAggregateBesideStreams adds what a stream finds, as a run does: both use one child.
+func TestAggregateBesideStreams(t *testing.T) {
+	s := open(t, newPool(t, Config{}), Options{})
+	a := s.Aggregate(unused)
+	stream := s.Stream(behave, func(j Judged) error {
+		if !j.Matching {
+			return j.Err
+		}
+		return a.Add(t.Context(), j.Object)
+	})
+	for i := range 3000 {
+		value := strings.Repeat("y", 1000)
+		if i%3 == 0 {
+			value = "yes"
+		}
+		if err := stream.Add(t.Context(), configMap(t, fmt.Sprintf("o%d", i), value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stream.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.Finish(t.Context())
+	if err != nil || len(got) != 1000 || got[999].Object.Name != "o2997" {
+		t.Errorf("got %d, %v", len(got), err)
+	}
+}
+
+func TestAggregateLosesItsObjects(t *testing.T) {
+	s := open(t, newPool(t, Config{}), short)
+	a := s.Aggregate(unused)
+	big := strings.Repeat("x", 100_000)
+	for i := range 10 {
+		addAll(t, a, configMap(t, fmt.Sprintf("o%d", i), big))
+	}
+	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+		t.Fatalf("got %v", err)
+	}
+	for i := range 10 {
+		addAll(t, a, configMap(t, fmt.Sprintf("p%d", i), big))
+	}
+	_, err := a.Finish(t.Context())
+	if err == nil || err.Error() != "the objects were lost when another script of the same run ended the process that had them" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAggregateFaults(t *testing.T) {
+	cases := map[string]string{
+		`error("no")`:       "line 1: no",
+		`return 3`:          "evaluate returned a number; return a table such as {resources={{resource=obj}}}",
+		`while true do end`: "evaluate took longer than 400ms and was stopped in line 1: look for an endless loop, or do less work in the script",
+		`string.find(string.rep("a", 1000000), string.rep("a?", 1000) .. "b.-c")`: "took longer than 400ms, in a single step that could not be " +
+			"interrupted: look for a pattern that backtracks, or do less work in the script",
+		`local t = {} for i = 1, 3000 do t[i] = string.rep("x", 1000000 + i) end return table.concat(t)`: "used more than 256 MiB of memory for 1 objects: " +
+			"select fewer, or look at less of each",
+		`resources[1].metadata.name = "c" return {resources={{resource=resources[1]}}}`:            `resources[1].resource was`,
+		`return {resources={{resource={kind="ConfigMap", apiVersion="v1", metadata={name="c"}}}}}`: `resources[1].resource is`,
+	}
+	p := newPool(t, Config{})
+	for body, want := range cases {
+		options := short
+		if strings.Contains(want, "memory") {
+			options.AggregateTimeout = 30 * time.Second
+		}
+		a := open(t, p, options).Aggregate("function evaluate() " + body + " end")
+		addAll(t, a, configMap(t, "a", "1"))
+		if got, err := a.Finish(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || got != nil {
+			t.Errorf("%s: got %v, %v", body, got, err)
+		}
+	}
+}
+
+// TestAggregateGrows gives a script more objects than a child has room for at first.
+func TestAggregateGrows(t *testing.T) {
+	s := open(t, newPool(t, Config{MaxMemory: compilerMemory + 192<<20}), Options{Memory: 64 << 20})
+	a := s.Aggregate(`function evaluate() local n = 0 for _, r in ipairs(resources) do n = n + #r.data.k end
+		return {resources={{resource=resources[#resources], message="" .. n}}} end`)
+	value := strings.Repeat("x", 2000)
+	const count = 20_000
+	for i := range count {
+		addAll(t, a, configMap(t, fmt.Sprintf("o%d", i), value))
+	}
+	got, err := a.Finish(t.Context())
+	if err != nil || len(got) != 1 || got[0].Message != fmt.Sprint(2000*count) || got[0].Index != count-1 {
+		t.Errorf("got %v, %v", selectedNames(got), err)
+	}
+}
+
+func TestAggregateIsTooLarge(t *testing.T) {
+	p := newPool(t, Config{MaxMemory: compilerMemory + 128<<20})
+	a := open(t, p, Options{Memory: 64 << 20}).Aggregate(unused)
+	value := strings.Repeat("x", 200_000)
+	var err error
+	added := 0
+	for ; err == nil && added < 2_000; added++ {
+		err = a.Add(t.Context(), configMap(t, fmt.Sprintf("o%d", added), value))
+	}
+	if budgetKind(err) != BudgetObjects || !strings.Contains(err.Error(), "objects selected so far need about 192 MiB of memory at once") ||
+		!strings.Contains(err.Error(), "--max-script-memory") {
+		t.Errorf("after %d objects: %v", added, err)
+	}
+	if _, err := a.Finish(t.Context()); budgetKind(err) != BudgetObjects {
+		t.Errorf("Finish: %v", err)
+	}
+}
+
+func TestAggregateIsCancelled(t *testing.T) {
+	stop := errors.New("the run was stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	a := open(t, newPool(t, Config{}), Options{}).Aggregate("function evaluate() while true do end end")
+	addAll(t, a, configMap(t, "a", "1"))
+	time.AfterFunc(300*time.Millisecond, func() { cancel(stop) })
+	begin := time.Now()
+	if _, err := a.Finish(ctx); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("took %s", took)
+	}
+}

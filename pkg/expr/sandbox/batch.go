@@ -1,0 +1,91 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"encoding/binary"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// batchSize is how many bytes of objects go to a child at once. Smaller makes the pipe dear, larger makes nothing faster.
+const batchSize = 256 << 10
+
+// batch is some objects of one kind, and what a script said of the first of them.
+type batch struct {
+	kind object.Kind
+	// objects have no Raw. Their bytes are in items: u32 length, then the bytes.
+	objects  []object.Object
+	items    []byte
+	ends     []int // where each item ends
+	verdicts []verdict
+}
+
+// verdict is what a script said of one object.
+type verdict struct {
+	matching bool
+	message  string
+	err      error
+}
+
+func newBatch(kind object.Kind) *batch { return &batch{kind: kind} }
+
+func (b *batch) reset() {
+	clear(b.objects)
+	clear(b.verdicts)
+	*b = batch{objects: b.objects[:0], items: b.items[:0], ends: b.ends[:0], verdicts: b.verdicts[:0]}
+}
+
+func (b *batch) add(o object.Object) {
+	b.items = appendBytes(b.items, o.Raw)
+	b.ends = append(b.ends, len(b.items))
+	o.Raw = nil
+	b.objects = append(b.objects, o)
+}
+
+// addWithoutManagedFields leaves out what scripts hardly ever read and is half of many objects.
+func (b *batch) addWithoutManagedFields(o object.Object) {
+	start := len(b.items)
+	b.items = binary.LittleEndian.AppendUint32(b.items, 0)
+	b.items = object.AppendWithoutManagedFields(b.items, o.Raw)
+	binary.LittleEndian.PutUint32(b.items[start:], uint32(len(b.items)-start-headerSize))
+	b.ends = append(b.ends, len(b.items))
+	o.Raw = nil
+	b.objects = append(b.objects, o)
+}
+
+func (b *batch) len() int    { return len(b.ends) }
+func (b *batch) judged() int { return len(b.verdicts) }
+
+// accepts says whether an object still goes into the batch. One always does.
+func (b *batch) accepts(o object.Object) bool {
+	return b.len() == 0 || b.kind == o.Kind && len(b.items)+headerSize+len(o.Raw) <= batchSize
+}
+
+func (b *batch) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return b.ends[i-1]
+}
+
+// object is the i-th object with its bytes.
+func (b *batch) object(i int) object.Object {
+	o := b.objects[i]
+	o.Raw = b.items[b.start(i)+headerSize : b.ends[i] : b.ends[i]]
+	return o
+}
+
+// truncate forgets all objects but the first n.
+func (b *batch) truncate(n int) {
+	b.objects, b.items, b.ends = b.objects[:n], b.items[:b.start(n)], b.ends[:n]
+}
+
+// request is what to ask about the objects from one to before another.
+func (b *batch) request(ask byte, number uint32, from, to int) [][]byte {
+	head := binary.LittleEndian.AppendUint32([]byte{ask}, number)
+	head = appendKind(head, b.kind)
+	head = binary.LittleEndian.AppendUint32(head, uint32(to-from))
+	return [][]byte{head, b.items[b.start(from):b.start(to)]}
+}

@@ -1,0 +1,233 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// childArgument is the only argument of a child.
+const childArgument = "run-scripts-of-kubecleaner"
+
+// Main runs the script child, if this process was started as one, and does not return then. A program that uses a Pool calls
+// it first of all.
+func Main() {
+	if len(os.Args) < 2 || os.Args[len(os.Args)-1] != childArgument {
+		return
+	}
+	// The parent decides when a child ends, also when a terminal sends a signal to both.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	lua.Contain()
+	c := &child{reply: newReply(os.Stdout), sessions: map[uint32]*lua.Session{}, collections: map[uint32]*lua.Collection{}}
+	if err := c.serve(os.Stdin); !errors.Is(err, io.EOF) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child answers the requests of its parent, one after the other.
+type child struct {
+	reply       *reply
+	settings    settings
+	fence       fence
+	sessions    map[uint32]*lua.Session // by program
+	collections map[uint32]*lua.Collection
+}
+
+// serve answers until there are no more requests, which is io.EOF.
+func (c *child) serve(requests io.Reader) error {
+	reader := bufio.NewReaderSize(requests, 64<<10)
+	var buffer []byte
+	for {
+		frame, err := readFrame(reader, buffer, 1<<30)
+		if err != nil {
+			return err
+		}
+		buffer = frame
+		c.reply.wakeWatch()
+		d := &decoder{rest: frame}
+		if err := c.handle(d); err != nil {
+			return err
+		}
+		if d.bad {
+			return errors.New("a request is cut short")
+		}
+		c.reply.flush()
+	}
+}
+
+func (c *child) handle(d *decoder) error {
+	switch ask := d.u8(); ask {
+	case askReady:
+		c.settings = d.settings()
+		var err error
+		if c.fence, err = contain(); err != nil {
+			return err
+		}
+		go c.reply.watch()
+		return c.allow(c.settings.memory)
+	case askGrow:
+		return c.allow(d.i64())
+	case askProgram:
+		number, source := d.u32(), string(d.bytes())
+		c.step(compileTimeout, func() answer { return c.program(number, source) })
+	case askCheck:
+		function, source := d.text(), string(d.bytes())
+		c.step(compileTimeout, func() answer { return check(function, source) })
+	case askJudge:
+		c.judge(d)
+	case askTransform:
+		c.transform(d)
+	case askCollect:
+		c.step(c.settings.objectTimeout, func() answer { return c.collect(d) })
+	case askAggregate:
+		c.aggregate(d)
+	default:
+		return fmt.Errorf("an unknown request %d", ask)
+	}
+	return nil
+}
+
+// step does one thing under the watch's eyes and answers with its result.
+func (c *child) step(limit time.Duration, do func() answer) {
+	c.reply.begin(limit)
+	a := do()
+	c.reply.end(a)
+}
+
+// allow sets how much memory the child may use. The collector works harder before that, and the watch ends the child before the
+// system does, because the watch can say why.
+func (c *child) allow(memory int64) error {
+	if err := c.fence.allow(memory, c.settings.maxMemory); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(memory / 4 * 3)
+	c.reply.setMemory(memory)
+	c.reply.add(answer{kind: answerReady})
+	return nil
+}
+
+func (c *child) program(number uint32, source string) answer {
+	program, err := lua.Compile(source)
+	if err != nil {
+		return faultAnswer(err)
+	}
+	options := lua.Options{
+		Now: c.settings.now, Seed: c.settings.seed,
+		ObjectTimeout: c.settings.objectTimeout, AggregateTimeout: c.settings.aggregateTimeout,
+	}
+	if c.settings.print {
+		options.Print = func(line string) { c.reply.add(answer{kind: answerPrint, text: shown(line)}) }
+	}
+	c.sessions[number] = program.NewSession(options)
+	return answer{kind: answerReady}
+}
+
+func (c *child) judge(d *decoder) {
+	session, kind := c.sessions[d.u32()], d.kind()
+	for range d.u32() {
+		raw := d.bytes()
+		if session == nil || d.bad {
+			d.bad = true
+			return
+		}
+		c.step(c.settings.objectTimeout, func() answer {
+			match, err := session.Evaluate(context.Background(), object.Object{Kind: kind, Raw: raw})
+			switch {
+			case err != nil:
+				return faultAnswer(err)
+			case match.Matching:
+				return answer{kind: answerYes, text: match.Message}
+			case match.Message != "":
+				return answer{kind: answerNoBecause, text: match.Message}
+			}
+			return answer{kind: answerNo}
+		})
+	}
+}
+
+func (c *child) transform(d *decoder) {
+	session, kind, count := c.sessions[d.u32()], d.kind(), d.u32()
+	raw := d.bytes()
+	if session == nil || count != 1 || d.bad {
+		d.bad = true
+		return
+	}
+	c.step(c.settings.objectTimeout, func() answer {
+		patch, message, err := session.Transform(context.Background(), object.Object{Kind: kind, Raw: raw})
+		if err != nil {
+			return faultAnswer(err)
+		}
+		a := answer{kind: answerPatch, text: message}
+		if patch != nil {
+			a.raw, err = json.Marshal(patch)
+		}
+		if err != nil {
+			return faultAnswer(err)
+		}
+		if len(a.raw) > maxItem {
+			return answer{kind: answerFailure, text: "the changed object is too large"}
+		}
+		return a
+	})
+}
+
+func (c *child) collect(d *decoder) answer {
+	first, kind, count, number := d.u32(), d.kind(), d.u32(), d.u32()
+	collection := c.collections[number]
+	if collection == nil {
+		collection = lua.NewCollection()
+		c.collections[number] = collection
+	}
+	collection.Truncate(int(first))
+	d.bad = d.bad || collection.Len() != int(first)
+	for range count {
+		raw := d.bytes()
+		if d.bad {
+			break
+		}
+		collection.Add(object.Object{Kind: kind, Raw: raw})
+	}
+	return answer{kind: answerReady}
+}
+
+func (c *child) aggregate(d *decoder) {
+	session, number, count := c.sessions[d.u32()], d.u32(), d.u32()
+	collection := c.collections[number]
+	delete(c.collections, number)
+	if collection == nil {
+		collection = lua.NewCollection()
+	}
+	collection.Truncate(int(count))
+	if session == nil || collection.Len() != int(count) || d.bad {
+		d.bad = true
+		return
+	}
+	c.reply.begin(c.settings.aggregateTimeout)
+	selected, err := session.Aggregate(context.Background(), collection)
+	if err != nil {
+		c.reply.end(faultAnswer(err))
+		return
+	}
+	for _, one := range selected {
+		c.reply.add(answer{
+			kind: answerSelected, index: uint32(one.Index), text: one.Message, raw: collection.Object(one.Index).Raw,
+		})
+	}
+	c.reply.end(answer{kind: answerReady})
+}

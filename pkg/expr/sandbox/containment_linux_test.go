@@ -1,0 +1,278 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// aChild is a session and the process of its child, which is running.
+func aChild(t *testing.T, p *Pool, options Options) (*Session, *process) {
+	t.Helper()
+	s := open(t, p, options)
+	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
+		t.Fatal(err)
+	}
+	return s, processOf(s)
+}
+
+func processOf(s *Session) *process {
+	w := <-s.free
+	defer func() { s.free <- w }()
+	return w.process
+}
+
+func proc(t *testing.T, pid int, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name)) //nolint:gosec // a file of the kernel
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// field is the rest of the line that begins so.
+func field(t *testing.T, text, begin string) string {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, begin); ok {
+			return strings.Join(strings.Fields(rest), " ")
+		}
+	}
+	t.Fatalf("no %s in %s", begin, text)
+	return ""
+}
+
+func TestContainment(t *testing.T) {
+	t.Setenv("SECRET", "canary")
+	// As a careless parent leaves it open: it comes to the child and must be closed there.
+	file, err := syscall.Open("/etc/passwd", syscall.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(file) }()
+	_, child := aChild(t, newPool(t, Config{}), Options{})
+	pid := child.cmd.Process.Pid
+
+	environ := strings.Split(strings.TrimSuffix(proc(t, pid, "environ"), "\x00"), "\x00")
+	if want := []string{"GOTRACEBACK=none", "GOMAXPROCS=1", "MALLOC_ARENA_MAX=1"}; !slices.Equal(environ, want) {
+		t.Errorf("environment: %q", environ)
+	}
+	entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		target, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "fd", entry.Name()))
+		number, _ := strconv.Atoi(entry.Name())
+		if pipe := number <= 2; err != nil || pipe != strings.HasPrefix(target, "pipe:") || !pipe && !strings.HasPrefix(target, "anon_inode:[event") {
+			t.Errorf("descriptor %s is %s, %v", entry.Name(), target, err)
+		}
+	}
+	limits := proc(t, pid, "limits")
+	for name, want := range map[string]string{"Max core file size": "0 0 bytes", "Max open files": "8 8 files"} {
+		if got := field(t, limits, name); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	space := strings.Fields(field(t, limits, "Max address space"))
+	soft, _ := strconv.Atoi(space[0])
+	hard, _ := strconv.Atoi(space[1])
+	size, _ := strconv.Atoi(strings.Fields(field(t, proc(t, pid, "status"), "VmSize:"))[0])
+	if room := soft - size<<10; room <= 0 || room > 2*smallMemory || hard <= soft || hard > soft+DefaultMaxMemory {
+		t.Errorf("address space: %v of %d kB", space, size)
+	}
+	if got := field(t, proc(t, pid, "status"), "NoNewPrivs:"); got != "1" {
+		t.Errorf("NoNewPrivs: %s", got)
+	}
+	if got := strings.TrimSpace(proc(t, pid, "oom_score_adj")); got != "1000" {
+		t.Errorf("oom_score_adj: %s", got)
+	}
+	if got, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "cwd")); got != "/" {
+		t.Errorf("working directory: %s, %v", got, err)
+	}
+}
+
+// TestAnyUser starts a program that is its own child, as a user who may write nowhere.
+func TestAnyUser(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "probe"), `function evaluate() return {message="said"} end`)
+	cmd.Dir = "/"
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	}
+	if output, err := cmd.CombinedOutput(); err != nil || string(output) != "said <nil>\n" {
+		t.Errorf("got %s, %v", output, err)
+	}
+}
+
+// TestDiesWithParent kills a program whose child is busy.
+func TestDiesWithParent(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "probe"), `function evaluate() while true do end end`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var children []int
+	// Before it is busy it would end because its pipes are closed.
+	wait(t, "the child to be busy", func() bool {
+		if children = childrenOf(t, cmd.Process.Pid); len(children) != 1 {
+			return false
+		}
+		ticks, _ := strconv.Atoi(strings.Fields(proc(t, children[0], "stat"))[13])
+		return ticks >= 10
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	wait(t, "the child's end", func() bool {
+		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(children[0]), "status"))
+		return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || strings.Contains(string(text), "State:\tZ")
+	})
+}
+
+// wait waits until something is so.
+func wait(t *testing.T, what string, isSo func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(10 * time.Second); !isSo(); <-ticker.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited for %s in vain", what)
+		}
+	}
+}
+
+func childrenOf(t *testing.T, pid int) []int {
+	t.Helper()
+	lists, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "children"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []int
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) //nolint:gosec // a file of the kernel; the thread may be gone
+		for _, word := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(word)
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// TestStoppedChild stops a child as a debugger does. The parent's own limit must act, and no object be blamed.
+func TestStoppedChild(t *testing.T) {
+	s, child := aChild(t, newPool(t, Config{}), short)
+	if err := child.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	got, err := judgeAll(t, s, behave, objectsOf(t, "yes", "no")...)
+	if err != nil || !slices.Equal(got, []string{"yes0 yes yes0 is yes", "no1 no"}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if took := time.Since(begin); took > short.ObjectTimeout+grace+silence+5*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+// TestKilledChild kills a child between two objects, as the kernel does when memory runs out.
+func TestKilledChild(t *testing.T) {
+	s, child := aChild(t, newPool(t, Config{}), short)
+	if err := child.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := judgeAll(t, s, behave, objectsOf(t, "yes", "no")...)
+	if err != nil || !slices.Equal(got, []string{"yes0 yes yes0 is yes", "no1 no"}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// TestNoLeaks opens and closes much, and counts what is left.
+func TestNoLeaks(t *testing.T) {
+	p := newPool(t, Config{})
+	use := func() {
+		for range 3 {
+			s := p.Open(short)
+			if _, err := judgeAll(t, s, behave, objectsOf(t, "yes", "native", "loop")...); err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+		}
+	}
+	use()
+	before := descriptors(t)
+	use()
+	if after := descriptors(t); after > before {
+		t.Errorf("%d descriptors, before %d", after, before)
+	}
+	if left := childrenOf(t, os.Getpid()); len(left) > 0 {
+		t.Errorf("children are left: %v", left)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.sessions) > 0 || !p.memory.TryAcquire(p.sessionMemory) {
+		t.Errorf("%d sessions are left, or memory is", len(p.sessions))
+	}
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// TestChildKeepsToItsMemory watches children that want all memory.
+func TestChildKeepsToItsMemory(t *testing.T) {
+	const bytes = 256 << 20
+	for _, body := range []string{
+		`local s = "x" while true do s = s .. s end`,
+		`local t = {} while true do t[#t + 1] = {} end`,
+		`local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1000000 + i % 7) end`,
+		`local t = {} for i = 1, 2000 do t[i] = "" end return {message = table.concat(t, ("x"):rep(1000000))}`,
+		`return {message = ("x"):rep(1000000):gsub(".", ("y"):rep(1000000))}`,
+		`return {message = string.format("%999999999d", 1)}`,
+	} {
+		s := open(t, newPool(t, Config{}), Options{ObjectTimeout: time.Minute, Memory: bytes})
+		stop, peak := make(chan struct{}), make(chan int)
+		go func() {
+			most := 0
+			for {
+				select {
+				case <-stop:
+					peak <- most
+					return
+				default:
+				}
+				for _, pid := range childrenOf(t, os.Getpid()) {
+					text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status")) //nolint:gosec // a file of the kernel
+					_, rest, _ := strings.Cut(string(text), "VmHWM:")
+					if words := strings.Fields(rest); len(words) > 0 {
+						kilobytes, _ := strconv.Atoi(words[0])
+						most = max(most, kilobytes<<10)
+					}
+				}
+			}
+		}()
+		_, err := s.Evaluate(t.Context(), "function evaluate() "+body+" end", configMap(t, "a", "x"))
+		close(stop)
+		most := <-peak
+		// The heap grows by a step at once, and the program's own text counts too.
+		if most > bytes+memoryStep+16<<20 {
+			t.Errorf("%s: %d MB", body, most>>20)
+		}
+		t.Logf("%s: %d MB, %v", body, most>>20, err)
+	}
+}

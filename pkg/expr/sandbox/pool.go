@@ -1,0 +1,147 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// DefaultMaxMemory is what all children together may use, in bytes, unless a Config says otherwise.
+	DefaultMaxMemory = 512 << 20
+	// MinMaxMemory is the least with which every script can run that keeps to the default limits.
+	MinMaxMemory = defaultMemory + compilerMemory
+
+	// defaultMemory is what one child may use.
+	defaultMemory = 256 << 20
+	// smallMemory is what a child gets first when it looks at one object after the other: many times what a usual script needs.
+	smallMemory = memoryStep
+	// compilerMemory is set aside for the child that compiles.
+	compilerMemory = memoryStep
+	// memoryStep is by what a Go heap's address space grows. Only multiples of it make sense.
+	memoryStep = 64 << 20
+)
+
+// Config says how children are started, and how much they may use together.
+type Config struct {
+	// Command starts a child. Empty means this program.
+	Command []string
+	// MaxMemory bounds all children together, in bytes. Zero means 512 MiB.
+	MaxMemory int64
+}
+
+// Pool starts children and bounds what they use. It is safe for concurrent use.
+type Pool struct {
+	command []string
+	starter starter
+	// memory is what sessions can reserve, of sessionMemory bytes.
+	memory        *semaphore.Weighted
+	sessionMemory int64
+	compiler      *Session
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[*Session]struct{}
+}
+
+// New makes a pool. It starts nothing.
+func New(config Config) *Pool {
+	total := config.MaxMemory
+	if total == 0 {
+		total = DefaultMaxMemory
+	}
+	p := &Pool{command: config.Command, sessionMemory: max(0, total-compilerMemory), sessions: map[*Session]struct{}{}}
+	p.memory = semaphore.NewWeighted(p.sessionMemory)
+	p.compiler = p.newSession(Options{Memory: compilerMemory, ObjectTimeout: compileTimeout})
+	p.compiler.prepaid = true
+	return p
+}
+
+// Close ends all sessions, and with them all children. It returns when they are gone.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	sessions := []*Session{p.compiler}
+	for s := range p.sessions {
+		sessions = append(sessions, s)
+	}
+	p.mu.Unlock()
+	for _, s := range sessions {
+		s.Close()
+	}
+	p.starter.stop()
+}
+
+// Options are what a run gives its scripts.
+type Options struct {
+	// Now is what os.time and os.date show during the whole session.
+	Now time.Time
+	// Seed is where math.random starts.
+	Seed int64
+	// ObjectTimeout limits the judging or changing of one object. Zero means 2 seconds.
+	ObjectTimeout time.Duration
+	// AggregateTimeout limits an aggregated script. Zero means 60 seconds.
+	AggregateTimeout time.Duration
+	// Memory limits one child, in bytes. Zero means 256 MiB.
+	Memory int64
+	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
+	// a time. Nil drops it.
+	Print func(line string)
+}
+
+// Open begins a session: one run's use of children. A child starts when the first script is used. Close ends the session.
+func (p *Pool) Open(options Options) *Session {
+	if options.ObjectTimeout == 0 {
+		options.ObjectTimeout = 2 * time.Second
+	}
+	if options.AggregateTimeout == 0 {
+		options.AggregateTimeout = time.Minute
+	}
+	if options.Memory == 0 {
+		options.Memory = defaultMemory
+	}
+	s := p.newSession(options)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		s.cancel()
+	} else {
+		p.sessions[s] = struct{}{}
+	}
+	return s
+}
+
+// reserve waits for memory.
+func (p *Pool) reserve(ctx context.Context, n int64) error {
+	if n > p.sessionMemory {
+		return fmt.Errorf("a script may use %s, but of all memory for scripts only %s can be had: raise --max-script-memory",
+			inMiB(n), inMiB(p.sessionMemory))
+	}
+	if p.memory.Acquire(ctx, n) != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// child is the command of a child, not started.
+func (p *Pool) child() (*exec.Cmd, error) {
+	if len(p.command) == 0 {
+		self, err := ownProgram()
+		if err != nil {
+			return nil, fmt.Errorf("finding the own program, which runs scripts: %w", err)
+		}
+		return &exec.Cmd{Path: self, Args: []string{self, childArgument}}, nil
+	}
+	path, err := exec.LookPath(p.command[0])
+	if err != nil {
+		return nil, fmt.Errorf("finding the program that runs scripts: %w", err)
+	}
+	return &exec.Cmd{Path: path, Args: append(append([]string{}, p.command...), childArgument)}, nil
+}

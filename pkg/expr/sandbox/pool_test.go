@@ -1,0 +1,111 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestMemoryIsReserved lets sessions wait for each other's memory.
+func TestMemoryIsReserved(t *testing.T) {
+	p := newPool(t, Config{MaxMemory: compilerMemory + 2*smallMemory})
+	use := func(ctx context.Context, s *Session) error {
+		_, err := s.Evaluate(ctx, behave, configMap(t, "a", ""))
+		return err
+	}
+	first, second, third := open(t, p, Options{}), open(t, p, Options{}), open(t, p, Options{})
+	for _, s := range []*Session{first, second} {
+		if err := use(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := errors.New("too late")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, late)
+	defer cancel()
+	if err := use(ctx, third); !errors.Is(err, late) {
+		t.Errorf("there was memory for a third child: %v", err)
+	}
+	time.AfterFunc(100*time.Millisecond, first.Close)
+	if err := use(t.Context(), third); err != nil {
+		t.Errorf("after one was closed: %v", err)
+	}
+	if problems, err := p.Compile(t.Context(), []Script{{Source: "x = 1"}}); err != nil || problems[0] != nil {
+		t.Errorf("compiling must not wait: %v, %v", problems, err)
+	}
+}
+
+func TestTooMuchMemoryIsRefused(t *testing.T) {
+	p := newPool(t, Config{MaxMemory: compilerMemory + smallMemory})
+	_, err := open(t, p, Options{ObjectTimeout: 30 * time.Second}).Evaluate(t.Context(), behave, configMap(t, "a", "more"))
+	want := "a script may use 256 MiB, but of all memory for scripts only 64 MiB can be had: raise --max-script-memory"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNobodyWaitsForever lets many sessions, with two children each, want all the memory at once.
+func TestNobodyWaitsForever(t *testing.T) {
+	p := newPool(t, Config{MaxMemory: MinMaxMemory})
+	var all sync.WaitGroup
+	for n := range 4 {
+		all.Go(func() {
+			s := open(t, p, Options{ObjectTimeout: 30 * time.Second})
+			defer s.Close()
+			if !s.addWorker() && n == 0 {
+				t.Error("there was no second child")
+			}
+			for range 3 {
+				all.Go(func() {
+					match, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "more"))
+					if err != nil && !errors.Is(err, ErrClosed) || err == nil && match.Message != "#900000" {
+						t.Errorf("got %v, %v", match, err)
+					}
+				})
+			}
+			if match, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "more")); err != nil || match.Message != "#900000" {
+				t.Errorf("got %v, %v", match, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestSecondChild lets a script be slower than the list.
+func TestSecondChild(t *testing.T) {
+	source := `function evaluate() local n = 0 for i = 1, 100000 do n = n + i end return {matching=true, message=obj.data.k} end`
+	for name, c := range map[string]struct {
+		memory  int64
+		workers int
+	}{"memory for two": {2 * smallMemory, 2}, "memory for one": {smallMemory, 1}} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, newPool(t, Config{MaxMemory: compilerMemory + c.memory}), Options{})
+			next := 0
+			stream := s.Stream(source, func(j Judged) error {
+				if j.Err != nil || !strings.HasPrefix(j.Message, fmt.Sprint(next, " ")) {
+					return fmt.Errorf("object %d: %v %w", next, j.Message, j.Err)
+				}
+				next++
+				return nil
+			})
+			value := strings.Repeat("x", 4000)
+			for i := range 400 {
+				if err := stream.Add(t.Context(), configMap(t, "a", fmt.Sprint(i, " ", value))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := stream.Finish(t.Context()); err != nil || next != 400 {
+				t.Errorf("%d judged, %v", next, err)
+			}
+			if s.workers != c.workers {
+				t.Errorf("%d children", s.workers)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"encoding/binary"
+	"os"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	// beat is how often the watch looks.
+	beat = 10 * time.Millisecond
+	// heartbeat is how long the answers to a batch are held back at most.
+	heartbeat = 100 * time.Millisecond
+	// exitWatched is the exit status of a child that its watch ended.
+	exitWatched = 3
+)
+
+// reply gathers a child's answers in frames. Its watch ends the child when a step takes too long or too much memory, with all
+// answers so far and the reason: so it is known which object is to blame, and nothing has to be judged twice.
+type reply struct {
+	out  *os.File
+	wake chan struct{}
+
+	mu      sync.Mutex
+	frame   []byte
+	flushed time.Time
+	memory  uint64    // bytes; 0 means that nothing is watched yet
+	due     time.Time // when the current step must have ended; zero when there is none
+}
+
+func newReply(out *os.File) *reply {
+	return &reply{out: out, wake: make(chan struct{}, 1), frame: make([]byte, headerSize, 2*flushSize)}
+}
+
+func (r *reply) setMemory(bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.memory = uint64(bytes)
+}
+
+// begin begins a step that may take so long.
+func (r *reply) begin(limit time.Duration) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.due = now.Add(limit + grace)
+}
+
+// end ends the step with its answer.
+func (r *reply) end(a answer) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.due = time.Time{}
+	r.append(a)
+	if now.Sub(r.flushed) > heartbeat {
+		r.send()
+		r.flushed = now
+	}
+}
+
+// add adds an answer in the middle of a step.
+func (r *reply) add(a answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.append(a)
+}
+
+// flush sends what there is. A request is done.
+func (r *reply) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.send()
+	r.flushed = time.Now()
+}
+
+func (r *reply) append(a answer) {
+	r.frame = a.append(r.frame)
+	if len(r.frame) > flushSize {
+		r.send()
+	}
+}
+
+func (r *reply) send() {
+	if len(r.frame) == headerSize {
+		return
+	}
+	binary.LittleEndian.PutUint32(r.frame, uint32(len(r.frame)-headerSize))
+	if _, err := r.out.Write(r.frame); err != nil {
+		os.Exit(1) // the parent is gone
+	}
+	r.frame = r.frame[:headerSize]
+}
+
+// wakeWatch lets the watch look while a request is answered. A child that waits for its parent does not wake up at all.
+func (r *reply) wakeWatch() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *reply) watch() {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for range r.wake {
+		ticker.Reset(beat)
+		for idle := 0; idle < 2; {
+			now := <-ticker.C
+			metrics.Read(samples)
+			if r.look(now, samples[0].Value.Uint64()-samples[1].Value.Uint64()) {
+				idle = 0
+			} else {
+				idle++
+			}
+		}
+		ticker.Stop()
+	}
+}
+
+// look ends the child if it must, and says whether a step is going on.
+func (r *reply) look(now time.Time, used uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.due.IsZero():
+		return false
+	case used > r.memory/8*7:
+		r.die(answerOutOfMemory)
+	case now.After(r.due):
+		r.die(answerOutOfTime)
+	}
+	return true
+}
+
+func (r *reply) die(reason answerKind) {
+	r.append(answer{kind: reason})
+	r.send()
+	os.Exit(exitWatched)
+}

@@ -1,0 +1,206 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// printLines and printLength bound what scripts print in one session.
+	printLines, printLength = 64, 256
+	// maxWorkers is how many children judge for one session at most.
+	maxWorkers = 2
+)
+
+// Session is one run's use of children. It is safe for concurrent use.
+type Session struct {
+	pool    *Pool
+	options Options
+	prepaid bool // its memory is set aside
+	ctx     context.Context
+	cancel  context.CancelFunc
+	// busy counts the goroutines that use workers.
+	busy sync.WaitGroup
+	// free are the workers that nobody has.
+	free chan *worker
+
+	mu        sync.Mutex
+	closed    bool
+	workers   int
+	collects  int // how many aggregates are open
+	aggregate uint32
+	exhausted int
+	last      error // of exhausted
+	printed   int
+	batches   []*batch // for use again
+}
+
+func (p *Pool) newSession(options Options) *Session {
+	s := &Session{pool: p, options: options, free: make(chan *worker, maxWorkers), workers: 1}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.free <- &worker{session: s}
+	return s
+}
+
+// Close ends what is going on, and the children. It returns when they are gone.
+func (s *Session) Close() {
+	s.mu.Lock()
+	closed, workers := s.closed, s.workers
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return
+	}
+	s.cancel()
+	s.busy.Wait()
+	for range workers {
+		(<-s.free).retire()
+	}
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	delete(s.pool.sessions, s)
+}
+
+// use calls work with a worker, unless the context or the session ends before.
+func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *worker) error) error {
+	s.mu.Lock()
+	if s.closed || s.ctx.Err() != nil {
+		s.mu.Unlock()
+		return ErrClosed
+	}
+	s.busy.Add(1)
+	s.mu.Unlock()
+	defer s.busy.Done()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(ErrClosed) })()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case w := <-s.free:
+		defer func() { s.free <- w }()
+		return work(ctx, w)
+	}
+}
+
+// Evaluate judges one object.
+func (s *Session) Evaluate(ctx context.Context, source string, o object.Object) (lua.Match, error) {
+	b := newBatch(o.Kind)
+	b.add(o)
+	err := s.use(ctx, func(ctx context.Context, w *worker) error { return s.judge(ctx, w, source, b) })
+	if err != nil {
+		return lua.Match{}, err
+	}
+	one := b.verdicts[0]
+	return lua.Match{Matching: one.matching, Message: one.message}, one.err
+}
+
+// impatient returns the error of a session in which too many objects used up their time or memory.
+func (s *Session) impatient() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exhausted < maxExhausted {
+		return nil
+	}
+	return outOfPatience(s.last)
+}
+
+// exhaust counts an object that used up its time or memory.
+func (s *Session) exhaust(o object.Object, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.exhausted++
+	s.last = &objectError{o.String(), err}
+}
+
+// objectError says at which object an error came.
+type objectError struct {
+	object string
+	err    error
+}
+
+// Error names the object first.
+func (e *objectError) Error() string { return e.object + ": " + e.err.Error() }
+
+func (s *Session) print(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.options.Print == nil || s.printed == printLines || len(line) > printLength {
+		return
+	}
+	s.printed++
+	s.options.Print(line)
+}
+
+// collecting says whether a child must have room for the objects of an aggregate.
+func (s *Session) collecting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.collects > 0
+}
+
+// addWorker adds a second worker, if its memory can be had without waiting. Not beside an aggregate: its child has the
+// objects, and whoever waits for memory must hold none.
+func (s *Session) addWorker() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	memory := min(smallMemory, s.options.Memory)
+	if s.workers == maxWorkers || s.collects > 0 || s.closed || !s.pool.memory.TryAcquire(memory) {
+		return false
+	}
+	s.workers++
+	s.free <- &worker{session: s, reserved: memory}
+	return true
+}
+
+// shrink takes the other worker away, if there is one. Who calls it has a worker.
+func (s *Session) shrink(ctx context.Context) error {
+	s.mu.Lock()
+	before := s.workers
+	s.workers = 1
+	s.mu.Unlock()
+	if before == 1 {
+		return nil
+	}
+	select {
+	case other := <-s.free:
+		other.retire()
+		return nil
+	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.workers = before
+		return context.Cause(ctx)
+	}
+}
+
+// batchFor returns a batch that is empty.
+func (s *Session) batchFor(kind object.Kind) *batch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.batches)
+	if n == 0 {
+		return newBatch(kind)
+	}
+	b := s.batches[n-1]
+	s.batches = s.batches[:n-1]
+	b.kind = kind
+	return b
+}
+
+// recycle keeps a batch for use again.
+func (s *Session) recycle(b *batch) {
+	b.reset()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cap(b.items) <= 2*batchSize && len(s.batches) < maxWorkers+2 {
+		s.batches = append(s.batches, b)
+	}
+}

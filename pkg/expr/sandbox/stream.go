@@ -1,0 +1,138 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// slow is how long a stream waits for its only child, all in all, before it asks for a second one.
+const slow = 500 * time.Millisecond
+
+// Judged is what a script said of one object.
+type Judged struct {
+	// Object's Raw is valid only during the call that it is handed to.
+	Object   object.Object
+	Matching bool
+	// Message is at most 1 KiB, without control characters.
+	Message string
+	// Err says why the object could not be judged: a *lua.ScriptError, *lua.TimeoutError or *BudgetError. The judging of the
+	// others goes on.
+	Err error
+}
+
+// Stream judges many objects while they are read. It is for one goroutine.
+type Stream struct {
+	session *Session
+	source  string
+	each    func(Judged) error
+	filling *batch
+	// flights are the batches that are being judged, the oldest first.
+	flights []*flight
+	waited  time.Duration
+	err     error // ends the stream
+}
+
+// flight is a batch that is being judged.
+type flight struct {
+	batch *batch
+	err   error
+	done  chan struct{}
+}
+
+// Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and so
+// somewhat behind Add. Its error ends the stream.
+func (s *Session) Stream(source string, each func(Judged) error) *Stream {
+	return &Stream{session: s, source: source, each: each}
+}
+
+// Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An error is
+// that of each, or ends all judging; the same error comes again from then on.
+func (st *Stream) Add(ctx context.Context, o object.Object) error {
+	if st.err != nil {
+		return st.err
+	}
+	if st.filling != nil && !st.filling.accepts(o) {
+		if err := st.send(ctx); err != nil {
+			return err
+		}
+	}
+	if st.filling == nil {
+		st.filling = st.session.batchFor(o.Kind)
+	}
+	st.filling.add(o)
+	return nil
+}
+
+// Finish judges what is left.
+func (st *Stream) Finish(ctx context.Context) error {
+	if st.err == nil && st.filling != nil {
+		_ = st.send(ctx) // kept in st.err
+	}
+	for st.err == nil && len(st.flights) > 0 {
+		st.land(ctx)
+	}
+	return st.err
+}
+
+// send lets the filled batch be judged, when there is a place for it.
+func (st *Stream) send(ctx context.Context) error {
+	for st.err == nil && len(st.flights) > 0 && st.full() {
+		st.land(ctx)
+	}
+	if st.err != nil {
+		return st.err
+	}
+	f := &flight{batch: st.filling, done: make(chan struct{})}
+	st.filling = nil
+	st.flights = append(st.flights, f)
+	go func() {
+		defer close(f.done)
+		f.err = st.session.use(ctx, func(ctx context.Context, w *worker) error {
+			return st.session.judge(ctx, w, st.source, f.batch)
+		})
+	}()
+	return nil
+}
+
+// full says whether there are as many flights as children, and one that waits where there are two: the children shall not wait
+// for the order of the results.
+func (st *Stream) full() bool {
+	st.session.mu.Lock()
+	workers := st.session.workers
+	st.session.mu.Unlock()
+	return len(st.flights) >= 2*workers-1
+}
+
+// land waits for the oldest flight and hands on its verdicts.
+func (st *Stream) land(ctx context.Context) {
+	f := st.flights[0]
+	begin := time.Now()
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		st.err = context.Cause(ctx)
+		return
+	}
+	if st.waited += time.Since(begin); st.waited > slow && st.session.addWorker() {
+		st.waited = 0
+	}
+	st.flights = st.flights[1:]
+	var foul *protocolError
+	if errors.As(f.err, &foul) {
+		st.err = f.err
+		return // what such a child said before is not used either
+	}
+	for i, v := range f.batch.verdicts {
+		if st.err = st.each(Judged{f.batch.object(i), v.matching, v.message, v.err}); st.err != nil {
+			return
+		}
+	}
+	st.err = f.err
+	st.session.recycle(f.batch)
+}

@@ -1,0 +1,99 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Both directions carry frames: u32 length, then that many bytes. All numbers are little-endian.
+const headerSize = 4
+
+// appendText writes a text of at most 64 KiB, which is longer than any text may be; what is longer is cut.
+func appendText(b []byte, text string) []byte {
+	text = text[:min(len(text), 1<<16-1)]
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
+	return append(b, text...)
+}
+
+func appendBytes(b, data []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	return append(b, data...)
+}
+
+// decoder takes values off the front of a frame. After a fault it yields zeros.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.bad || n < 0 || n > len(d.rest) {
+		d.bad, d.rest = true, nil
+		return nil
+	}
+	taken := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return taken
+}
+
+func (d *decoder) u8() uint8 {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) u32() uint32 {
+	if b := d.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (d *decoder) i64() int64 {
+	if b := d.take(8); b != nil {
+		return int64(binary.LittleEndian.Uint64(b))
+	}
+	return 0
+}
+
+func (d *decoder) text() string {
+	if b := d.take(2); b != nil {
+		return string(d.take(int(binary.LittleEndian.Uint16(b))))
+	}
+	return ""
+}
+
+func (d *decoder) bytes() []byte { return d.take(int(d.u32())) }
+
+// readFrame reads one frame into the buffer, which it grows if it must, and returns its content.
+func readFrame(r io.Reader, buffer []byte, limit int) ([]byte, error) {
+	var header [headerSize]byte
+	if _, err := io.ReadFull(r, header[:]); err != nil {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(header[:]))
+	if length == 0 || length > int64(limit) {
+		return nil, &protocolError{fmt.Sprintf("a frame of %d bytes", length)}
+	}
+	if int64(cap(buffer)) < length {
+		buffer = make([]byte, length)
+	}
+	buffer = buffer[:length]
+	if _, err := io.ReadFull(r, buffer); err != nil {
+		return nil, err
+	}
+	return buffer, nil
+}
+
+// protocolError says that a child answered what no child of ours answers.
+type protocolError struct{ what string }
+
+// Error names what was wrong.
+func (e *protocolError) Error() string {
+	return "the process that runs scripts sent " + e.what + ", which it never should; it was ended, and no answer of it is used"
+}

@@ -1,0 +1,151 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+)
+
+// worker is a place for one child. Its child can be replaced by a fresh one. One goroutine at a time has it.
+type worker struct {
+	session *Session
+	process *process // nil before the first use and after a death
+	// reserved is the memory that is reserved for the child, in bytes. It stays reserved from one child to the next.
+	reserved int64
+	// full asks for all that one child may use, after a smaller child was not enough.
+	full bool
+	// programs are the scripts that the child has compiled, by source.
+	programs map[string]uint32
+}
+
+// wanted is how much memory the child is to have.
+func (w *worker) wanted() int64 {
+	s := w.session
+	if w.full || s.collecting() {
+		return s.options.Memory
+	}
+	return min(smallMemory, s.options.Memory)
+}
+
+// ready starts a child where there is none, or one that is too small. Memory is reserved by who holds none, so that those who
+// wait never wait for each other.
+func (w *worker) ready(ctx context.Context) error {
+	s := w.session
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	wanted := w.wanted()
+	if w.reserved < wanted {
+		w.retire()
+		if err := s.shrink(ctx); err != nil {
+			return err
+		}
+		if !s.prepaid {
+			if err := s.pool.reserve(ctx, wanted); err != nil {
+				return err
+			}
+		}
+		w.reserved = wanted
+	}
+	if w.process != nil {
+		return nil
+	}
+	process, err := s.pool.startProcess()
+	if err != nil {
+		return err
+	}
+	w.process, w.programs = process, map[string]uint32{}
+	request := settings{
+		memory: w.reserved, maxMemory: max(w.reserved, s.pool.sessionMemory), now: s.options.Now, seed: s.options.Seed,
+		objectTimeout: s.options.ObjectTimeout, aggregateTimeout: s.options.AggregateTimeout, print: s.options.Print != nil,
+	}.append([]byte{askReady})
+	_, err = w.one(ctx, startLimit, [][]byte{request}, answerReady)
+	var died *death
+	if errors.As(err, &died) {
+		return fmt.Errorf("the process that runs scripts did not start: %s", died.detail)
+	}
+	return err
+}
+
+// retire ends the child and gives its memory back.
+func (w *worker) retire() {
+	w.bury()
+	if !w.session.prepaid && w.reserved > 0 {
+		w.session.pool.memory.Release(w.reserved)
+	}
+	w.reserved = 0
+}
+
+func (w *worker) bury() {
+	if w.process != nil {
+		w.process.bury()
+	}
+	w.process, w.programs = nil, nil
+}
+
+// ask is process.ask. After an error there is no child.
+func (w *worker) ask(ctx context.Context, limit time.Duration, request [][]byte, each func(answer) (bool, error)) error {
+	err := w.process.ask(ctx, limit, request, w.session.print, each)
+	if err != nil {
+		w.process, w.programs = nil, nil // it is gone already
+	}
+	return err
+}
+
+// one asks for a single answer, of the wanted kind or a fault.
+func (w *worker) one(ctx context.Context, limit time.Duration, request [][]byte, wanted answerKind) (one answer, err error) {
+	err = w.ask(ctx, limit, request, func(a answer) (bool, error) {
+		one = a
+		return true, a.mustBe(wanted)
+	})
+	return one, err
+}
+
+// program makes the child know a script, and returns its number. A script that does not compile, or that ends the child, is an
+// error for good.
+func (w *worker) program(ctx context.Context, source string) (uint32, error) {
+	if number, ok := w.programs[source]; ok {
+		return number, nil
+	}
+	number := uint32(len(w.programs))
+	request := binary.LittleEndian.AppendUint32([]byte{askProgram}, number)
+	request = appendBytes(request, []byte(source))
+	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerReady)
+	var died *death
+	switch {
+	case errors.As(err, &died):
+		return 0, died.budget(w.reserved, compileTimeout)
+	case err != nil:
+		return 0, err
+	}
+	if fault := one.fault(); fault != nil {
+		return 0, fault
+	}
+	w.programs[source] = number
+	return number, nil
+}
+
+// grow makes the child's memory larger, if that can be had without waiting.
+func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
+	if !w.session.pool.memory.TryAcquire(to - w.reserved) {
+		return false, nil
+	}
+	w.reserved = to
+	request := binary.LittleEndian.AppendUint64([]byte{askGrow}, uint64(to))
+	_, err := w.one(ctx, silence, [][]byte{request}, answerReady)
+	return true, err
+}
+
+// exhausted reports whether an error is that of an object that used up its time or memory.
+func exhausted(err error) bool {
+	var budget *BudgetError
+	var timeout *lua.TimeoutError
+	return errors.As(err, &budget) || errors.As(err, &timeout)
+}

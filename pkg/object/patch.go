@@ -1,0 +1,95 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+// CheckPatch refuses a merge patch that touches what says which object it is for.
+func CheckPatch(patch map[string]any) error {
+	for _, field := range []string{"apiVersion", "kind"} {
+		if _, ok := patch[field]; ok {
+			return fmt.Errorf("it sets %s; an object's identity must stay as it is", field)
+		}
+	}
+	metadata, ok := patch["metadata"]
+	if !ok {
+		return nil
+	}
+	fields, ok := metadata.(map[string]any)
+	if !ok {
+		return fmt.Errorf("its metadata is no map")
+	}
+	for _, field := range []string{"name", "namespace", "uid", "resourceVersion"} {
+		if _, ok := fields[field]; ok {
+			return fmt.Errorf("it sets metadata.%s; an object's identity must stay as it is", field)
+		}
+	}
+	return nil
+}
+
+// Changes is the part of a JSON merge patch (RFC 7386) that changes the value, as a merge patch. Nil when it changes nothing.
+// Numbers must be json.Number in both.
+func Changes(value, patch map[string]any) map[string]any {
+	changes := map[string]any{}
+	for key, wanted := range patch {
+		was, present := value[key]
+		wantedMap, isMap := wanted.(map[string]any)
+		wasMap, wasAMap := was.(map[string]any)
+		switch {
+		case wanted == nil:
+			if present {
+				changes[key] = nil
+			}
+		case isMap && wasAMap:
+			if inner := Changes(wasMap, wantedMap); inner != nil {
+				changes[key] = inner
+			}
+		case !present || !equal(was, wanted):
+			changes[key] = wanted
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return changes
+}
+
+// equal compares JSON values. 1 and 1.0 are the same number.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key, value := range a {
+			if other, ok := b[key]; !ok || !equal(value, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equal)
+	case json.Number:
+		b, ok := b.(json.Number)
+		return ok && (a == b || sameNumber(a, b))
+	}
+	return a == b
+}
+
+func sameNumber(a, b json.Number) bool {
+	// An exponent can make a number of a few bytes that is gigabytes long: those are compared as text.
+	if len(a) > 64 || len(b) > 64 || slices.ContainsFunc([]byte(a+b), func(c byte) bool { return c == 'e' || c == 'E' }) {
+		return false
+	}
+	x, okX := new(big.Rat).SetString(string(a))
+	y, okY := new(big.Rat).SetString(string(b))
+	return okX && okY && x.Cmp(y) == 0
+}

@@ -1,0 +1,75 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func decoded(t *testing.T, text string) map[string]any {
+	t.Helper()
+	value, err := JSON(text).Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value.(map[string]any)
+}
+
+func TestChangesHoldsOnlyWhatChanges(t *testing.T) {
+	const object = `{"metadata":{"labels":{"app":"x"}},"spec":{"replicas":3,"big":12345678901234567890,"list":[1,{"a":null}],"empty":{}}}`
+	for name, test := range map[string]struct{ patch, want string }{
+		"a new value":                       {`{"spec":{"replicas":0}}`, `{"spec":{"replicas":0}}`},
+		"one of two":                        {`{"spec":{"replicas":0},"metadata":{"labels":{"app":"x","new":"y"}}}`, `{"spec":{"replicas":0},"metadata":{"labels":{"new":"y"}}}`},
+		"the same value":                    {`{"spec":{"replicas":3}}`, ``},
+		"the same number, another spelling": {`{"spec":{"replicas":3.0}}`, ``},
+		"a big number":                      {`{"spec":{"big":12345678901234567890}}`, ``},
+		"a neighbour of a big number":       {`{"spec":{"big":12345678901234567891}}`, `{"spec":{"big":12345678901234567891}}`},
+		"null removes":                      {`{"spec":{"replicas":null}}`, `{"spec":{"replicas":null}}`},
+		"null where nothing is":             {`{"spec":{"none":null},"status":null}`, ``},
+		"the same list":                     {`{"spec":{"list":[1,{"a":null}]}}`, ``},
+		"another list":                      {`{"spec":{"list":[]}}`, `{"spec":{"list":[]}}`},
+		"an empty map where one is":         {`{"spec":{"empty":{}}}`, ``},
+		"a map in place of a number":        {`{"spec":{"replicas":{"a":1}}}`, `{"spec":{"replicas":{"a":1}}}`},
+		"a new map":                         {`{"metadata":{"annotations":{"a":"b"}}}`, `{"metadata":{"annotations":{"a":"b"}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want map[string]any
+			if test.want != "" {
+				want = decoded(t, test.want)
+			}
+			if diff := cmp.Diff(want, Changes(decoded(t, object), decoded(t, test.patch))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSameNumberDoesNotExplode(t *testing.T) {
+	if sameNumber("1e999999999", "1e999999998") || sameNumber(json.Number(strings.Repeat("1", 100)), "1") {
+		t.Error("different numbers are the same")
+	}
+}
+
+func TestCheckPatch(t *testing.T) {
+	for patch, want := range map[string]string{
+		`{"spec":{"name":"x"}}`:                "",
+		`{"metadata":{"labels":{"name":"x"}}}`: "",
+		`{"kind":"Pod"}`:                       "it sets kind;",
+		`{"apiVersion":"v2"}`:                  "it sets apiVersion;",
+		`{"metadata":null}`:                    "its metadata is no map",
+		`{"metadata":{"name":"x"}}`:            "it sets metadata.name;",
+		`{"metadata":{"namespace":null}}`:      "it sets metadata.namespace;",
+		`{"metadata":{"uid":"x"}}`:             "it sets metadata.uid;",
+		`{"metadata":{"resourceVersion":"1"}}`: "it sets metadata.resourceVersion;",
+	} {
+		err := CheckPatch(decoded(t, patch))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", patch, err, want)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// maxConsecutiveErrors is after how many objects in a row that could not be judged no more are tried.
+const maxConsecutiveErrors = 100
+
+// Observer is told how a reading goes. After a list had to begin anew, it is told its objects again. Nil functions are not
+// called.
+type Observer struct {
+	// Considered is told the kind of each object before it is judged.
+	Considered func(kind object.Kind)
+	// Candidate is told each object that matches. Its bytes are valid only during the call.
+	Candidate func(object.Candidate)
+}
+
+// Found collects the candidates of a Cleaner's selectors, each object once, in the order in which they were found.
+type Found struct {
+	// Candidates are what was found so far.
+	Candidates []object.Candidate
+	// Aggregate, if not nil, takes the objects' bytes, for the script that looks at all of them together. The candidates are
+	// then without.
+	Aggregate *sandbox.Aggregate
+	// Observer is told what happens while it happens.
+	Observer Observer
+	// Secrets are the candidates that are Secrets, with their bytes also where Candidates have none: to keep what is in them
+	// out of the script's messages.
+	Secrets []object.Object
+
+	seen map[types.UID]bool
+}
+
+func (f *Found) add(ctx context.Context, c object.Candidate) error {
+	if f.seen[c.UID] {
+		return nil
+	}
+	if f.seen == nil {
+		f.seen = map[types.UID]bool{}
+	}
+	f.seen[c.UID] = true
+	if f.Observer.Candidate != nil {
+		f.Observer.Candidate(c)
+	}
+	if f.Aggregate == nil {
+		c.Object = c.Clone()
+	} else {
+		if c.IsSecret() {
+			f.Secrets = append(f.Secrets, c.Clone())
+		}
+		if err := f.Aggregate.Add(ctx, c.Object); err != nil {
+			return err
+		}
+		c.Raw = nil
+	}
+	f.Candidates = append(f.Candidates, c)
+	return nil
+}
+
+// truncate takes back what a list had found before it began anew.
+func (f *Found) truncate(n int) {
+	for _, c := range f.Candidates[n:] {
+		delete(f.seen, c.UID)
+	}
+	f.Candidates = f.Candidates[:n]
+	if f.Aggregate != nil {
+		f.Aggregate.Truncate(n)
+	}
+}
+
+// Selection is how a selector's reading went.
+type Selection struct {
+	Kind  object.Kind
+	Scope Scope
+	// Considered is how many objects were judged.
+	Considered int64
+	// NotEvaluated are the objects that could not be judged, without their bytes.
+	NotEvaluated []object.Outcome
+	// Err says why the view is not complete, if it is not.
+	Err error
+}
+
+// Select reads and judges all that the selector selects. What it finds is added to found also when the view is not complete,
+// for the report; nothing may be touched then.
+func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Selection {
+	var result Selection
+	if result.Kind, result.Err = s.Resolve(ctx, reader); result.Err != nil {
+		return result
+	}
+	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
+		return result
+	}
+	for _, path := range result.Scope.paths(result.Kind) {
+		c := newCollector(ctx, s, result.Kind, found)
+		err := reader.list(ctx, result.Kind, path, s.labels.String(), func() error { return c.restart(ctx) }, func(raw []byte) error {
+			return c.add(ctx, raw)
+		})
+		if fault := c.finish(ctx); err == nil {
+			err = fault // after a fault of the list, one of the script does not matter
+		}
+		result.Considered += c.considered
+		result.NotEvaluated = append(result.NotEvaluated, c.outcomes()...)
+		if err != nil {
+			reader.forget(err, s.gvk)
+			result.Err = err
+			return result
+		}
+	}
+	if n := len(result.NotEvaluated); n > 0 {
+		first := result.NotEvaluated[0]
+		result.Err = fmt.Errorf("%s on %s (%d of %d objects could not be judged)", first.Detail, first.Object, n, result.Considered)
+	}
+	return result
+}
+
+// collector gathers what one list yields.
+type collector struct {
+	selector *Selector
+	kind     object.Kind
+	found    *Found
+	before   int // how many candidates there were before this list
+	// stream is the script at work, some objects behind the list. Nil when there is no script.
+	stream *sandbox.Stream
+	// added and considered are how many objects the list held so far that are to be judged, and how many were.
+	added, considered int64
+	// waiting are the objects that the script has not judged yet: their places in the list, and what the conditions said.
+	waiting      []waiting
+	notEvaluated []notEvaluated
+	failures     int // in a row
+	// stale is true while what comes back from the script is of a list that began anew.
+	stale bool
+}
+
+type waiting struct {
+	place   int64
+	because string
+}
+
+type notEvaluated struct {
+	place   int64
+	outcome object.Outcome
+}
+
+func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Found) *collector {
+	c := &collector{selector: s, kind: kind, found: found, before: len(found.Candidates)}
+	c.open(ctx)
+	return c
+}
+
+func (c *collector) open(ctx context.Context) {
+	if c.selector.judge.Script != "" {
+		c.stream = c.selector.judge.Session.Stream(c.selector.judge.Script, func(answer sandbox.Judged) error { return c.answered(ctx, answer) })
+	}
+}
+
+// restart forgets all that the list had yielded.
+func (c *collector) restart(ctx context.Context) error {
+	if c.added == 0 {
+		return nil
+	}
+	c.stale = true
+	if err := c.finish(ctx); err != nil {
+		return err
+	}
+	c.found.truncate(c.before)
+	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before}
+	c.open(ctx)
+	return nil
+}
+
+// finish waits for the script.
+func (c *collector) finish(ctx context.Context) error {
+	if c.stream == nil {
+		return nil
+	}
+	return c.stream.Finish(ctx)
+}
+
+func (c *collector) add(ctx context.Context, raw []byte) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	o, err := object.New(c.kind, raw)
+	if err != nil {
+		return err
+	}
+	if !c.selector.eligible(o) {
+		return nil
+	}
+	c.added++
+	if c.found.Observer.Considered != nil {
+		c.found.Observer.Considered(c.kind)
+	}
+	hold, because, err := c.selector.conditions(ctx, o)
+	if err == nil && hold && c.stream != nil {
+		c.waiting = append(c.waiting, waiting{c.added, because})
+		return c.stream.Add(ctx, o)
+	}
+	return c.judged(ctx, o, c.added, hold, because, err)
+}
+
+// answered takes what the script says of the object that has been waiting longest.
+func (c *collector) answered(ctx context.Context, answer sandbox.Judged) error {
+	first := c.waiting[0]
+	c.waiting = c.waiting[1:]
+	if c.stale {
+		return nil
+	}
+	err := answer.Err
+	if err != nil {
+		err = masked("evaluate", err, answer.Object)
+	}
+	return c.judged(ctx, answer.Object, first.place, answer.Matching, joined(first.because, object.Mask(answer.Message, answer.Object)), err)
+}
+
+// judged takes the judgement of one object.
+func (c *collector) judged(ctx context.Context, o object.Object, place int64, matches bool, message string, err error) error {
+	c.considered++
+	if err != nil {
+		return c.failed(ctx, o, place, err)
+	}
+	c.failures = 0
+	if !matches {
+		return nil
+	}
+	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: message})
+}
+
+// failed notes an object that could not be judged.
+func (c *collector) failed(ctx context.Context, o object.Object, place int64, err error) error {
+	if stopped := context.Cause(ctx); stopped != nil {
+		return stopped // the run was stopped in the middle of the script, which is no failure of the script's
+	}
+	c.failures++
+	o.Raw = nil
+	candidate := object.Candidate{Object: o, Selector: c.selector.index}
+	c.notEvaluated = append(c.notEvaluated, notEvaluated{place, object.Outcome{
+		Verdict: object.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},
+		Result:  v1alpha1.OutcomeNotEvaluated, Detail: err.Error(), Err: err,
+	}})
+	if c.failures == maxConsecutiveErrors {
+		return fmt.Errorf("%d objects in a row could not be judged, the last one was %s: %w", c.failures, o, err)
+	}
+	return nil
+}
+
+// outcomes are the objects that could not be judged, in the order of the list: the script's come later than the conditions'.
+func (c *collector) outcomes() []object.Outcome {
+	slices.SortStableFunc(c.notEvaluated, func(a, b notEvaluated) int { return cmp.Compare(a.place, b.place) })
+	outcomes := make([]object.Outcome, len(c.notEvaluated))
+	for i := range c.notEvaluated {
+		outcomes[i] = c.notEvaluated[i].outcome
+	}
+	return outcomes
+}

@@ -1,0 +1,65 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+func mergePatch(text string) func(*v1alpha1.Cleaner) {
+	return func(c *v1alpha1.Cleaner) { c.Spec.MergePatch = &runtime.RawExtension{Raw: []byte(text)} }
+}
+
+// Only what changes is sent, and what would change nothing is not.
+func TestMergePatchSendsWhatChanges(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old", stale)
+	patches := b.record(http.MethodPatch, "/old")
+	c := b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"metadata":{"labels":{"test":"x"}},"data":{"stale":"yes","touched":"yes","none":null}}`))
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 changed")
+	body := patches()[0].body
+	delete(body["metadata"].(map[string]any), "resourceVersion")
+	if diff := cmp.Diff(map[string]any{"metadata": map[string]any{}, "data": map[string]any{"touched": "yes"}}, body); diff != "" {
+		t.Fatalf("the patch (-want +got):\n%s", diff)
+	}
+	run := b.run(c)
+	wantOutcome(t, run, "old", v1alpha1.OutcomeUnchanged)
+	if n := len(patches()); n != 1 {
+		t.Fatalf("%d patches were sent, want 1", n)
+	}
+}
+
+func TestMergePatchKeepsTheRestExactly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.widget("exact", exact)
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, selecting(kind(widgetGroup, "v1", "Widget", b.namespace)),
+		mergePatch(`{"spec":{"text":null,"big":9007199254740993,"emptyMap":{"a":[]},"small":1e-7}}`)))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 changed")
+	wantJSON(t, "as changed", `{
+  "emptyList": [], "emptyMap": {"a": []}, "nothing": null, "float": 1.5, "small": 1e-7,
+  "big": 9007199254740993, "huge": 9223372036854775807, "negative": -9007199254740993,
+  "bigs": [9007199254740993, 1], "nested": [[], {}, null, [[1]], {"a": []}], "mixed": {"1": "one", "list": [null, 2]}
+}`, b.widgetSpec("exact"))
+}
+
+func TestMergePatchThatTouchesTheIdentityIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for patch, want := range map[string]string{
+		`{"metadata":{"name":"other"}}`: "mergePatch: it sets metadata.name; an object's identity must stay as it is",
+		`{"kind":"Secret"}`:             "mergePatch: it sets kind;",
+		`{}`:                            "mergePatch: it must be a map that says what to change",
+	} {
+		c := b.reconcile(b.cleaner(v1alpha1.ActionTransform, mergePatch(patch)))
+		wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, want)
+	}
+}
