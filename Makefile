@@ -10,6 +10,7 @@ OVERLAY ?= config/default
 PKGS ?= ./...
 TESTFLAGS ?=
 FUZZTIME ?= 20s
+PAIRS ?= 1000000
 
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
@@ -42,14 +43,21 @@ all: manifests generate fmt vet build ## Generate, format, vet and build.
 .PHONY: demo
 demo: ## See the operator work on a control plane of its own, until Ctrl-C; ONESHOT=1 checks the outcome and ends.
 	@assets=$$(test/controlplane/build.sh); echo 'Building the manager and the demo ...'; \
-	go build -o bin/ ./cmd/manager ./hack/demo; \
+	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./hack/demo; \
 	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo
 
 ##@ Development
 
 .PHONY: build
-build: ## Build the manager into bin/manager.
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/manager ./cmd/manager
+build: ## Build the manager and the kubectl plugin into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/kubectl-cleaner
+
+.PHONY: cross
+cross: ## Build the kubectl plugin for every system it is for, into bin/OS-ARCH/.
+	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+		echo "kubectl-cleaner for $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o "bin/$${target/\//-}/" ./cmd/kubectl-cleaner; \
+	done
 
 .PHONY: manifests
 manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the operator's role.
@@ -88,11 +96,18 @@ test: ## Run all tests but e2e, with everything they need.
 	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 15m $(TESTFLAGS) $(PKGS)
 
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for FUZZTIME.
+fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort | while IFS=: read -r file func; do \
 		echo "$${func#func } in $$(dirname "$$file")"; \
 		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" </dev/null; \
 	done
+	PAIRS=$(PAIRS) go test -run '^TestMillionPairs$$' -count=1 -timeout 60m ./pkg/expr/lua
+
+.PHONY: bench
+bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	CGO_ENABLED=0 go build -o bin/bench ./test/bench; \
+	KUBEBUILDER_ASSETS=$$assets bin/bench $(ARGS)
 
 .PHONY: e2e
 e2e: ## Run the user stories on the cluster of KUBECONFIG, which must know the image IMG.

@@ -1,0 +1,192 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+// checker finds what is wrong with Cleaners, without a cluster.
+type checker struct {
+	schema *crdSchema
+	pool   *sandbox.Pool
+	now    time.Time
+}
+
+// checked is a Cleaner and what was found out about it.
+type checked struct {
+	document *document
+	// cleaner is the Cleaner as the API server would store it, as far as it can be read.
+	cleaner *v1alpha1.Cleaner
+	// schedule is nil when it cannot be read.
+	schedule *schedule.Schedule
+	problems []problem
+}
+
+func (s *shared) newChecker(pool *sandbox.Pool) (*checker, error) {
+	schema, err := newSchema("cleaners")
+	return &checker{schema: schema, pool: pool, now: s.Now()}, err
+}
+
+// isCleaner reports whether a document is a Cleaner. One that is almost one is a problem.
+func isCleaner(d *document) (bool, *problem) {
+	group, _, _ := strings.Cut(d.apiVersion(), "/")
+	ours := group == v1alpha1.GroupVersion.Group
+	spec, _ := d.value["spec"].(map[string]any)
+	_, looksLikeOne := spec["resourcePolicySet"]
+	wrong := func(field, message, hint string) (bool, *problem) {
+		p := d.at(field, KindWrong, message, hint)
+		return false, &p
+	}
+	switch {
+	case d.kind() == "Cleaner" && d.apiVersion() == v1alpha1.GroupVersion.String():
+		return true, nil
+	case d.kind() == "Cleaner" && (ours || looksLikeOne):
+		return wrong("apiVersion", quoted(d.apiVersion())+" is not the version of Cleaners", "write apiVersion: "+v1alpha1.GroupVersion.String())
+	case d.kind() == "" && looksLikeOne:
+		return wrong("kind", "is missing", "write apiVersion: "+v1alpha1.GroupVersion.String()+" and kind: Cleaner")
+	case ours && d.kind() != "Report" && d.kind() != "CleanerRun", looksLikeOne:
+		return wrong("kind", quoted(d.kind())+" is not a kind of "+v1alpha1.GroupVersion.Group, "write kind: Cleaner")
+	}
+	return false, nil
+}
+
+// check finds all problems of a Cleaner. The error means that no process for its scripts could be had.
+func (c *checker) check(ctx context.Context, d *document) (*checked, error) {
+	result := c.withoutScripts(ctx, d)
+	if err := result.scripts(ctx, c.pool); err != nil {
+		return nil, err
+	}
+	result.problems = sorted(result.problems)
+	return result, nil
+}
+
+// withoutScripts finds the problems that need no process for scripts.
+func (c *checker) withoutScripts(ctx context.Context, d *document) *checked {
+	result := &checked{document: d, cleaner: &v1alpha1.Cleaner{}}
+	result.problems = append(result.problems, c.schema.unknownFields(d)...)
+	errs, stored := c.schema.validate(ctx, d.value)
+	for _, err := range errs {
+		if p := c.schema.reword(d, err); p.Code == FieldRule || !result.has(p.Field) {
+			result.problems = append(result.problems, p)
+		}
+	}
+	result.decode(stored)
+	result.metadata()
+	result.parseSchedule()
+	result.selectors(c.now)
+	result.doubts()
+	return result
+}
+
+// decode reads the Cleaner. Fields of the wrong type below spec are told already; the decoder leaves them out.
+func (r *checked) decode(stored map[string]any) {
+	raw, err := json.Marshal(stored)
+	if err == nil {
+		err = json.Unmarshal(raw, r.cleaner)
+	}
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+	case errors.As(err, &wrongType):
+		if strings.HasPrefix(wrongType.Field, "metadata") {
+			words, hint := wrongTypeWords(wrongType)
+			r.add(wrongType.Field, FieldType, words, hint)
+		}
+	default:
+		if countErrors(r.problems) == 0 {
+			r.add("", FieldValue, err.Error(), "")
+		}
+	}
+}
+
+func (r *checked) add(field string, code Code, message, hint string) {
+	r.problems = append(r.problems, r.document.at(field, code, message, hint))
+}
+
+// has reports whether a field already has an error.
+func (r *checked) has(field string) bool {
+	for _, p := range r.problems {
+		if p.Field == field && p.Code.Severity() == SeverityError {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *checked) metadata() {
+	meta := r.cleaner.ObjectMeta
+	for _, err := range validation.ValidateObjectMeta(&meta, false, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
+		message := err.Detail
+		if err.Type == field.ErrorTypeRequired {
+			r.add(err.Field, FieldMissing, "is missing", "give the Cleaner a name, for example unused-configmaps")
+			continue
+		}
+		if err.Type == field.ErrorTypeForbidden { // a namespace, which the API server drops
+			r.add(err.Field, FieldIgnored, "is ignored: Cleaners belong to no namespace", "")
+			continue
+		}
+		if strings.Contains(message, "RFC 1123 subdomain") {
+			message = "it must be made of lower-case letters, digits, '-' and '.', and begin and end with a letter or digit"
+		}
+		r.add(err.Field, FieldValue, fmt.Sprintf("%q is not allowed: %s", fmt.Sprint(err.BadValue), message), "")
+	}
+}
+
+func (r *checked) parseSchedule() {
+	spec := r.cleaner.Spec
+	if spec.Schedule == "" || r.has("spec.timeZone") {
+		return // told by the schema
+	}
+	zone := ""
+	if spec.TimeZone != nil {
+		zone = *spec.TimeZone
+	}
+	parsed, err := schedule.Parse(spec.Schedule, zone)
+	if err != nil {
+		message, hint := twoParts(err.Error())
+		at := "spec.schedule"
+		if zone != "" && strings.Contains(message, "is in time zone") {
+			at = "spec.timeZone"
+		}
+		r.add(at, ScheduleWrong, strings.TrimPrefix(message, "schedule "), hint)
+		return
+	}
+	r.schedule = parsed
+	for _, warning := range parsed.Warnings() {
+		r.add("spec.schedule", ScheduleDoubtful, warning, "")
+	}
+}
+
+// next are the next n times at which the Cleaner runs.
+func (r *checked) next(after time.Time, n int) []time.Time {
+	var times []time.Time
+	for range n {
+		if after = r.schedule.Next(after); after.IsZero() {
+			break
+		}
+		times = append(times, after)
+	}
+	return times
+}
+
+// twoParts splits the text of an error of ours into what is wrong and the way out, which stands after the last semicolon.
+func twoParts(text string) (message, hint string) {
+	if i := strings.LastIndex(text, "; "); i > 0 {
+		return text[:i], text[i+2:]
+	}
+	return text, ""
+}

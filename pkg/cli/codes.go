@@ -1,0 +1,132 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Code identifies a message: its words may change from version to version, its code does not. The first letter is the severity:
+// E an error, W a warning, N a note.
+type Code string
+
+// The codes. Each one has a line in codeTable.
+const (
+	UsageWrong Code = "E-USE-001"
+
+	FileUnreadable Code = "E-FIL-001"
+	FileNoCleaner  Code = "E-FIL-002"
+	FileEmpty      Code = "E-FIL-003"
+
+	YAMLSyntax    Code = "E-YML-001"
+	YAMLDuplicate Code = "E-YML-002"
+
+	KindWrong         Code = "E-CLN-001"
+	FieldUnknown      Code = "E-CLN-002"
+	FieldMissing      Code = "E-CLN-003"
+	FieldType         Code = "E-CLN-004"
+	FieldValue        Code = "E-CLN-005"
+	FieldRule         Code = "E-CLN-006"
+	FieldUnsupported  Code = "E-CLN-007"
+	FieldUnused       Code = "W-CLN-001"
+	EverythingMatches Code = "W-CLN-002"
+	ActionDefault     Code = "N-CLN-001"
+	FieldDeprecated   Code = "N-CLN-002"
+	FieldIgnored      Code = "N-CLN-003"
+
+	ScheduleWrong    Code = "E-SCH-001"
+	ScheduleDoubtful Code = "W-SCH-001"
+
+	SelectorWrong Code = "E-SEL-001"
+
+	LuaSyntax Code = "E-LUA-001"
+	LuaBudget Code = "E-LUA-002"
+	LuaChild  Code = "E-LUA-003"
+
+	CELSyntax Code = "E-CEL-001"
+
+	PatchWrong Code = "E-PAT-001"
+
+	TestNothing Code = "E-TST-001"
+
+	DumpWrong Code = "E-DMP-001"
+
+	ClusterUnreachable Code = "E-CLU-001"
+	CleanerNotFound    Code = "E-CLU-002"
+	ClusterForbidden   Code = "E-CLU-003"
+	KindUnknown        Code = "E-CLU-004"
+	ClusterFailed      Code = "E-CLU-005"
+
+	ViewIncomplete Code = "E-PRE-001"
+	ObjectNotFound Code = "E-PRE-002"
+	CleanerInvalid Code = "E-PRE-003"
+
+	RunNotReady    Code = "E-RUN-001"
+	RunNotAnswered Code = "E-RUN-002"
+	RunNotBegun    Code = "E-RUN-003"
+	RunFailed      Code = "E-RUN-004"
+	RunTimeout     Code = "E-RUN-005"
+)
+
+// codeTable says what each code means.
+func codeTable() [][2]string {
+	return [][2]string{
+		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
+		{string(FileUnreadable), "a file or directory cannot be read"},
+		{string(FileNoCleaner), "there is no Cleaner in what was given"},
+		{string(FileEmpty), "a file holds nothing"},
+		{string(YAMLSyntax), "a document is not valid YAML or JSON"},
+		{string(YAMLDuplicate), "a key stands twice in the same map"},
+		{string(KindWrong), "the document is almost a Cleaner: its apiVersion or kind is wrong"},
+		{string(FieldUnknown), "Cleaners have no such field"},
+		{string(FieldMissing), "a required field is missing"},
+		{string(FieldType), "a value is of the wrong type"},
+		{string(FieldValue), "a value is not allowed"},
+		{string(FieldRule), "fields contradict each other, or a rule of the CustomResourceDefinition is broken"},
+		{string(FieldUnsupported), "a field of k8s-cleaner that this version refuses, because it would do wrong without it"},
+		{string(FieldUnused), "a field has no effect as the Cleaner stands"},
+		{string(EverythingMatches), "a selector of a Cleaner that deletes or changes matches every object that it looks at"},
+		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
+		{string(FieldDeprecated), "a field has a newer place"},
+		{string(FieldIgnored), "a field is accepted and does nothing"},
+		{string(ScheduleWrong), "the schedule or the time zone cannot be read"},
+		{string(ScheduleDoubtful), "the schedule is valid, but probably not what was meant"},
+		{string(SelectorWrong), "a label selector cannot be read"},
+		{string(LuaSyntax), "a script does not compile, or lacks its function"},
+		{string(LuaBudget), "compiling a script took too much time or memory"},
+		{string(LuaChild), "the process that runs scripts could not be started"},
+		{string(CELSyntax), "a matchConditions expression does not compile"},
+		{string(PatchWrong), "the mergePatch cannot be applied"},
+		{string(DumpWrong), "a manifest of --from is no object, or contradicts another one"},
+		{string(ClusterUnreachable), "there is no cluster to ask, or it does not answer"},
+		{string(CleanerNotFound), "the cluster has no Cleaner of that name, or no Cleaners at all"},
+		{string(ClusterForbidden), "the cluster does not let you do that"},
+		{string(KindUnknown), "a selector names a kind that the cluster does not have"},
+		{string(ClusterFailed), "the cluster answered with an error"},
+		{string(ViewIncomplete), "something could not be read or judged, and so a run would touch nothing"},
+		{string(ObjectNotFound), "the object of --only does not exist, or no selector looks at its kind"},
+		{string(CleanerInvalid), "the Cleaner cannot run in this cluster as it stands"},
+		{string(RunNotReady), "the Cleaner cannot run as it stands"},
+		{string(RunNotAnswered), "the operator did not take the request up"},
+		{string(RunNotBegun), "the run that was asked for did not begin"},
+		{string(RunFailed), "the run did not do all that it was asked to do"},
+		{string(RunTimeout), "the run goes on for longer than --timeout"},
+		{string(TestNothing), "there is nothing to test in a directory"},
+	}
+}
+
+// codesTopic is the help page of the codes: kubectl cleaner help codes.
+func codesTopic() *cobra.Command {
+	var text strings.Builder
+	text.WriteString("Messages carry a code that stays the same when their words change. E is an error, W a warning, N a note.\n")
+	for _, row := range codeTable() {
+		fmt.Fprintf(&text, "\n  %s  %s", row[0], row[1])
+	}
+	text.WriteString("\n\nThe process exits with 0 when all is well, 1 after an error, 2 after wrong usage, 3 when something was found and\n" +
+		"--fail-on-findings was given, 4 when some kinds could not be read, and 130 when it was interrupted.")
+	return &cobra.Command{Use: "codes", Short: "The codes of messages, and those with which the process exits", Long: text.String()}
+}

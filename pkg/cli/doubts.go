@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// doubts are what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner should know.
+func (r *checked) doubts() {
+	spec := r.cleaner.Spec
+	action := r.cleaner.EffectiveAction()
+	switch {
+	case !r.knowsAction():
+		return
+	case spec.Action == nil && spec.ResourcePolicySet.Action == nil:
+		r.add("spec.action", ActionDefault, "is not set, so the Cleaner only reports what matches (Scan); in k8s-cleaner it would delete",
+			"write action: Scan, Delete or Transform")
+	case spec.Action == nil:
+		r.add("spec.resourcePolicySet.action", FieldDeprecated, "is the older place of spec.action", fmt.Sprintf("write action: %s below spec", action))
+	}
+	r.unused(action)
+	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("%s[%d]", selectorsField, i)
+		if len(sel.MetricQueries) > 0 {
+			r.add(field+".metricQueries", FieldIgnored, "is kept and not used: it goes with metricSource, which this version does not support", "")
+		}
+		if action != v1alpha1.ActionScan && spec.ResourcePolicySet.AggregatedSelection == "" && matchesAll(sel) {
+			r.add(field, EverythingMatches, fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),
+				"if that is not meant, add labelFilters, matchConditions or evaluate")
+		}
+	}
+	for i, notification := range spec.Notifications {
+		if notification.NotificationRef != nil {
+			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), FieldIgnored,
+				"is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
+		}
+	}
+}
+
+// unused are the fields that go with another action.
+func (r *checked) unused(action v1alpha1.Action) {
+	spec := r.cleaner.Spec
+	unless := func(wanted bool, field string, is bool) {
+		if is && !wanted && !r.has(field) {
+			r.add(field, FieldUnused, "has no effect, because the action is "+string(action), "")
+		}
+	}
+	unless(action == v1alpha1.ActionTransform, "spec.transform", spec.Transform != "")
+	unless(action == v1alpha1.ActionTransform, "spec.mergePatch", spec.MergePatch != nil)
+	unless(action == v1alpha1.ActionDelete, "spec.deleteOptions", spec.DeleteOptions != nil)
+	unless(action != v1alpha1.ActionScan, "spec.blastRadiusLimit", spec.BlastRadiusLimit != nil)
+}
+
+// knowsAction reports whether it can be told what the Cleaner does.
+func (r *checked) knowsAction() bool {
+	_, hasSpec := r.document.value["spec"].(map[string]any)
+	return hasSpec && !r.has("spec.action") && !r.has("spec.resourcePolicySet.action")
+}
+
+// matchesAll reports whether a selector lets every object of its namespaces through.
+func matchesAll(sel v1alpha1.ResourceSelector) bool {
+	young := sel.MinAgeSeconds != nil && *sel.MinAgeSeconds > 0
+	return sel.Evaluate == "" && len(sel.MatchConditions) == 0 && len(sel.LabelFilters) == 0 && !young
+}
+
+func where(sel v1alpha1.ResourceSelector) string {
+	switch {
+	case sel.Namespace != "" && sel.NamespaceSelector != "":
+		return "in the namespace " + sel.Namespace + " and in those selected by " + quoted(sel.NamespaceSelector)
+	case sel.Namespace != "":
+		return "in the namespace " + sel.Namespace
+	case sel.NamespaceSelector != "":
+		return "in the namespaces selected by " + quoted(sel.NamespaceSelector)
+	}
+	return "of the cluster"
+}

@@ -1,0 +1,230 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// dump is a set of manifests that answers as the API server of a cluster that holds them would: a Cleaner is judged on it by
+// the very code that judges a cluster. It answers what reading needs, and refuses everything else.
+type dump struct {
+	served map[schema.GroupVersion]map[string]*dumpedKind // by kind
+	// notes are what a user should know about the manifests.
+	notes []string
+	// ageless are how many objects of a kind do not say when they were created.
+	ageless map[schema.GroupVersionKind]int
+}
+
+type dumpedKind struct {
+	object.Kind
+	objects []*manifest
+}
+
+// config is how a client reaches the dump.
+func (d *dump) config() *rest.Config {
+	return &rest.Config{Host: "http://dump.invalid", Transport: d, QPS: -1}
+}
+
+// serve makes a kind known.
+func (d *dump) serve(kind object.Kind) *dumpedKind {
+	gv := kind.GroupVersion()
+	if d.served[gv] == nil {
+		d.served[gv] = map[string]*dumpedKind{}
+	}
+	if d.served[gv][kind.Kind] == nil {
+		d.served[gv][kind.Kind] = &dumpedKind{Kind: kind}
+	}
+	return d.served[gv][kind.Kind]
+}
+
+// expect makes ready for a Cleaner and returns what its user should know: kinds that the dump does not have count as empty.
+// One of a built-in group that does not exist stays unknown, with the selector's own message.
+func (d *dump) expect(cleaner *v1alpha1.Cleaner) (notes []string) {
+	for i, selector := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("resourceSelectors[%d]", i)
+		gvk := schema.GroupVersionKind{Group: selector.Group, Version: selector.Version, Kind: selector.Kind}
+		kind := d.served[gvk.GroupVersion()][gvk.Kind]
+		if kind == nil && !builtInGroup(gvk.Group) && gvk.Group != "core" {
+			kind = d.serve(guessedKind(gvk, selector.Namespace != "" || selector.NamespaceSelector != ""))
+		}
+		switch {
+		case kind == nil:
+		case len(kind.objects) == 0:
+			notes = append(notes, fmt.Sprintf("%s: the manifests hold no %s of %s; it counts as if there were none", field, gvk.Kind, gvk.GroupVersion()))
+		case selector.MinAgeSeconds != nil && *selector.MinAgeSeconds > 0 && d.ageless[gvk] > 0:
+			notes = append(notes, fmt.Sprintf("%s: minAgeSeconds leaves %s out that %s no creationTimestamp", field, counted(d.ageless[gvk], gvk.Kind), has(d.ageless[gvk])))
+		}
+		if selector.NamespaceSelector != "" && len(d.served[schema.GroupVersion{Version: "v1"}]["Namespace"].objects) == 0 {
+			notes = append(notes, field+": the manifests hold no Namespace, so namespaceSelector selects none; add what kubectl get namespaces -o yaml prints")
+		}
+	}
+	slices.Sort(notes)
+	return slices.Compact(notes)
+}
+
+func has(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d *dump) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	body, err := d.answer(r)
+	status := http.StatusOK
+	if err != nil {
+		var failed apierrors.APIStatus
+		if !errors.As(err, &failed) {
+			return nil, err
+		}
+		answer := failed.Status()
+		answer.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		status = int(answer.Code)
+		if body, err = encoded(answer); err != nil {
+			return nil, err
+		}
+	}
+	return &http.Response{
+		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body), Request: r,
+	}, nil
+}
+
+// answer finds what a path of the API names.
+func (d *dump) answer(r *http.Request) (io.Reader, error) {
+	switch {
+	case r.Method != http.MethodGet:
+		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: r.URL.Path}, r.Method)
+	case r.URL.Path == "/version": // one for which lists are asked for in one piece
+		return strings.NewReader(`{"major":"1","minor":"33"}`), nil
+	case r.URL.Path == "/apis":
+		return encoded(d.groups())
+	}
+	gv, parts := groupVersionOf(r.URL.Path)
+	kinds := d.served[gv]
+	if kinds == nil {
+		return nil, notFound(r.URL.Path)
+	}
+	var namespace, resource, wanted string
+	switch {
+	case len(parts) == 0:
+		return encoded(resources(gv, kinds))
+	case parts[0] == "namespaces" && (len(parts) == 3 || len(parts) == 4):
+		namespace, resource, wanted = parts[1], parts[2], strings.Join(parts[3:], "")
+	case len(parts) <= 2:
+		resource, wanted = parts[0], strings.Join(parts[1:], "")
+	}
+	for _, kind := range kinds {
+		switch {
+		case kind.Resource != resource:
+		case wanted != "":
+			return kind.one(namespace, wanted)
+		default:
+			return kind.list(namespace, r.URL.Query().Get("labelSelector"))
+		}
+	}
+	return nil, notFound(r.URL.Path)
+}
+
+// groupVersionOf splits a path into its group-version and the rest.
+func groupVersionOf(path string) (gv schema.GroupVersion, rest []string) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case parts[0] == "api" && len(parts) > 1:
+		return schema.GroupVersion{Version: parts[1]}, parts[2:]
+	case parts[0] == "apis" && len(parts) > 2:
+		return schema.GroupVersion{Group: parts[1], Version: parts[2]}, parts[3:]
+	}
+	return schema.GroupVersion{}, parts
+}
+
+func notFound(path string) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet, schema.GroupResource{}, "", "the manifests have no "+path, 0, true)
+}
+
+func (k *dumpedKind) one(namespace, wanted string) (io.Reader, error) {
+	for _, m := range k.objects {
+		if m.namespace == namespace && m.name == wanted {
+			return bytes.NewReader(m.raw), nil
+		}
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Group: k.Group, Resource: k.Resource}, wanted)
+}
+
+// list answers with all objects at once: a page may be larger than was asked for when there is no next one.
+func (k *dumpedKind) list(namespace, labelSelector string) (io.Reader, error) {
+	selector, err := labels.Parse(labelSelector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	readers := []io.Reader{strings.NewReader(`{"metadata":{"resourceVersion":"1"},"items":[`)}
+	for _, m := range k.objects {
+		if (namespace != "" && m.namespace != namespace) || !selector.Matches(labels.Set(m.labels)) {
+			continue
+		}
+		if len(readers) > 1 {
+			readers = append(readers, strings.NewReader(","))
+		}
+		readers = append(readers, bytes.NewReader(m.raw))
+	}
+	return io.MultiReader(append(readers, strings.NewReader("]}"))...), nil
+}
+
+// groups are all groups but the core one.
+func (d *dump) groups() metav1.APIGroupList {
+	byName := map[string]*metav1.APIGroup{}
+	for _, gv := range sortedGroupVersions(d.served) {
+		if gv.Group == "" {
+			continue
+		}
+		version := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
+		if byName[gv.Group] == nil {
+			byName[gv.Group] = &metav1.APIGroup{Name: gv.Group, PreferredVersion: version}
+		}
+		byName[gv.Group].Versions = append(byName[gv.Group].Versions, version)
+	}
+	list := metav1.APIGroupList{Groups: []metav1.APIGroup{}}
+	for _, group := range byName {
+		list.Groups = append(list.Groups, *group)
+	}
+	slices.SortFunc(list.Groups, func(a, b metav1.APIGroup) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func resources(gv schema.GroupVersion, kinds map[string]*dumpedKind) metav1.APIResourceList {
+	list := metav1.APIResourceList{GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
+	for _, kind := range kinds {
+		list.APIResources = append(list.APIResources, metav1.APIResource{
+			Name: kind.Resource, Kind: kind.Kind.Kind, Namespaced: kind.Namespaced, Verbs: metav1.Verbs{"get", "list"},
+		})
+	}
+	slices.SortFunc(list.APIResources, func(a, b metav1.APIResource) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func encoded(value any) (io.Reader, error) {
+	body, err := json.Marshal(value)
+	return bytes.NewReader(body), err
+}

@@ -1,0 +1,181 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+const selectorsField = "spec.resourcePolicySet.resourceSelectors"
+
+// selectors checks label selectors, matchConditions and mergePatch.
+func (r *checked) selectors(now time.Time) {
+	for i, spec := range r.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("%s[%d]", selectorsField, i)
+		if _, err := selector.New(i, spec, selector.Judge{}, now); err != nil {
+			for _, err := range unjoined(err) {
+				r.labels(field, err.Error())
+			}
+		}
+		if len(spec.MatchConditions) == 0 {
+			continue
+		}
+		if _, err := cel.Compile(spec.MatchConditions); err != nil {
+			for _, err := range unjoined(err) {
+				r.condition(field, err.Error())
+			}
+		}
+	}
+	r.mergePatch()
+}
+
+// labels places an error that begins with the field's name: `namespaceSelector "env=" ...` or `labelFilters[0]: ...`.
+func (r *checked) labels(field, message string) {
+	name := message[:strings.IndexAny(message+" ", " :")]
+	if place := join(field, name); !r.anyBelow(place) {
+		text := strings.TrimPrefix(strings.TrimPrefix(message, name), ":")
+		what, hint := twoParts(strings.TrimSpace(text))
+		r.add(place, SelectorWrong, what, hint)
+	}
+}
+
+// anyBelow reports whether a field, or one in it, already has an error.
+func (r *checked) anyBelow(field string) bool {
+	for _, p := range r.problems {
+		if strings.HasPrefix(p.Field, field) && p.Code.Severity() == SeverityError {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// conditionError is `matchConditions[2] (unused): line 1, column 8: undeclared reference ...`.
+	conditionError = regexp.MustCompile(`(?s)^matchConditions\[(\d+)\][^:]*: (.*)$`)
+	placeError     = regexp.MustCompile(`(?s)^line (\d+), column (\d+): (.*)$`)
+)
+
+func (r *checked) condition(field, message string) {
+	path := field + ".matchConditions"
+	if found := conditionError.FindStringSubmatch(message); found != nil {
+		path, message = fmt.Sprintf("%s[%s].expression", path, found[1]), found[2]
+	}
+	if r.has(path) {
+		return
+	}
+	line, column := 0, 0
+	if found := placeError.FindStringSubmatch(message); found != nil {
+		line, _ = strconv.Atoi(found[1])
+		column, _ = strconv.Atoi(found[2])
+		message = found[3]
+	}
+	r.inText(path, CELSyntax, message, line, column)
+}
+
+// inText adds a problem at a place in the text of a field. line and column are counted from 1 in that text; 0 means the field.
+// Where the file's line can be shown below the message, the message goes without; where the lines of the file are not those of
+// the text, it has the text's.
+func (r *checked) inText(field string, code Code, message string, line, column int) {
+	p := r.document.at(field, code, message, "")
+	if _, node := r.document.find(field); node != nil && line > 0 {
+		p.Line, p.Column = r.document.within(node, line, column)
+		p.text = r.document.lines[p.Line-1]
+		if lines := strings.Split(node.Value, "\n"); line <= len(lines) {
+			quote := ": " + strings.TrimSpace(lines[line-1])
+			p.Message = strings.TrimSuffix(message, quote)
+			if p.Column == 0 {
+				p.Message, p.text = p.Message+quote, ""
+			}
+		}
+	}
+	r.problems = append(r.problems, p)
+}
+
+func (r *checked) mergePatch() {
+	if r.cleaner.Spec.MergePatch == nil || r.has("spec.mergePatch") {
+		return
+	}
+	if _, err := staticPatch(r.cleaner); err != nil {
+		message, hint := twoParts(err.Error())
+		r.add("spec.mergePatch", PatchWrong, message, hint)
+	}
+}
+
+// staticPatch reads spec.mergePatch.
+func staticPatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
+	patch, err := object.JSON(cleaner.Spec.MergePatch.Raw).Decode()
+	if err != nil {
+		return nil, err
+	}
+	fields, ok := patch.(map[string]any)
+	if !ok || len(fields) == 0 {
+		return nil, errors.New("it changes nothing; write what to change, for example {spec: {replicas: 0}}")
+	}
+	return fields, object.CheckPatch(fields)
+}
+
+// scripts compiles the Lua scripts.
+func (r *checked) scripts(ctx context.Context, pool *sandbox.Pool) error {
+	var scripts []sandbox.Script
+	add := func(field, function, source string) {
+		if source != "" && !r.has(field) {
+			scripts = append(scripts, sandbox.Script{Field: field, Function: function, Source: source})
+		}
+	}
+	spec := r.cleaner.Spec
+	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
+		add(fmt.Sprintf("%s[%d].evaluate", selectorsField, i), "evaluate", sel.Evaluate)
+	}
+	add("spec.resourcePolicySet.aggregatedSelection", "evaluate", spec.ResourcePolicySet.AggregatedSelection)
+	add("spec.transform", "transform", spec.Transform)
+	if len(scripts) == 0 {
+		return nil
+	}
+	problems, err := pool.Compile(ctx, scripts)
+	if err != nil {
+		return fail(LuaChild, fmt.Errorf("compiling scripts: %w", err), "")
+	}
+	for i, problem := range problems {
+		if problem != nil {
+			r.script(scripts[i].Field, problem)
+		}
+	}
+	return nil
+}
+
+func (r *checked) script(field string, err error) {
+	var syntax *lua.SyntaxError
+	var budget *sandbox.BudgetError
+	switch {
+	case errors.As(err, &syntax):
+		r.inText(field, LuaSyntax, syntax.Msg, syntax.Line, syntax.Column)
+	case errors.As(err, &budget):
+		message, hint := twoParts(err.Error())
+		r.add(field, LuaBudget, message, hint)
+	default:
+		message, hint := twoParts(err.Error())
+		r.add(field, LuaSyntax, message, hint)
+	}
+}
+
+// unjoined are the errors that errors.Join joined.
+func unjoined(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // only what was joined at the top
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

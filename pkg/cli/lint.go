@@ -1,0 +1,160 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+)
+
+// lintOptions are the flags of lint.
+type lintOptions struct {
+	*shared
+	files  []string
+	output string
+	strict bool
+}
+
+func (s *shared) lintCommand() *cobra.Command {
+	o := &lintOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "lint -f FILE...",
+		Short: "Check Cleaners, without a cluster",
+		Long: "Finds all that is wrong with Cleaners, as the API server and the operator would, and says when they run.\n" +
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input.",
+		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.files = append(o.files, args...)
+			if len(o.files) == 0 {
+				return usageError(cmd, "needs a file: -f FILE")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
+	cmd.Flags().VarP(newChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
+	return cmd
+}
+
+// lintResult is what lint found; it is what -o json prints.
+type lintResult struct {
+	Cleaners []lintedCleaner `json:"cleaners"`
+	Problems []problem       `json:"problems"`
+
+	files int
+}
+
+func (o *lintOptions) run(ctx context.Context) error {
+	sources, err := o.sources(o.files)
+	if err != nil {
+		return err
+	}
+	pool := sandbox.New(o.Scripts)
+	defer pool.Close()
+	check, err := o.newChecker(pool)
+	if err != nil {
+		return err
+	}
+	result := lintResult{Cleaners: []lintedCleaner{}, Problems: []problem{}, files: len(sources)}
+	none := true // whether no Cleaner, and nothing like one, was found
+	for _, source := range sources {
+		found, err := o.lintSource(ctx, check, source, &result)
+		if err != nil {
+			return err
+		}
+		none = none && !found
+	}
+	if none && !slices.ContainsFunc(sources, func(s source) bool { return s.named }) {
+		return fail(FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
+	}
+	if err := o.print(&result); err != nil {
+		return err
+	}
+	if o.failed(result.Problems) {
+		return quit(ExitError)
+	}
+	return nil
+}
+
+// failed reports whether the problems make the command fail.
+func (o *lintOptions) failed(problems []problem) bool {
+	return slices.ContainsFunc(problems, func(p problem) bool {
+		severity := p.Code.Severity()
+		return severity == SeverityError || o.strict && severity == SeverityWarning
+	})
+}
+
+// lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
+func (o *lintOptions) lintSource(ctx context.Context, check *checker, source source, result *lintResult) (found bool, err error) {
+	docs, problems := source.documents()
+	defer func() { result.Problems = append(result.Problems, sorted(problems)...) }()
+	found = len(problems) > 0
+	var others []string
+	for _, d := range docs {
+		is, almost := isCleaner(d)
+		switch {
+		case almost != nil:
+			found = true
+			problems = append(problems, *almost)
+		case !is:
+			others = append(others, kindWord(d))
+		default:
+			found = true
+			checked, err := check.check(ctx, d)
+			if err != nil {
+				return found, err
+			}
+			problems = append(problems, checked.problems...)
+			result.Cleaners = append(result.Cleaners, linted(checked, check.now))
+		}
+	}
+	switch {
+	case !found && source.named:
+		message, code := "there is no Cleaner in this file", FileNoCleaner
+		if len(docs) == 0 {
+			message, code = "the file is empty", FileEmpty
+		}
+		problems = append(problems, problem{File: source.name, Line: 1, Code: code, Message: message})
+	case len(others) > 0:
+		slices.Sort(others)
+		o.note("%s: skipped %s: %s", source.name, counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
+	}
+	return found, nil
+}
+
+func kindWord(d *document) string {
+	switch d.kind() {
+	case "":
+		return "without a kind"
+	case "Cleaner":
+		return "Cleaner of " + d.apiVersion()
+	}
+	return d.kind()
+}
+
+// summary counts what was found.
+func (r *lintResult) summary() string {
+	counts := map[Severity]int{}
+	for _, p := range r.Problems {
+		counts[p.Code.Severity()]++
+	}
+	var parts []string
+	for _, severity := range []Severity{SeverityError, SeverityWarning, SeverityNote} {
+		if n := counts[severity]; n > 0 {
+			parts = append(parts, counted(n, string(severity)))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no problems"}
+	}
+	return fmt.Sprintf("%s in %s: %s", counted(len(r.Cleaners), "Cleaner"), counted(r.files, "file"), strings.Join(parts, ", "))
+}

@@ -1,0 +1,82 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+)
+
+// TestLintSaysWhatTheServerSays offers the Cleaners of testdata/lint to a real API server: lint must refuse those that it
+// refuses, and no others, and must tell each cause that it gives.
+func TestLintSaysWhatTheServerSays(t *testing.T) {
+	env := realCluster(t)
+	c, err := client.New(env.Config, client.Options{})
+	check(t, err)
+	pool := sandbox.New(sandbox.Config{Command: scriptChild})
+	defer pool.Close()
+	s := &shared{Options: Options{Now: func() time.Time { return now }}}
+	checker, err := s.newChecker(pool)
+	check(t, err)
+	files, err := filepath.Glob("testdata/lint/*")
+	check(t, err)
+	refused, accepted, causes := 0, 0, 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		check(t, err)
+		docs, _ := (&source{name: file, text: text}).documents()
+		for _, d := range docs {
+			if is, _ := isCleaner(d); !is {
+				continue
+			}
+			linted, err := checker.check(t.Context(), d)
+			check(t, err)
+			offer := func(validation string) error {
+				u := &unstructured.Unstructured{Object: d.value}
+				return c.Create(t.Context(), u.DeepCopy(), client.DryRunAll, client.FieldValidation(validation))
+			}
+			strict := offer("Strict")
+			if lints := slices.ContainsFunc(linted.problems, isServers); lints != (strict != nil) {
+				t.Errorf("%s:%d: the server says %v, lint says %v", file, d.line, strict, linted.problems)
+			}
+			if strict == nil {
+				accepted++
+				continue
+			}
+			refused++
+			var status *apierrors.StatusError
+			if !errors.As(offer("Ignore"), &status) || status.ErrStatus.Details == nil {
+				continue // it minds unknown fields only
+			}
+			for _, cause := range status.ErrStatus.Details.Causes {
+				told := slices.ContainsFunc(linted.problems, func(p problem) bool {
+					return isServers(p) && strings.HasPrefix(p.Field, cause.Field)
+				})
+				causes++
+				if !told && cause.Field != "<nil>" { // a way to say that the cause before kept it from looking on
+					t.Errorf("%s:%d: lint does not tell what the server says of %s: %s", file, d.line, cause.Field, cause.Message)
+				}
+			}
+		}
+	}
+	if refused < 8 || accepted < 8 || causes < 30 {
+		t.Errorf("only %d refused for %d causes, and %d accepted", refused, causes, accepted)
+	}
+}
+
+// isServers reports whether a problem is one that the API server finds; the others are the operator's, or ours.
+func isServers(p problem) bool {
+	return slices.Contains([]Code{FieldUnknown, FieldMissing, FieldType, FieldValue, FieldRule, FieldUnsupported}, p.Code)
+}

@@ -1,0 +1,224 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestLintGolden shows what users see. Each manifest of testdata/lint holds mistakes of one sort.
+func TestLintGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/lint/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no manifests: %v", err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			args := []string{"lint", "-f", filepath.ToSlash(file)}
+			golden(t, "lint-"+strings.TrimSuffix(name, filepath.Ext(name))+".txt", args, call(t.Context(), t, "", nil, args...))
+		})
+	}
+}
+
+func TestLintGoldenOutputs(t *testing.T) {
+	for name, args := range map[string][]string{
+		"json":    {"lint", "-o", "json", "testdata/lint/list.json", "testdata/lint/scripts.yaml"},
+		"colour":  {"lint", "--color", "always", "testdata/lint/k8s-cleaner.yaml", "testdata/lint/scripts.yaml"},
+		"strict":  {"lint", "--strict", "testdata/lint/k8s-cleaner.yaml"},
+		"samples": {"lint", "../../config/samples"},
+		"tests":   {"lint", "testdata/test/ok"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "lint-as-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
+		})
+	}
+}
+
+// TestLintPlaces counts lines by hand, where the golden files might repeat a mistake.
+func TestLintPlaces(t *testing.T) {
+	got := call(t.Context(), t, "", nil, "lint", "-o", "json", "testdata/lint/scripts.yaml", "testdata/lint/conditions.yaml", "testdata/lint/unknown-fields.yaml")
+	var result struct {
+		Problems []struct {
+			File, Field, Severity, Code string
+			Line, Column                int
+		}
+	}
+	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
+		t.Fatalf("%v in:\n%s", err, got.out)
+	}
+	if len(result.Problems) == 0 {
+		t.Fatal("no problems")
+	}
+	words := map[string]string{ // what stands at the place
+		"E-LUA-001 spec.resourcePolicySet.resourceSelectors[0].evaluate":                      `= "Failed"`,
+		"E-LUA-001 spec.resourcePolicySet.resourceSelectors[2].evaluate":                      `return {}`,
+		"E-LUA-001 spec.resourcePolicySet.resourceSelectors[3].evaluate":                      `end`,
+		"E-CEL-001 spec.resourcePolicySet.resourceSelectors[0].matchConditions[1].expression": `objct.metadata`,
+		"E-CEL-001 spec.resourcePolicySet.resourceSelectors[0].matchConditions[2].expression": `objct.x`,
+		"E-CLN-002 spec.schedul": `schedul:`,
+		"E-CLN-002 spec.resourcePolicySet.resourceSelectors[0].labelFilters[0].operator": `operator: Equal`,
+	}
+	for _, p := range result.Problems {
+		key := p.Code + " " + p.Field
+		word, ok := words[key]
+		if !ok {
+			continue
+		}
+		delete(words, key)
+		text, err := os.ReadFile(p.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.Split(string(text), "\n")[p.Line-1]
+		if p.Column > 0 {
+			line = line[p.Column-1:]
+		}
+		if !strings.HasPrefix(strings.TrimSpace(line), word) {
+			t.Errorf("%s:%d:%d: %s: at the place is %q, want %q", p.File, p.Line, p.Column, key, line, word)
+		}
+	}
+	for key := range words {
+		t.Errorf("no problem %s", key)
+	}
+}
+
+const goodCleaner = `
+apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: good}
+spec:
+  schedule: "0 3 * * *"
+  action: Scan
+  resourcePolicySet: {resourceSelectors: [{group: "", version: v1, kind: Pod}]}
+`
+
+func TestLintInput(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	tests := []struct {
+		name, path, stdin string
+		want              session
+		wantOut, wantErr  string
+	}{
+		{name: "standard input", path: "-", stdin: goodCleaner, wantOut: "Cleaner good (standard input:2), action Scan", wantErr: "1 Cleaner in 1 file: no problems"},
+		{
+			name: "with directives, markers and Windows line ends", path: "-",
+			stdin:   "\ufeff%YAML 1.2\r\n--- # first\r\n" + strings.ReplaceAll(goodCleaner, "\n", "\r\n") + "...\r\n--- {kind: ConfigMap, apiVersion: v1}\r\n",
+			wantOut: "Cleaner good (standard input:4), action Scan", wantErr: "skipped 1 other object: ConfigMap",
+		},
+		{name: "empty input", path: "-", want: session{code: 1}, wantOut: "standard input:1: error: the file is empty   [E-FIL-003]"},
+		{name: "no file", path: filepath.Join(dir, "none"), want: session{code: 1}, wantErr: "error: reading " + filepath.Join(dir, "none") + ": "},
+		{name: "a file without Cleaners", path: write("cm.yaml", configMap), want: session{code: 1}, wantOut: "cm.yaml:1: error: there is no Cleaner in this file   [E-FIL-002]"},
+		{name: "a directory without Cleaners", path: filepath.Dir(write("no/cm.yaml", configMap)), want: session{code: 1}, wantErr: "error: there is no Cleaner in "},
+		{name: "a directory without manifests", path: filepath.Dir(write("readme/README.md", "x")), want: session{code: 1}, wantErr: "error: there is no .yaml, .yml or .json file in the directory"},
+		{
+			name: "a directory with others, and a hidden one", path: filepath.Dir(filepath.Dir(write("yes/.git/broken.yaml", "a: b: c") + write("yes/cm.yml", configMap)[:0] + write("yes/below/c.json", "{}")[:0] + write("yes/below/c.yaml", goodCleaner)[:0])),
+			wantOut: "Cleaner good", wantErr: "1 Cleaner in 3 files: no problems",
+		},
+		{
+			name: "an alias and a merge", path: "-", wantOut: "Cleaner good (standard input:2), action Scan",
+			stdin: strings.Replace(goodCleaner, `{resourceSelectors: [{group: "", version: v1, kind: Pod}]}`, `{resourceSelectors: [&pod {group: "", version: v1, kind: Pod}, {<<: *pod, kind: Secret}, *pod]}`, 1),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := call(t.Context(), t, tt.stdin, nil, "lint", "-f", tt.path)
+			if got.code != tt.want.code || !strings.Contains(got.out, tt.wantOut) || !strings.Contains(got.errOut, tt.wantErr) {
+				t.Errorf("exit %d, want %d; out, want %q:\n%s\nstderr, want %q:\n%s", got.code, tt.want.code, tt.wantOut, got.out, tt.wantErr, got.errOut)
+			}
+		})
+	}
+}
+
+// TestLintWithoutMistakes makes sure that no warning comes for what is right.
+func TestLintWithoutMistakes(t *testing.T) {
+	got := call(t.Context(), t, goodCleaner, nil, "lint", "-o", "json", "-")
+	var result lintResult
+	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Problems) > 0 || got.code != 0 {
+		t.Errorf("exit %d with %v", got.code, result.Problems)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for path, want := range map[string][]string{
+		"":                       nil,
+		"spec":                   {"spec"},
+		"spec.a[0].b":            {"spec", "a", "0", "b"},
+		"metadata.labels[a.b/c]": {"metadata", "labels", "a.b/c"},
+		"spec.a[1][2]":           {"spec", "a", "1", "2"},
+		"metadata.labels[a.b].x": {"metadata", "labels", "a.b", "x"},
+		"spec.open[never.closed": {"spec", "open", "never.closed"},
+	} {
+		if diff := cmp.Diff(want, steps(path)); diff != "" {
+			t.Errorf("steps(%q) (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	fields := []string{"schedule", "namespace", "labelFilters", "kind", "action"}
+	for text, want := range map[string]string{
+		"schedul": "schedule", "Schedule": "schedule", "shcedule": "schedule", "namespaces": "namespace", "labelFilter": "labelFilters",
+		"acton": "action", "evaluate": "", "x": "", "": "", "kinds": "kind", "naem": "",
+	} {
+		if got := nearest(text, fields); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestEveryCodeIsExplained compares the codes in this package's source with the table that help prints.
+func TestEveryCodeIsExplained(t *testing.T) {
+	explained := map[string]bool{}
+	for _, row := range codeTable() {
+		if explained[row[0]] || row[1] == "" {
+			t.Errorf("%s stands twice in the table, or has no words", row[0])
+		}
+		explained[row[0]] = true
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			used = append(used, codePattern.FindAllString(string(text), -1)...)
+		}
+	}
+	slices.Sort(used)
+	if len(used) != len(slices.Compact(slices.Clone(used))) {
+		t.Errorf("a code is defined twice: %v", used)
+	}
+	for _, code := range used {
+		if !explained[strings.Trim(code, `"`)] {
+			t.Errorf("%s is not in the table", code)
+		}
+	}
+}

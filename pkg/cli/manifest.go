@@ -1,0 +1,229 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	yamlnode "go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// source is a file, or the standard input, as text.
+type source struct {
+	// name is what to call it.
+	name string
+	text []byte
+	// named is false for a file that was found in a directory.
+	named bool
+}
+
+// document is one YAML document, or one item of a List in it.
+type document struct {
+	file string
+	// line is where it begins, counted from 1 in the file.
+	line int
+	// lines are those of the whole file.
+	lines []string
+	// node is the document with its places in the file, and value what kubectl would send.
+	node  *yamlnode.Node
+	value map[string]any
+	// raw is value as JSON.
+	raw []byte
+}
+
+func (d *document) apiVersion() string { return text(d.value, "apiVersion") }
+func (d *document) kind() string       { return text(d.value, "kind") }
+
+// name is metadata.name.
+func (d *document) name() string {
+	metadata, _ := d.value["metadata"].(map[string]any)
+	return text(metadata, "name")
+}
+
+func text(fields map[string]any, name string) string {
+	value, _ := fields[name].(string)
+	return value
+}
+
+// sources reads files, and directories with all that is below them; "-" is the standard input.
+func (s *shared) sources(paths []string) ([]source, error) {
+	var all []source
+	for _, path := range paths {
+		var found []source
+		var err error
+		if path == "-" {
+			found = []source{{name: "standard input", named: true}}
+			found[0].text, err = io.ReadAll(s.In)
+		} else {
+			found, err = readPath(path)
+		}
+		if err != nil {
+			return nil, fail(FileUnreadable, err, "")
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func readPath(path string) ([]source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !info.IsDir() {
+		text, err := os.ReadFile(path)
+		return []source{{path, text, true}}, unreadable(path, err)
+	}
+	var found []source
+	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(entry.Name(), ".") && file != path
+		switch {
+		case err != nil:
+			return err
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case hidden || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		found = append(found, source{name: file, text: text})
+		return err
+	})
+	err = unreadable(path, err)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("there is no .yaml, .yml or .json file in the directory %s", path)
+	}
+	return found, err
+}
+
+// unreadable says what could not be read, and why.
+func unreadable(path string, err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return fmt.Errorf("reading %s: %w", cmp.Or(pathError.Path, path), pathError.Err)
+	}
+	return err
+}
+
+// documents reads all documents of a file, items of Lists one by one. Each broken one is a problem, and the others are there.
+func (f *source) documents() (docs []*document, problems []problem) {
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(f.text), "\ufeff"), "\r\n", "\n"), "\n")
+	for begin := 0; begin < len(lines); {
+		end := begin + 1 // the separator's own line belongs to the document that follows
+		for end < len(lines) && !isSeparator(lines[end]) {
+			end++
+		}
+		doc, err := parse(lines[begin:end])
+		switch {
+		case err != nil:
+			problems = append(problems, syntaxProblem(f.name, lines, begin, err))
+		case doc != nil:
+			doc.file, doc.lines = f.name, lines
+			shift(doc.node, begin)
+			doc.line = doc.node.Line
+			docs = append(docs, doc.items()...)
+			problems = append(problems, duplicates(doc)...)
+		}
+		begin = end
+	}
+	return docs, problems
+}
+
+// isSeparator reports whether a line ends a document. Inside a document no text can stand so far to the left.
+func isSeparator(line string) bool {
+	return line == "---" || line == "..." || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
+}
+
+// content is the text of a document without its separator and directives, line by line.
+func content(lines []string) []byte {
+	lines = slices.Clone(lines)
+	for i, line := range lines {
+		switch {
+		case i == 0 && isSeparator(line):
+			lines[i] = "   " + line[3:]
+		case strings.HasPrefix(line, "%"):
+			lines[i] = ""
+		}
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// parse reads one document twice: its places from one reader, its values from the one that kubectl uses. Nil without an error
+// when there is nothing in it.
+func parse(lines []string) (*document, error) {
+	text := content(lines)
+	var root yamlnode.Node
+	var doc document
+	if json.Valid(text) { // JSON may be indented with tabs, YAML not; in JSON's strings there are none
+		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
+	}
+	if err := yamlnode.Unmarshal(text, &root); err != nil {
+		return nil, err
+	}
+	if root.Kind != yamlnode.DocumentNode || len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
+		return nil, nil
+	}
+	doc.node = root.Content[0]
+	raw, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if doc.node.Kind != yamlnode.MappingNode {
+		return nil, &misplaced{doc.node.Line, errors.New("the document is no map of fields, such as apiVersion, kind and metadata")}
+	}
+	doc.raw = raw
+	return &doc, utiljson.Unmarshal(raw, &doc.value)
+}
+
+// misplaced is an error at a line, counted from 1.
+type misplaced struct {
+	line int
+	err  error
+}
+
+func (e *misplaced) Error() string { return e.err.Error() }
+func (e *misplaced) Unwrap() error { return e.err }
+
+// shift moves a node down by some lines.
+func shift(node *yamlnode.Node, by int) {
+	node.Line += by
+	for _, child := range node.Content {
+		shift(child, by)
+	}
+}
+
+// items are those of a List, else the document itself.
+func (d *document) items() []*document {
+	items, isList := d.value["items"].([]any)
+	if !isList || !strings.HasSuffix(d.kind(), "List") {
+		return []*document{d}
+	}
+	_, node := child(d.node, "items")
+	var docs []*document
+	for i, item := range items {
+		fields, ok := item.(map[string]any)
+		place := element(node, i)
+		if !ok || place == nil {
+			continue
+		}
+		raw, err := json.Marshal(fields)
+		if err != nil {
+			continue // what was read from JSON can be written
+		}
+		docs = append(docs, &document{file: d.file, line: place.Line, lines: d.lines, node: place, value: fields, raw: raw})
+	}
+	return docs
+}

@@ -1,0 +1,161 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+)
+
+// defaultOperatorNamespace is where the operator is installed unless somebody chose otherwise.
+const defaultOperatorNamespace = "projectsveltos"
+
+// previewOptions are the flags of preview.
+type previewOptions struct {
+	*shared
+	connection
+
+	files, from         []string
+	output              string
+	at                  string
+	only                []string
+	failOn              int64
+	timeout             time.Duration
+	operatorNamespace   string
+	protectedNamespaces string
+	progress            string
+}
+
+func (s *shared) previewCommand() *cobra.Command {
+	o := &previewOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "preview NAME... | -f FILE",
+		Short: "Show what Cleaners would do now, without doing it",
+		Long: "Judges the objects of the cluster as the operator would, with your own rights, and shows what would become of each one and\n" +
+			"why. Nothing is saved or changed. NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, or - for the\n" +
+			"standard input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
+			"An occurrenceThreshold is not applied. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
+			"are understood as well.",
+		Example: "  kubectl cleaner preview -f cleaner.yaml\n" +
+			"  kubectl cleaner preview unused-configmaps --only ConfigMap/default/settings\n" +
+			"  kubectl get configmaps,pods -A -o yaml > dump.yaml; kubectl cleaner preview -f cleaner.yaml --from dump.yaml\n" +
+			"  kubectl cleaner preview -f cleaner.yaml -o name --fail-on-findings",
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
+	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
+	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
+	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
+	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
+	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
+	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
+	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
+	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
+	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	o.bind(flags)
+	cmd.ValidArgsFunction = s.complete(&o.connection)
+	return cmd
+}
+
+// previewJob is one call of preview.
+type previewJob struct {
+	*previewOptions
+	api      *cluster
+	dump     *dump // nil for a cluster
+	scripts  *sandbox.Pool
+	now      instant
+	only     []wantedObject
+	several  bool // whether there are several Cleaners
+	exit     int
+	findings int64
+	results  []previewResult
+	rows     *table
+}
+
+// run checks the flags, and previews one Cleaner after the other.
+func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
+	job := &previewJob{previewOptions: o, now: instant(o.Now())}
+	if err := o.check(cmd, names, job); err != nil {
+		return err
+	}
+	ctx := logr.NewContext(cmd.Context(), logr.Discard())
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &failure{exit: ExitError, code: RunTimeout, err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
+		defer cancel()
+	}
+	job.scripts = sandbox.New(o.Scripts)
+	defer job.scripts.Close()
+	cleaners, err := job.open(ctx, names)
+	if err != nil {
+		return orStopped(ctx, err)
+	}
+	job.several = len(cleaners) > 1
+	job.rows = job.newTable(cleaners)
+	for _, cleaner := range cleaners {
+		if err := job.preview(ctx, cleaner); err != nil {
+			return err
+		}
+	}
+	if err := job.print(); err != nil {
+		return err
+	}
+	job.hint(cleaners, names)
+	switch {
+	case job.exit != ExitDone:
+		return quit(job.exit)
+	case o.failOn > 0 && job.findings >= o.failOn:
+		return quit(ExitFindings)
+	}
+	return nil
+}
+
+// check reads the flags that have a syntax of their own.
+func (o *previewOptions) check(cmd *cobra.Command, names []string, job *previewJob) error {
+	switch {
+	case len(names) == 0 && len(o.files) == 0:
+		return usageError(cmd, "needs the name of a Cleaner, or a file: -f FILE")
+	case len(names) > 0 && len(o.files) > 0:
+		return usageError(cmd, "takes names or files, not both; for files, write -f before each one")
+	case len(names) > 0 && len(o.from) > 0:
+		return usageError(cmd, "needs -f FILE with --from: without a cluster there are no names")
+	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
+		return usageError(cmd, "--fail-on-findings must be at least 1")
+	case o.timeout < 0:
+		return usageError(cmd, "--timeout must not be negative")
+	}
+	if o.at != "" {
+		at, err := time.Parse(time.RFC3339, o.at)
+		if err != nil {
+			return usageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
+		}
+		job.now = instant(at)
+	}
+	for _, text := range o.only {
+		wanted, ok := parseWanted(text)
+		if !ok {
+			return usageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		}
+		job.only = append(job.only, wanted)
+	}
+	return nil
+}
+
+// instant is a clock that stands still.
+type instant time.Time
+
+// Now implements clock.PassiveClock.
+func (i instant) Now() time.Time { return time.Time(i) }
+
+// Since implements clock.PassiveClock.
+func (i instant) Since(t time.Time) time.Duration { return time.Time(i).Sub(t) }

@@ -1,0 +1,239 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/test/testenv"
+)
+
+// startCluster starts the control plane of this package's tests when the first of them needs it. It ends with the process.
+var startCluster = sync.OnceValues(func() (*testenv.Env, error) {
+	return testenv.Start(context.Background(), testenv.Options{})
+})
+
+var clusterSerial atomic.Int64
+
+func realCluster(t *testing.T) *testenv.Env {
+	t.Helper()
+	env, err := startCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// site is a cluster with somebody who may do everything, and a namespace for one test.
+type site struct {
+	*testing.T
+	client.Client
+	kubeconfig string
+	namespace  string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	env := realCluster(t)
+	scheme := runtime.NewScheme()
+	check(t, clientgoscheme.AddToScheme(scheme))
+	check(t, v1alpha1.AddToScheme(scheme))
+	c, err := client.New(env.Config, client.Options{Scheme: scheme})
+	check(t, err)
+	s := &site{T: t, Client: c, kubeconfig: env.Kubeconfig, namespace: fmt.Sprintf("cli-%d", clusterSerial.Add(1))}
+	check(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
+	return s
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call runs the program against the cluster.
+func (s *site) call(ctx context.Context, edit func(*Options), args ...string) session {
+	s.Helper()
+	var out, errOut bytes.Buffer
+	options := Options{Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: time.Now, Getenv: func(string) string { return "" }}
+	if edit != nil {
+		edit(&options)
+	}
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	code := Execute(ctx, streams, options, append(args, "--kubeconfig", s.kubeconfig))
+	return session{out.String(), errOut.String(), code}
+}
+
+func (s *site) configMap(name string, labels map[string]string) {
+	s.Helper()
+	check(s.T, s.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: labels}}))
+}
+
+// cleaner creates a Cleaner that deletes the ConfigMaps of the namespace that are labelled as unused.
+func (s *site) cleaner(edit ...func(*v1alpha1.Cleaner)) *v1alpha1.Cleaner {
+	s.Helper()
+	action := v1alpha1.ActionDelete
+	c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "unused-" + s.namespace}}
+	c.Spec.Schedule, c.Spec.Action = "0 3 * * *", &action
+	c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{
+		Version: "v1", Kind: "ConfigMap", Namespace: s.namespace, LabelFilters: []v1alpha1.LabelFilter{{Key: "unused", Operation: v1alpha1.OperationHas}},
+	}}
+	for _, e := range edit {
+		e(c)
+	}
+	check(s.T, s.Create(s.Context(), c))
+	s.Cleanup(func() { _ = s.Delete(context.Background(), c) })
+	return c
+}
+
+// plain replaces what differs from test to test.
+func (s *site) plain(text string) string {
+	text = strings.ReplaceAll(text, s.namespace, "NS")
+	text = regexp.MustCompile(`(run |cleanerrun |unused-NS)-[0-9]{10}`).ReplaceAllString(text, "$1-SECONDS")
+	text = strings.ReplaceAll(text, filepath.ToSlash(s.kubeconfig), "KUBECONFIG")
+	return regexp.MustCompile(` {3,}`).ReplaceAllString(text, "   ") // the namespace's name makes columns wider
+}
+
+// wants compares what was printed.
+func (s *site) wants(got session, code int, out, errOut string) {
+	s.Helper()
+	if diff := cmp.Diff(out, s.plain(got.out)); diff != "" {
+		s.Errorf("standard output (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(errOut, s.plain(got.errOut)); diff != "" {
+		s.Errorf("standard error (-want +got):\n%s", diff)
+	}
+	if got.code != code {
+		s.Errorf("exit code %d, want %d", got.code, code)
+	}
+}
+
+// user makes somebody who may do what the rules say, in the test's namespace, and read Cleaners.
+func (s *site) user(rules ...rbacv1.PolicyRule) string {
+	s.Helper()
+	name := "user-" + s.namespace
+	meta := metav1.ObjectMeta{Name: name}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
+	own := []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"cleaners"}, Verbs: []string{"get", "list"}}}
+	check(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: own}))
+	check(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}}))
+	meta.Namespace = s.namespace
+	check(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}))
+	check(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}))
+	last := rules[len(rules)-1]
+	for _, right := range []authorizationv1.ResourceAttributes{
+		{Group: own[0].APIGroups[0], Resource: "cleaners", Verb: "list"},
+		{Namespace: s.namespace, Group: last.APIGroups[0], Resource: last.Resources[0], Verb: last.Verbs[0]},
+	} {
+		s.eventually(func(ctx context.Context) (bool, error) {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: name, ResourceAttributes: &right}}
+			err := s.Create(ctx, review)
+			return review.Status.Allowed, err
+		})
+	}
+	return name
+}
+
+func (s *site) eventually(done wait.ConditionWithContextFunc) {
+	s.Helper()
+	check(s.T, wait.PollUntilContextTimeout(context.WithoutCancel(s.Context()), 20*time.Millisecond, 30*time.Second, true, done))
+}
+
+func TestPreviewOfACluster(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	s.configMap("b", map[string]string{"unused": "true"})
+	s.configMap("c", nil)
+	c := s.cleaner()
+	const table = "NAMESPACE   KIND   NAME   WOULD   WHY\n" +
+		"NS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\nNS   ConfigMap   b   be deleted   resourceSelectors[0] selects it\n"
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitDone, table,
+		"2 of 2 objects match; 2 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
+	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
+	var maps corev1.ConfigMapList
+	check(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))
+	var after v1alpha1.Cleaner
+	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &after))
+	if len(maps.Items) != 2 || after.ResourceVersion != c.ResourceVersion {
+		t.Errorf("a preview changed something: %d ConfigMaps, the Cleaner is at %s", len(maps.Items), after.ResourceVersion)
+	}
+	got := s.call(t.Context(), nil, "preview", c.Name, "--only", "ConfigMap/"+s.namespace+"/c")
+	if text := s.plain(got.errOut); got.code != ExitDone || !strings.HasPrefix(text, "note: ConfigMap NS/c does not match:\n  resourceSelectors[0]: labelFilters[0] ") {
+		t.Error(text)
+	}
+}
+
+// Somebody with few rights sees what he may see, and learns what he may not.
+func TestPreviewForbidden(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		secrets := c.Spec.ResourcePolicySet.ResourceSelectors[0]
+		secrets.Kind = "Secret"
+		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, secrets)
+	})
+	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"list", "get"}})
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--fail-on-findings"), ExitPartial,
+		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   stay (incomplete)   resourceSelectors[0] selects it\n",
+		"1 of 1 object matches, as far as they could be read and judged; because of the rest, a run would touch nothing\n"+
+			`error: cleaner "unused-NS": resourceSelectors[1]: listing Secret (/api/v1/namespaces/NS/secrets): secrets is forbidden: User "user-NS" cannot list resource "secrets" in API group "" in the namespace "NS"`+
+			"\nhint: the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER   [E-CLU-003]\n")
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--as", user), ExitError, "",
+		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope   [E-CLU-003]`+"\n")
+}
+
+func TestPreviewOfUnknownNames(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	for _, command := range []string{"preview", "run"} {
+		s.wants(s.call(t.Context(), nil, command, c.Name+"x"), ExitError, "",
+			"error: there is no cleaner \"unused-NSx\" in the cluster\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
+		s.wants(s.call(t.Context(), nil, command, "Some/Thing"), ExitError, "",
+			"error: \"Some/Thing\" cannot be the name of a Cleaner\nhint: list them with: kubectl get cleaners; for a file, write -f before it   [E-CLU-002]\n")
+	}
+}
+
+// A Cleaner that was stored before it was edited in the cluster by hand may name a kind that is not there.
+func TestPreviewOfAnUnknownKind(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind = "ConfigMaps" })
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitError, "",
+		"error: cleaner \"unused-NS\": resourceSelectors[0]: kind ConfigMaps of v1 is not served; did you mean \"ConfigMap\"?   [E-CLU-004]\n")
+}
+
+func TestPreviewWithoutACluster(t *testing.T) {
+	s := newSite(t)
+	got := s.call(t.Context(), nil, "preview", "x", "--server", "https://127.0.0.1:1")
+	s.wants(got, ExitError, "", "error: reading cleaner \"x\": Get \"https://127.0.0.1:1/apis/apps.projectsveltos.io/v1alpha1/cleaners/x\": dial tcp 127.0.0.1:1: connect: connection refused\n"+
+		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := s.call(ctx, nil, "preview", "x"); got.code != ExitInterrupted || !strings.HasSuffix(got.errOut, "error: interrupted\n") {
+		t.Errorf("%+v", got)
+	}
+}

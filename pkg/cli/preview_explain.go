@@ -1,0 +1,134 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// explain says of each object of --only that was not found to match why it does not.
+func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+	for _, wanted := range j.only {
+		isFound := false
+		for _, item := range found.Items {
+			isFound = isFound || wanted.is(item.Object)
+		}
+		if isFound {
+			continue
+		}
+		if err := j.explainOne(ctx, runner, cleaner, wanted); err != nil {
+			var f *failure
+			if j.several && errors.As(err, &f) { // of another Cleaner, maybe
+				j.note("%s: %s", cleaner.Name, err)
+				continue
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// explainOne asks each selector about an object.
+func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted wantedObject) error {
+	session := j.scripts.Open(sandbox.Options{Now: j.now.Now(), Seed: j.now.Now().Unix()})
+	defer session.Close()
+	t := &trial{cleaner: cleaner, session: session, now: j.now.Now(), namespaces: map[string]labels.Set{}}
+	var err error
+	if t.selectors, err = selectorsOf(cleaner, session, j.now.Now()); err != nil {
+		return err
+	}
+	o, err := j.find(ctx, runner, cleaner, t.selectors, wanted)
+	if err != nil {
+		return err
+	}
+	if namespaces, err := runner.Reader.Namespaces(ctx, []string{o.Namespace}); err == nil && o.Namespace != "" && namespaces[o.Namespace] != nil {
+		t.namespaces[o.Namespace] = namespaces[o.Namespace].Labels
+	}
+	metadata, err := o.Metadata()
+	if err != nil {
+		return err
+	}
+	verdict := t.judge(ctx, &testObject{Object: o, metadata: metadata})
+	switch {
+	case verdict.err != nil:
+		j.note("%s could not be judged: %s", oneLine(o.String()), oneLine(verdict.err.Error()))
+	case verdict.matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
+		j.note("%s does not match: aggregatedSelection did not choose it", oneLine(o.String()))
+	case verdict.matches:
+		j.note("%s matches now, and did not when it was listed; it has just changed", oneLine(o.String()))
+	default:
+		j.note("%s does not match:\n  %s", oneLine(o.String()), strings.Join(verdict.refusals, "\n  "))
+	}
+	return nil
+}
+
+// find reads an object of one of the kinds that the Cleaner looks at.
+func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted wantedObject) (object.Object, error) {
+	var kinds []string
+	var failed error
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		kinds = append(kinds, spec.Kind)
+		if !strings.EqualFold(spec.Kind, wanted.kind) {
+			continue
+		}
+		kind, err := selectors[i].Resolve(ctx, runner.Reader)
+		if err != nil {
+			failed = err
+			continue
+		}
+		if kind.Namespaced != (wanted.namespace != "") {
+			shape := map[bool]string{true: "write KIND/NAMESPACE/NAME", false: "write KIND/NAME"}[kind.Namespaced]
+			failed = fail(ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
+			continue
+		}
+		raw, err := send(ctx, j.api.raw.Get().AbsPath(kind.Path(wanted.namespace, wanted.name)))
+		switch {
+		case err == nil:
+			return object.New(kind, raw)
+		case apierrors.IsNotFound(err):
+			failed = fail(ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
+		default:
+			failed = requestError("reading "+wanted.String(), err)
+		}
+	}
+	if failed == nil {
+		failed = fail(ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
+	}
+	return object.Object{}, failed
+}
+
+// selectorsOf are a Cleaner's selectors, ready to judge.
+func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, now time.Time) ([]*selector.Selector, error) {
+	var selectors []*selector.Selector
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		judge := selector.Judge{Script: spec.Evaluate, Session: session}
+		if len(spec.MatchConditions) > 0 {
+			program, err := cel.Compile(spec.MatchConditions)
+			if err != nil {
+				return nil, err
+			}
+			judge.Conditions = program.NewRun(now)
+		}
+		s, err := selector.New(i, spec, judge, now)
+		if err != nil {
+			return nil, err
+		}
+		selectors = append(selectors, s)
+	}
+	return selectors, nil
+}

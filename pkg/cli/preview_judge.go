@@ -1,0 +1,178 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the command.
+func (j *previewJob) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	if j.dump != nil {
+		for _, note := range j.dump.expect(cleaner) {
+			j.note("%s: %s", cleaner.Name, note)
+		}
+	}
+	runner := j.runner()
+	if j.dump == nil { // manifests come without schemas
+		if err := checkTypes(ctx, runner, cleaner); err != nil {
+			return err
+		}
+	}
+	live := j.watch(ctx, runner, cleaner)
+	found, err := runner.Preview(ctx, cleaner, live.observer())
+	live.progress.stop()
+	if ctx.Err() != nil {
+		live.flush("")
+		j.note("stopped after reading %s, of which %s; nothing was changed", grouped(live.considered, "object"), matchWords(live.matched))
+		return orStopped(ctx, context.Cause(ctx))
+	}
+	if err != nil {
+		return invalid(cleaner, oneLine(err.Error()))
+	}
+	j.tellRest(live, found)
+	return j.tell(ctx, runner, cleaner, found)
+}
+
+// checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Where that cannot be found
+// out, there is nothing to say.
+func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) error {
+	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if len(spec.MatchConditions) == 0 {
+			continue
+		}
+		if reason, message, _ := runner.Validate(ctx, cleaner); reason == v1alpha1.ReasonInvalidExpression {
+			return invalid(cleaner, message)
+		}
+		break
+	}
+	return nil
+}
+
+func invalid(cleaner *v1alpha1.Cleaner, message string) error {
+	return fail(CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
+}
+
+// tell tells what was found, apart from the rows, and keeps it for -o json and the like.
+func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+	result := newResult(cleaner, found, j.shows)
+	j.results = append(j.results, result)
+	j.findings += result.findings
+	if err := j.explain(ctx, runner, cleaner, found); err != nil {
+		return err
+	}
+	var unknown *selector.UnknownKindError
+	if !errors.As(found.Incomplete, &unknown) {
+		prefix := ""
+		if j.several {
+			prefix = cleaner.Name + ": "
+		}
+		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
+	}
+	if found.Incomplete != nil {
+		j.fails(j.conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
+	}
+	return nil
+}
+
+// fails notes that the command exits with a code; an error counts more than a partial view.
+func (j *previewJob) fails(code int) {
+	if j.exit != ExitError {
+		j.exit = code
+	}
+}
+
+// incompleteError says why a run would touch nothing.
+func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool) error {
+	f := &failure{exit: ExitPartial, code: ViewIncomplete, err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
+	var kind *selector.UnknownKindError
+	first := firstNotEvaluated(found)
+	switch {
+	case errors.As(found.Incomplete, &kind):
+		f.exit, f.code = ExitError, KindUnknown
+	case isForbidden(found.Incomplete):
+		f.code, f.hint = ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
+	case first != nil:
+		f.hint = fmt.Sprintf("run: %s preview %s --only %s", name, cleaner.Name, wantedOf(first.Object))
+		if cleaner.UID == "" || offline {
+			f.hint = "mend the expression, or exclude such objects; the Cleaner would touch nothing until then"
+		}
+	}
+	return f
+}
+
+func firstNotEvaluated(found *run.Preview) *run.PreviewItem {
+	for i := range found.Items {
+		if found.Items[i].Result == v1alpha1.OutcomeNotEvaluated {
+			return &found.Items[i]
+		}
+	}
+	return nil
+}
+
+// isForbidden looks through joined errors too, where errors.As stops at the first that fits.
+func isForbidden(err error) bool {
+	for _, inner := range unjoined(err) {
+		if apierrors.IsForbidden(inner) || (inner != err && isForbidden(inner)) { //nolint:errorlint // the same value, not of the same kind
+			return true
+		}
+	}
+	inner := errors.Unwrap(err)
+	return inner != nil && isForbidden(inner)
+}
+
+// wantedObject is an object that --only names.
+type wantedObject struct{ kind, namespace, name string }
+
+func parseWanted(text string) (wantedObject, bool) {
+	parts := strings.Split(text, "/")
+	for _, part := range parts {
+		if part == "" {
+			return wantedObject{}, false
+		}
+	}
+	switch len(parts) {
+	case 2:
+		return wantedObject{parts[0], "", parts[1]}, true
+	case 3:
+		return wantedObject{parts[0], parts[1], parts[2]}, true
+	}
+	return wantedObject{}, false
+}
+
+func wantedOf(o object.Object) wantedObject { return wantedObject{o.Kind.Kind, o.Namespace, o.Name} }
+
+func (w wantedObject) String() string {
+	if w.namespace == "" {
+		return w.kind + "/" + w.name
+	}
+	return w.kind + "/" + w.namespace + "/" + w.name
+}
+
+func (w wantedObject) is(o object.Object) bool {
+	return strings.EqualFold(w.kind, o.Kind.Kind) && w.namespace == o.Namespace && w.name == o.Name
+}
+
+// shows reports whether an object is to be shown.
+func (j *previewJob) shows(item run.PreviewItem) bool {
+	if len(j.only) == 0 {
+		return true
+	}
+	for _, wanted := range j.only {
+		if wanted.is(item.Object) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// live is a preview while it goes on.
+type live struct {
+	job      *previewJob
+	runner   *run.Runner
+	cleaner  *v1alpha1.Cleaner
+	progress *progress
+	// streams is whether rows are shown as they are found.
+	streams bool
+	ctx     context.Context //nolint:containedctx // of the one call whose observer it is
+	// namespaces are those that were looked at for protection.
+	namespaces map[string]*metav1.ObjectMeta
+	// pending are the objects whose rows are not shown yet, and shown is what was said to become of the objects so far.
+	pending             []run.PreviewItem
+	shown               map[types.UID]v1alpha1.OutcomeResult
+	considered, matched int64
+	kind                string
+	flushed             time.Time
+}
+
+func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
+	table := j.output == "table" || j.output == "wide"
+	return &live{
+		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.startProgress(j.progress),
+		// What a Transform would do, and what an aggregated script chooses, is known at the end only.
+		streams:    table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform,
+		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.clock().Now(),
+	}
+}
+
+func (l *live) observer() selector.Observer {
+	return selector.Observer{Considered: l.consider, Candidate: l.candidate}
+}
+
+// consider takes note of an object that is about to be judged.
+func (l *live) consider(kind object.Kind) {
+	l.considered++
+	if l.kind != kind.Kind {
+		l.kind = kind.Kind
+		l.progress.begin("reading "+kind.Kind, true)
+	}
+	l.progress.count(1, 0)
+	if l.considered%64 == 0 {
+		l.flushSometimes()
+	}
+}
+
+// candidate shows the row of an object that matches.
+func (l *live) candidate(c object.Candidate) {
+	l.matched++
+	l.progress.count(0, 1)
+	if !l.streams || l.shown[c.UID] != "" {
+		return
+	}
+	item := run.PreviewItem{Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c}, Result: v1alpha1.OutcomePlanned}}
+	if l.cleaner.EffectiveAction() == v1alpha1.ActionScan {
+		item.Result = v1alpha1.OutcomeMatched
+	}
+	if reason := l.protection(c.Object); reason != "" {
+		item.Result, item.Detail = v1alpha1.OutcomeProtected, reason
+	}
+	l.shown[c.UID] = item.Result
+	if l.job.shows(item) {
+		l.pending = append(l.pending, item)
+		l.flushSometimes()
+	}
+}
+
+// protection is why nobody may touch the object. What cannot be read is told at the end.
+func (l *live) protection(o object.Object) string {
+	if _, known := l.namespaces[o.Namespace]; !known && o.Namespace != "" {
+		l.namespaces[o.Namespace] = nil
+		// With all that were needed so far: more than a few are read in one list of all.
+		found, err := l.runner.Reader.Namespaces(l.ctx, slices.Sorted(maps.Keys(l.namespaces)))
+		if err == nil {
+			maps.Copy(l.namespaces, found)
+		}
+	}
+	reason, err := l.runner.Protection.Reason(o, l.namespaces[o.Namespace])
+	if err != nil {
+		return ""
+	}
+	return reason
+}
+
+// flushSometimes shows the rows so far once in a while: rows that are shown together are as wide as the widest of them.
+func (l *live) flushSometimes() {
+	if now := l.job.clock().Now(); now.Sub(l.flushed) >= time.Second {
+		l.flushed = now
+		l.flush("")
+	}
+}
+
+// flush shows the rows so far. stop is the word for why nothing would be touched after all.
+func (l *live) flush(stop string) {
+	for _, item := range l.pending {
+		l.job.rows.add(l.job.row(l.cleaner, item, stop))
+	}
+	l.pending = nil
+	l.progress.beside(l.job.rows.flush)
+}
+
+// tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold any more.
+func (j *previewJob) tellRest(l *live, found *run.Preview) {
+	if j.output != "table" && j.output != "wide" {
+		return
+	}
+	if l.stale(found) {
+		l.flush("")
+		j.note("the cluster changed while it was read; what follows holds, and replaces what stands above")
+		l.shown = nil
+	}
+	for _, item := range found.Items {
+		if l.shown[item.UID] == "" && j.shows(item) {
+			l.pending = append(l.pending, item)
+		}
+	}
+	switch {
+	case found.Incomplete != nil:
+		l.flush("incomplete")
+	case found.Limit != nil:
+		l.flush("limit")
+	default:
+		l.flush("")
+	}
+	for _, item := range found.Items {
+		if item.Patch != nil && j.shows(item) {
+			j.diff(item)
+		}
+	}
+}
+
+// stale reports whether something else became of an object than what was said.
+func (l *live) stale(found *run.Preview) bool {
+	became := map[types.UID]v1alpha1.OutcomeResult{}
+	for _, item := range found.Items {
+		became[item.UID] = item.Result
+	}
+	for uid, said := range l.shown {
+		if became[uid] != said {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// open connects, and reads the Cleaners.
+func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cleaner, err error) {
+	if len(j.files) > 0 { // before there is a cluster: a mistake in a file needs none
+		if cleaners, err = j.readCleaners(ctx, j.scripts, j.files); err != nil {
+			return nil, err
+		}
+	}
+	if len(j.from) > 0 {
+		if j.dump, err = j.loadDump(j.from); err != nil {
+			return nil, err
+		}
+		for _, note := range j.dump.notes {
+			j.note("%s", note)
+		}
+		j.api, err = j.client(j.dump.config())
+	} else {
+		j.api, err = j.connect(&j.connection)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		cleaner, err := j.api.cleaner(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		cleaners = append(cleaners, cleaner)
+	}
+	return cleaners, nil
+}
+
+// readCleaners reads Cleaners from files as lint does. What is wrong with them is told.
+func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []string) ([]*v1alpha1.Cleaner, error) {
+	sources, err := s.sources(files)
+	if err != nil {
+		return nil, err
+	}
+	check, err := s.newChecker(pool)
+	if err != nil {
+		return nil, err
+	}
+	var cleaners []*v1alpha1.Cleaner
+	var problems []problem
+	for _, source := range sources {
+		docs, broken := source.documents()
+		problems = append(problems, broken...)
+		for _, d := range docs {
+			is, almost := isCleaner(d)
+			if almost != nil {
+				problems = append(problems, *almost)
+			}
+			if !is {
+				continue
+			}
+			checked, err := check.check(ctx, d)
+			if err != nil {
+				return nil, err
+			}
+			problems = append(problems, checked.problems...)
+			cleaners = append(cleaners, checked.cleaner)
+		}
+	}
+	for _, p := range problems {
+		if p.Code.Severity() == SeverityError {
+			writeProblem(s.ErrOut, s.paint(s.ErrOut), p)
+		}
+	}
+	if n := countErrors(problems); n > 0 {
+		return nil, fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", counted(n, "error")), "see also: "+name+" lint -f "+strings.Join(files, " "))
+	}
+	if len(cleaners) == 0 {
+		return nil, fail(FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(files, " ")), "")
+	}
+	return cleaners, nil
+}
+
+// runner is what judges.
+func (j *previewJob) runner() *run.Runner {
+	return &run.Runner{
+		Reader: selector.NewReader(j.api.raw, j.now), Scripts: j.scripts, Clock: j.now,
+		Protection: guard.Protection{Namespaces: j.protected()},
+	}
+}
+
+// protected are the namespaces that the operator protects.
+func (o *previewOptions) protected() []string {
+	own := o.operatorNamespace
+	if own == "" {
+		own = o.Getenv("NAMESPACE")
+	}
+	if own == "" {
+		own = defaultOperatorNamespace
+	}
+	names := []string{own}
+	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// orStopped is why the command itself came to an end, which is --timeout, or else the error.
+func orStopped(ctx context.Context, err error) error {
+	var f *failure
+	if errors.As(context.Cause(ctx), &f) {
+		return f
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+// newTable is the table of what was asked for.
+func (j *previewJob) newTable(cleaners []*v1alpha1.Cleaner) *table {
+	t := &table{w: j.Out, paint: j.paint(j.Out), header: []string{"NAMESPACE", "KIND", "NAME", "WOULD", "WHY"}}
+	if j.output == "wide" {
+		t.header = []string{"NAMESPACE", "KIND", "API", "NAME", "AGE", "SELECTOR", "WOULD", "WHY"}
+	}
+	t.widths = make([]int, len(t.header)+1)
+	if j.several {
+		t.header = append([]string{"CLEANER"}, t.header...)
+		for _, cleaner := range cleaners { // known beforehand, unlike all else
+			t.widths[0] = max(t.widths[0], len(cleaner.Name))
+		}
+	}
+	return t
+}
+
+// row is what the table says of an object. stop is the word for why nothing would be touched after all.
+func (j *previewJob) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []cell {
+	would := j.would(cleaner.EffectiveAction(), item)
+	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
+		would = cell{text: "stay (" + stop + ")"}
+	}
+	var row []cell
+	if j.several {
+		row = append(row, cell{text: cleaner.Name})
+	}
+	if j.output != "wide" {
+		return append(row, cell{text: item.Namespace}, cell{text: item.Kind.Kind}, cell{text: item.Name}, would, cell{text: why(item)})
+	}
+	age := "-"
+	if !item.Created.IsZero() {
+		age = duration.HumanDuration(j.now.Since(item.Created))
+	}
+	because := why(item)
+	if item.Detail != "" && item.Message != "" {
+		because += " (it matches: " + item.Message + ")"
+	}
+	return append(row, cell{text: item.Namespace}, cell{text: item.Kind.Kind}, cell{text: item.Kind.APIVersion()}, cell{text: item.Name},
+		cell{text: age}, cell{text: fmt.Sprint(item.Selector)}, would, cell{text: because})
+}
+
+// would is what would become of an object, so that "would" can stand before it.
+func (j *previewJob) would(action v1alpha1.Action, item run.PreviewItem) cell {
+	paint := j.paint(j.Out)
+	switch item.Result {
+	case v1alpha1.OutcomePlanned:
+		if action == v1alpha1.ActionDelete {
+			return cell{"be deleted", paint.red}
+		}
+		return cell{"be changed", paint.yellow}
+	case v1alpha1.OutcomeMatched:
+		return cell{"be reported", paint.green}
+	case v1alpha1.OutcomeNotEvaluated:
+		return cell{"not be judged", paint.red}
+	case v1alpha1.OutcomeFailed:
+		return cell{"fail", paint.red}
+	}
+	return cell{"stay as it is", nil}
+}
+
+// why is the reason for what would become of an object.
+func why(item run.PreviewItem) string {
+	switch {
+	case item.Detail != "":
+		return item.Detail
+	case item.Message != "":
+		return item.Message
+	}
+	return fmt.Sprintf("resourceSelectors[%d] selects it", item.Selector)
+}
+
+// summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".
+func summary(found *run.Preview, result previewResult) string {
+	text := fmt.Sprintf("%s of %s %s", thousands(result.Matched), grouped(found.Considered, "object"), plural(result.Matched, "matches", "match"))
+	switch {
+	case found.Incomplete != nil:
+		return text + ", as far as they could be read and judged; because of the rest, a run would touch nothing"
+	case found.Considered == 0:
+		return "nothing matches: there is no object that the selectors select"
+	case found.Limit != nil:
+		return text + "; a run would touch nothing: " + found.Limit.Error()
+	}
+	var parts []string
+	add := func(n int64, one, many string) {
+		if n > 0 {
+			parts = append(parts, thousands(n)+" "+plural(n, one, many))
+		}
+	}
+	counts := map[v1alpha1.OutcomeResult]int64{}
+	for _, item := range found.Items {
+		counts[item.Result]++
+	}
+	switch found.Action {
+	case v1alpha1.ActionDelete:
+		add(result.WouldAct, "would be deleted", "would be deleted")
+	case v1alpha1.ActionTransform:
+		add(result.WouldAct, "would be changed", "would be changed")
+	default:
+		add(counts[v1alpha1.OutcomeMatched], "would be reported", "would be reported")
+	}
+	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
+	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
+	add(result.Failed, "could not be changed", "could not be changed")
+	if len(parts) > 0 {
+		text += "; " + strings.Join(parts, ", ")
+	}
+	if found.Threshold > 1 && result.Matched > 0 {
+		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
+	}
+	return text
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// hint says how to go on, to people.
+func (j *previewJob) hint(cleaners []*v1alpha1.Cleaner, names []string) {
+	if j.exit != ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
+		return
+	}
+	say := func(format string, args ...any) {
+		fmt.Fprintf(j.ErrOut, "%s %s\n", j.paint(j.ErrOut).bold("hint:"), fmt.Sprintf(format, args...))
+	}
+	if len(cleaners) == 1 && j.results[0].Action == v1alpha1.ActionScan && j.results[0].Matched > 0 {
+		say("to delete what matches instead of reporting it, set spec.action to Delete, and preview again")
+	}
+	files := strings.Join(j.files, " -f ")
+	switch {
+	case j.dump != nil:
+		say("next, on your cluster: %s preview -f %s", name, files)
+	case len(names) > 0:
+		say("to have the operator do this now: %s run %s", name, names[0])
+	case len(cleaners) == 1:
+		say("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaners[0]), files)
+	default:
+		say("to have the operator do this on schedule: kubectl apply -f %s", files)
+	}
+}
+
+// scheduleWords is "every day at 03:00 UTC".
+func scheduleWords(cleaner *v1alpha1.Cleaner) string {
+	parsed, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
+	if err != nil {
+		return "on schedule"
+	}
+	return parsed.String()
+}

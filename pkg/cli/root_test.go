@@ -1,0 +1,116 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var codePattern = regexp.MustCompile(`"[EWN]-[A-Z]{3}-\d{3}"`)
+
+func TestUsage(t *testing.T) {
+	tests := []struct {
+		args    string
+		code    int
+		out     string
+		errOut  string
+		comment string
+	}{
+		{args: "", out: "Usage:\n  kubectl cleaner"},
+		{args: "--help", out: "Usage:\n  kubectl cleaner"},
+		{args: "lint --help", out: "Usage:\n  kubectl cleaner lint -f FILE..."},
+		{args: "help lint", out: "Usage:\n  kubectl cleaner lint -f FILE..."},
+		{args: "help codes", out: "E-LUA-001  a script does not compile"},
+		{args: "--version", out: "kubectl cleaner v1.2.3\n"},
+		{args: "version", out: "kubectl cleaner v1.2.3 (go"},
+		{args: "version -o json", out: `"version": "v1.2.3"`},
+		{args: "completion bash", out: "complete"},
+		{args: "completion kubectl", out: `exec kubectl cleaner __complete "$@"`},
+		{args: "__complete li", out: "lint\tCheck Cleaners"},
+
+		{args: "lnt", code: 2, errOut: "error: kubectl cleaner: there is no command \"lnt\"; did you mean \"lint\"?\nhint: run: kubectl cleaner --help   [E-USE-001]\n"},
+		{args: "frobnicate", code: 2, errOut: "error: kubectl cleaner: there is no command \"frobnicate\"\n"},
+		{args: "help lnt", code: 2, errOut: `did you mean "lint"?`},
+		{args: "--nonsense", code: 2, errOut: "error: kubectl cleaner: unknown flag: --nonsense\n"},
+		{args: "lint", code: 2, errOut: "error: kubectl cleaner lint: needs a file: -f FILE\n"},
+		{args: "lint --nonsense", code: 2, errOut: "error: kubectl cleaner lint: unknown flag: --nonsense\nhint: run: kubectl cleaner lint --help   [E-USE-001]\n"},
+		{args: "lint -f", code: 2, errOut: "flag needs an argument"},
+		{args: "lint -o xml -f x", code: 2, errOut: "write text or json"},
+		{args: "lint --color=blue x", code: 2, errOut: "write auto, always or never"},
+		{args: "test", code: 2, errOut: "error: kubectl cleaner test: needs a directory\n"},
+		{args: "test --now tomorrow x", code: 2, errOut: `--now "tomorrow" is not a time such as 2026-01-31T12:00:00Z`},
+		{args: "test --run ( x", code: 2, errOut: "--run is not a regular expression"},
+		{args: "version now", code: 2, errOut: `takes no arguments, and was given "now"`},
+
+		{args: "test nowhere", code: 1, errOut: "error: reading nowhere: no such file or directory   [E-FIL-001]\n"},
+		{args: "test testdata/lint", code: 1, errOut: "error: there is no cleaner.yaml in or below testdata/lint\n"},
+		{args: "test testdata/test/ok --run zzz", code: 1, errOut: "error: --run zzz matches none of the directories   [E-TST-001]\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			got := call(t.Context(), t, "", nil, strings.Fields(tt.args)...)
+			if got.code != tt.code || !strings.Contains(got.out, tt.out) || !strings.Contains(got.errOut, tt.errOut) {
+				t.Errorf("exit %d, want %d; out, want %q:\n%s\nstderr, want %q:\n%s", got.code, tt.code, tt.out, got.out, tt.errOut, got.errOut)
+			}
+			if tt.code != 0 && got.out != "" {
+				t.Errorf("talk on the standard output: %s", got.out)
+			}
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"test", "testdata/test/ok"}, {"lint", "testdata/lint/scripts.yaml"}} {
+		if got := call(ctx, t, "", nil, args...); got.code != 130 || !strings.Contains(got.errOut, "error: interrupted\n") {
+			t.Errorf("%v: exit %d, want 130: %s", args, got.code, got.errOut)
+		}
+	}
+}
+
+// TestInterruptedScript stops a script that would go on until its limit.
+func TestInterruptedScript(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	got := call(ctx, t, "", nil, "test", "testdata/endless")
+	if took := time.Since(begin); got.code != 130 || took > 1500*time.Millisecond {
+		t.Errorf("exit %d after %s, want 130 at once: %s%s", got.code, took, got.out, got.errOut)
+	}
+}
+
+func TestColour(t *testing.T) {
+	tests := []struct {
+		color       string
+		environment string
+		want        paint
+	}{
+		{"auto", "", false}, // a buffer is no terminal
+		{"always", "", true},
+		{"always", "NO_COLOR=1", true},
+		{"never", "CLICOLOR_FORCE=1", false},
+		{"auto", "CLICOLOR_FORCE=1", true},
+		{"auto", "CLICOLOR_FORCE=0", false},
+		{"auto", "CLICOLOR_FORCE=1 NO_COLOR=1", false},
+	}
+	for _, tt := range tests {
+		s := &shared{color: tt.color, Options: Options{Getenv: func(name string) string {
+			for variable := range strings.FieldsSeq(tt.environment) {
+				if value, ok := strings.CutPrefix(variable, name+"="); ok {
+					return value
+				}
+			}
+			return ""
+		}}}
+		if got := s.paint(&bytes.Buffer{}); got != tt.want {
+			t.Errorf("--color=%s with %q: %v, want %v", tt.color, tt.environment, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+const (
+	// answerPatience is how long the operator may take to notice a request before the user is told what may be wrong.
+	answerPatience = 10 * time.Second
+	// rewatch is how long to wait before a Cleaner is read again whose watch ended, or cannot be watched.
+	rewatch = time.Second
+)
+
+// follower finds out from a Cleaner what became of a request.
+type follower struct {
+	cleaner string
+	uid     types.UID
+	value   string
+	// last is the last run that had ended or was going on when the request was made: not the one that is waited for.
+	last map[string]bool
+	// run is the CleanerRun's name, once it is known.
+	run string
+	// phase says what is waited for.
+	phase string
+	// answered is whether the operator is seen to do something about it.
+	answered bool
+}
+
+func newFollower(before, asked *v1alpha1.Cleaner, value string) *follower {
+	f := &follower{cleaner: before.Name, uid: asked.UID, value: value, last: map[string]bool{}, phase: "waiting for the operator"}
+	for _, c := range []*v1alpha1.Cleaner{before, asked} {
+		if c.Status.LastRun != nil {
+			f.last[c.Status.LastRun.Name] = true
+		}
+		// A request that was noticed already when the answer to it came is the active run.
+		if c.Status.ActiveRun != nil && c.Status.LastHandledRunRequest != value {
+			f.last[c.Status.ActiveRun.Name] = true
+		}
+	}
+	return f
+}
+
+// step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing to wait for.
+func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
+	if c.UID != f.uid {
+		return false, fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
+	}
+	status := &c.Status
+	if f.run == "" && status.LastHandledRunRequest != f.value {
+		return false, f.waiting(c)
+	}
+	f.answered = true
+	if f.run == "" {
+		switch {
+		case status.ActiveRun != nil && !f.last[status.ActiveRun.Name]:
+			f.run = status.ActiveRun.Name
+		case status.LastRun != nil && !f.last[status.LastRun.Name]:
+			f.run = status.LastRun.Name
+		default:
+			return false, f.notBegun(c)
+		}
+	}
+	f.phase = "run " + f.run + " is going on"
+	switch {
+	case status.ActiveRun != nil && status.ActiveRun.Name == f.run:
+		return false, nil
+	case status.LastRun != nil && status.LastRun.Name == f.run, status.ActiveRun != nil:
+		return true, nil
+	}
+	return false, f.notBegun(c) // it was the active run, is not any more, and left no result
+}
+
+// waiting takes note of what the request waits for.
+func (f *follower) waiting(c *v1alpha1.Cleaner) error {
+	switch requested := c.Annotations[v1alpha1.RunRequestedAtAnnotation]; requested {
+	case f.value:
+	case "":
+		return fail(RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
+	default: // somebody else asked as well; one run answers both
+		f.value = requested
+	}
+	f.phase, f.answered = "waiting for the operator", false
+	if active := c.Status.ActiveRun; active != nil {
+		f.phase, f.answered = "waiting for the run "+active.Name+" to end", true
+		f.last[active.Name] = true
+	}
+	return nil
+}
+
+// notBegun says why there is no run.
+func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
+	message := "the operator did not say why"
+	if condition := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil && condition.Status == metav1.ConditionFalse {
+		message = condition.Message
+	}
+	return fail(RunNotBegun, fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message), "see: kubectl describe cleaner "+f.cleaner)
+}
+
+// follow waits for the end of the run, and tells it.
+func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) error {
+	ctx, cancel := context.WithTimeout(parent, o.timeout)
+	defer cancel()
+	progress := o.startProgress(o.progress)
+	defer progress.stop()
+	seen := make(chan sighting)
+	go func() { defer close(seen); api.look(ctx, o.clock(), f.cleaner, seen) }()
+	unanswered := o.clock().After(answerPatience)
+	for {
+		progress.begin(f.phase, false)
+		select {
+		case <-unanswered:
+			unanswered = nil
+			if !f.answered {
+				progress.beside(func() { o.tellUnanswered() })
+			}
+		case sight, ok := <-seen:
+			if !ok {
+				progress.stop()
+				return o.left(parent, f)
+			}
+			ended, err := false, sight.err
+			if err == nil {
+				ended, err = f.step(sight.cleaner)
+			}
+			if err == nil && !ended {
+				continue
+			}
+			progress.stop()
+			if err != nil {
+				return err
+			}
+			return o.tellEnd(ctx, api, f, sight.cleaner)
+		}
+	}
+}
+
+func (o *runOptions) tellUnanswered() {
+	o.note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
+		cmp.Or(o.Getenv("NAMESPACE"), defaultOperatorNamespace))
+}
+
+// left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
+func (o *runOptions) left(parent context.Context, f *follower) error {
+	state, code, hint := "the run "+f.run+" goes on", RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" --watch"
+	if f.run == "" {
+		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch"
+		if !f.answered {
+			code = RunNotAnswered
+		}
+	}
+	if parent.Err() != nil {
+		o.note("%s; %s", state, hint)
+		return context.Cause(parent)
+	}
+	return fail(code, fmt.Errorf("the run did not end within %s (--timeout); %s", o.timeout, state), hint)
+}
+
+// sighting is a Cleaner as it is now, or why it cannot be looked at any more.
+type sighting struct {
+	cleaner *v1alpha1.Cleaner
+	err     error
+}
+
+// look tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at. Where watching is
+// not allowed or breaks off, it asks again now and then.
+func (c *cluster) look(ctx context.Context, clk clock.Clock, name string, seen chan<- sighting) {
+	tell := func(s sighting) bool {
+		select {
+		case seen <- s:
+			return s.err == nil
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for {
+		var cleaner v1alpha1.Cleaner
+		err := c.read(ctx, cleanerPath(name), &cleaner)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case apierrors.IsNotFound(err):
+			tell(sighting{err: fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
+			return
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+			tell(sighting{err: requestError(fmt.Sprintf("reading cleaner %q", name), err)})
+			return
+		case err == nil:
+			if !tell(sighting{cleaner: &cleaner}) || !c.watch(ctx, &cleaner, tell) {
+				return
+			}
+		} // else it is asked again: the API server may be back soon
+		select {
+		case <-clk.After(rewatch):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watch tells the changes of a Cleaner, and reports whether it makes sense to begin anew.
+func (c *cluster) watch(ctx context.Context, from *v1alpha1.Cleaner, tell func(sighting) bool) bool {
+	body, err := c.raw.Get().AbsPath(cleanerPath("")).Param("watch", "true").Param("fieldSelector", "metadata.name="+from.Name).
+		Param("resourceVersion", from.ResourceVersion).Stream(ctx)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = body.Close() }()
+	decoder := json.NewDecoder(body)
+	for {
+		var event struct {
+			Type   watch.EventType
+			Object json.RawMessage
+		}
+		if decoder.Decode(&event) != nil {
+			return true
+		}
+		var cleaner v1alpha1.Cleaner
+		switch event.Type {
+		case watch.Added, watch.Modified:
+			if json.Unmarshal(event.Object, &cleaner) != nil {
+				return true
+			}
+			if !tell(sighting{cleaner: &cleaner}) {
+				return false
+			}
+		case watch.Deleted:
+			return tell(sighting{err: fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
+		case watch.Error:
+			return true
+		}
+	}
+}

@@ -1,0 +1,410 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// operator answers a request as the operator would, step by step.
+type operator struct {
+	*site
+	cleaner *v1alpha1.Cleaner
+	done    chan struct{}
+}
+
+// answer begins to do what the operator does, in the order of the steps, once the annotation is there.
+func (s *site) answer(c *v1alpha1.Cleaner, steps ...func(*operator)) *operator {
+	o := &operator{site: s, cleaner: c.DeepCopy(), done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.eventually(func(ctx context.Context) (bool, error) {
+			err := o.Get(ctx, client.ObjectKeyFromObject(c), o.cleaner)
+			return o.cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation] != "", err
+		})
+		for _, step := range steps {
+			step(o)
+		}
+	}()
+	s.Cleanup(func() { <-o.done })
+	return o
+}
+
+// status changes the Cleaner's status.
+func (o *operator) status(edit func(*v1alpha1.Cleaner)) {
+	o.eventually(func(ctx context.Context) (bool, error) {
+		if err := o.Get(ctx, client.ObjectKeyFromObject(o.cleaner), o.cleaner); err != nil {
+			return false, err
+		}
+		edit(o.cleaner)
+		err := o.Status().Update(ctx, o.cleaner)
+		return err == nil, ignoreConflict(err)
+	})
+}
+
+func ignoreConflict(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+var nominal = metav1.NewTime(time.Unix(1_800_000_000, 0))
+
+func (o *operator) runName() string { return v1alpha1.RunName(o.cleaner.Name, nominal.Time) }
+
+// begin takes the request up.
+func begin(o *operator) {
+	o.status(func(c *v1alpha1.Cleaner) {
+		c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerManual}
+	})
+}
+
+// end writes the record, and ends the run.
+func end(phase v1alpha1.RunPhase, reason, message string, objects ...v1alpha1.ObjectOutcome) func(*operator) {
+	return func(o *operator) {
+		record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
+			Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
+		}}
+		check(o.T, o.Create(context.Background(), record))
+		o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
+		record.Status = v1alpha1.CleanerRunStatus{
+			Phase: phase, Reason: reason, Message: message, Objects: objects, Duration: &metav1.Duration{Duration: 1234 * time.Millisecond},
+		}
+		check(o.T, o.Status().Update(context.Background(), record))
+		endStatus(phase, reason, message, objects...)(o)
+	}
+}
+
+// endStatus ends the run in the Cleaner's status only.
+func endStatus(phase v1alpha1.RunPhase, reason, message string, objects ...v1alpha1.ObjectOutcome) func(*operator) {
+	return func(o *operator) {
+		o.status(func(c *v1alpha1.Cleaner) {
+			c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
+			c.Status.ActiveRun = nil
+			c.Status.LastRun = &v1alpha1.LastRun{Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete, Matches: objects}
+			c.Status.LastRun.Matched = int64(len(objects))
+			condition := metav1.Condition{Type: v1alpha1.ConditionRunSucceeded, Status: metav1.ConditionFalse, Reason: reason, Message: message}
+			if phase == v1alpha1.RunCompleted {
+				condition.Status = metav1.ConditionTrue
+			}
+			meta.SetStatusCondition(&c.Status.Conditions, condition)
+		})
+	}
+}
+
+var deletedObject = v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: "x", Name: "a", Outcome: v1alpha1.OutcomeDeleted, Message: "unused"}
+
+const asked = "asked for a run of cleaner \"unused-NS\"; it deletes what matches\n"
+
+func TestRunAsks(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+	var first, second v1alpha1.Cleaner
+	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
+	value := first.Annotations[v1alpha1.RunRequestedAtAnnotation]
+	at, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil || time.Since(at) > time.Minute {
+		t.Errorf("the annotation is %q: %v", value, err)
+	}
+	if manager := first.ManagedFields[len(first.ManagedFields)-1].Manager; manager != fieldManager {
+		t.Errorf("the annotation is %s's", manager)
+	}
+	// A clock that is behind must not make the request look older than the Cleaner.
+	s.call(t.Context(), func(o *Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
+	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
+	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
+	if err != nil || at.Before(c.CreationTimestamp.Time) {
+		t.Errorf("the annotation is %q, the Cleaner is of %s: %v", at, c.CreationTimestamp, err)
+	}
+}
+
+func TestRunWait(t *testing.T) {
+	failed := v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: "x", Name: "b", Outcome: v1alpha1.OutcomeFailed, Reason: "a webhook said no", Message: "unused"}
+	const table = "NAMESPACE   KIND   NAME   OUTCOME   WHY\nx   ConfigMap   a   Deleted   unused\n"
+	tests := map[string]struct {
+		steps       []func(*operator)
+		code        int
+		out, errOut string
+	}{
+		"it succeeds": {
+			[]func(*operator){begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted.", deletedObject)},
+			ExitDone, table,
+			"run unused-NS-SECONDS ended after 1.2s: 1 of 2 objects matched; 1 deleted.\n",
+		},
+		"it ends before anybody looks": {
+			[]func(*operator){end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject)},
+			ExitDone, table,
+			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
+		},
+		"its record is pruned": {
+			[]func(*operator){begin, endStatus(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject)},
+			ExitDone, table,
+			"run unused-NS-SECONDS ended: Done.\n",
+		},
+		"nothing matched": {
+			[]func(*operator){begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "0 of 2 objects matched.")},
+			ExitDone, "",
+			"run unused-NS-SECONDS ended after 1.2s: 0 of 2 objects matched.\n",
+		},
+		"it fails in part": {
+			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "2 of 2 objects matched; 1 deleted, 1 failed.", deletedObject, failed)},
+			ExitPartial,
+			table + "x   ConfigMap   b   Failed   a webhook said no\n",
+			"error: run unused-NS-SECONDS ended after 1.2s: PartiallyFailed: 2 of 2 objects matched; 1 deleted, 1 failed.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows all there is to know   [E-RUN-004]\n",
+		},
+		"its view is not complete": {
+			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonViewIncomplete, "Nothing was touched.")},
+			ExitPartial, "",
+			"error: run unused-NS-SECONDS ended after 1.2s: ViewIncomplete: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows all there is to know   [E-RUN-004]\n",
+		},
+		"it exceeds a limit": {
+			[]func(*operator){begin, endStatus(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched.")},
+			ExitError, "",
+			"error: run unused-NS-SECONDS ended: LimitExceeded: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows all there is to know   [E-RUN-004]\n",
+		},
+		"it is interrupted": {
+			[]func(*operator){begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The run was stopped.")},
+			ExitError, "",
+			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: what still matches is dealt with by the next run: kubectl cleaner run unused-NS   [E-RUN-004]\n",
+		},
+		"it does not begin": {
+			[]func(*operator){func(o *operator) {
+				o.status(func(c *v1alpha1.Cleaner) {
+					c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
+					meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+						Type: v1alpha1.ConditionRunSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonFailed, Message: "The run that was asked for did not begin: why.",
+					})
+				})
+			}},
+			ExitError, "",
+			"error: cleaner \"unused-NS\" did not run: The run that was asked for did not begin: why.\nhint: see: kubectl describe cleaner unused-NS   [E-RUN-003]\n",
+		},
+		"the Cleaner is deleted": {
+			[]func(*operator){begin, func(o *operator) { check(o.T, o.Delete(context.Background(), o.cleaner)) }},
+			ExitError, "",
+			"error: cleaner \"unused-NS\" was deleted   [E-RUN-003]\n",
+		},
+		"the request is taken back": {
+			[]func(*operator){func(o *operator) {
+				o.cleaner.Annotations = nil
+				check(o.T, o.Update(context.Background(), o.cleaner))
+			}},
+			ExitError, "",
+			"error: the request was taken back: cleaner \"unused-NS\" does not have the annotation apps.projectsveltos.io/run-requested-at any more   [E-RUN-003]\n",
+		},
+		"somebody else asks too": {
+			[]func(*operator){func(o *operator) {
+				o.cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation] = "another"
+				check(o.T, o.Update(context.Background(), o.cleaner))
+			}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")},
+			ExitDone, "",
+			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			c := s.cleaner()
+			s.answer(c, test.steps...)
+			s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "60s"), test.code, test.out, asked+test.errOut)
+		})
+	}
+}
+
+// While a run is going on, the new one waits for it, and the result is not the old one's.
+func TestRunWaitsForTheRunBefore(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	old := &operator{site: s, cleaner: c}
+	old.status(func(c *v1alpha1.Cleaner) {
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: "old-run", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule}
+	})
+	s.answer(c, func(o *operator) {
+		o.status(func(c *v1alpha1.Cleaner) {
+			c.Status.ActiveRun = nil
+			c.Status.LastRun = &v1alpha1.LastRun{Name: "old-run", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete}
+		})
+	}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done."))
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), ExitDone, "",
+		asked+"note: the run old-run is going on; the new one begins after it\nrun unused-NS-SECONDS ended after 1.2s: Done.\n")
+}
+
+// Without the right to watch, it asks now and then.
+func TestRunWaitWithoutWatch(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list"}})
+	var role rbacv1.ClusterRole
+	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	role.Rules[0].Verbs = []string{"get", "patch"}
+	check(t, s.Update(t.Context(), &role))
+	s.answer(c, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject))
+	var got session
+	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
+		got = s.call(ctx, nil, "run", c.Name, "--wait", "--as", user)
+		return !strings.Contains(got.errOut, "cannot patch"), nil
+	})
+	if got.code != ExitDone || !strings.Contains(got.out, "Deleted") || !strings.Contains(s.plain(got.errOut), "note: the CleanerRun cannot be read, so only what status.lastRun holds is shown: ") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRunOfACleanerThatCannot(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	o.status(func(c *v1alpha1.Cleaner) {
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonUnknownKind, Message: "resourceSelectors[0]: no such kind", ObservedGeneration: c.Generation,
+		})
+	})
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), ExitError, "",
+		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; mend the Cleaner first   [E-RUN-001]\n")
+	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
+		t.Error("a run was asked for")
+	}
+	// What it says of an older generation does not count, and a suspended Cleaner runs.
+	o.status(func(c *v1alpha1.Cleaner) {
+		c.Status.Action, c.Status.ObservedGeneration = v1alpha1.ActionScan, c.Generation
+		c.Status.Conditions[0].Reason = v1alpha1.ReasonSuspended
+	})
+	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
+		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+}
+
+// stepping makes a clock that goes on by itself as soon as somebody waits for it, and so fast that no test waits.
+func stepping(t *testing.T, step time.Duration) *clocktesting.FakeClock {
+	clk := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				clk.Step(step)
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-stopped })
+	return clk
+}
+
+// Without an operator, the user learns so after a while, and what becomes of his request when he goes.
+func TestRunUnanswered(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	ctx, cancel := context.WithCancel(t.Context())
+	var told atomic.Bool
+	edit := func(o *Options) {
+		o.Clock = stepping(t, 20*time.Millisecond)
+		o.Getenv = func(name string) string {
+			if name == "NAMESPACE" && told.CompareAndSwap(false, true) { // it is about to say so
+				time.AfterFunc(100*time.Millisecond, cancel)
+			}
+			return ""
+		}
+	}
+	got := s.call(ctx, edit, "run", c.Name, "--wait", "--progress=none")
+	s.wants(got, ExitInterrupted, "", asked+
+		"note: the operator has not taken the request up yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
+		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch\nerror: interrupted\n")
+	got = s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "300ms")
+	s.wants(got, ExitError, "", asked+
+		"error: the run did not end within 300ms (--timeout); the request stands, and the run begins as soon as the operator takes it up\n"+
+		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch   [E-RUN-002]\n")
+}
+
+func TestRunTimeoutWhileItGoesOn(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	s.answer(c, begin)
+	got := s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "2s")
+	s.wants(got, ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
+		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS --watch   [E-RUN-005]\n")
+}
+
+func TestRunUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"run":                 "kubectl cleaner run: needs the name of one Cleaner, and was given 0",
+		"run a b":             "kubectl cleaner run: needs the name of one Cleaner, and was given 2",
+		"run a --timeout 0s":  "kubectl cleaner run: --timeout must be more than 0",
+		"run a --progress=ab": `kubectl cleaner run: invalid argument "ab" for "--progress" flag: write auto, plain, json or none`,
+	} {
+		got := call(t.Context(), t, "", nil, strings.Fields(line)...)
+		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != ExitUsage || got.errOut != want {
+			t.Errorf("%s: %d %s", line, got.code, got.errOut)
+		}
+	}
+}
+
+// A scheduled run that begins between the request and its answer is not the one that was asked for.
+func TestFollowerKnowsOtherRuns(t *testing.T) {
+	const value = "asked"
+	cleaner := func(handled, active, last string) *v1alpha1.Cleaner {
+		c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "u", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: value}}}
+		c.Status.LastHandledRunRequest = handled
+		if active != "" {
+			c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: active}
+		}
+		if last != "" {
+			c.Status.LastRun = &v1alpha1.LastRun{Name: last}
+		}
+		return c
+	}
+	tests := map[string]struct {
+		seen []*v1alpha1.Cleaner
+		run  string
+		err  string
+	}{
+		"it follows the other one":      {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "mine", "tick"), cleaner(value, "", "mine")}, "mine", ""},
+		"it does not begin":             {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "", "tick")}, "", `cleaner "c" did not run: the operator did not say why`},
+		"it does not begin at all":      {[]*v1alpha1.Cleaner{cleaner(value, "", "old")}, "", `cleaner "c" did not run: the operator did not say why`},
+		"the next one has begun":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "next", "mine")}, "mine", ""},
+		"the next one has ended":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "later", "next")}, "mine", ""},
+		"it was cut off and taken back": {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "", "old")}, "mine", `cleaner "c" did not run: the operator did not say why`},
+		"it is another Cleaner":         {[]*v1alpha1.Cleaner{{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "other"}}}, "", `cleaner "c" was deleted and created again; the request was for the one before`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFollower(cleaner("", "", "old"), cleaner("", "", "old"), value)
+			var ended bool
+			var err error
+			for _, c := range test.seen {
+				if ended || err != nil {
+					t.Fatalf("it ended early: %v", err)
+				}
+				ended, err = f.step(c)
+			}
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if f.run != test.run || text != test.err || ended == (test.err != "") {
+				t.Errorf("run %q, ended %v, error %q", f.run, ended, text)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
+func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
+	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+	for _, object := range record.Status.Objects {
+		because := object.Reason
+		if because == "" {
+			because = object.Message
+		}
+		rows.add([]cell{{text: object.Namespace}, {text: object.Kind}, {text: object.Name}, {string(object.Outcome), colourOf(rows.paint, object.Outcome)}, {text: because}})
+	}
+	rows.flush()
+	if n := record.Status.ObjectsOmitted; n > 0 {
+		o.note("%s not listed: the record has no room for %s", grouped(n, "more object")+" "+plural(n, "is", "are"), plural(n, "it", "them"))
+	}
+	for _, undelivered := range record.Status.Undelivered {
+		o.note("a notification was not delivered: %s", oneLine(undelivered))
+	}
+	took := ""
+	if record.Status.Duration != nil {
+		took = " after " + record.Status.Duration.Round(100*time.Millisecond).String()
+	}
+	if record.Status.Phase == v1alpha1.RunCompleted {
+		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, oneLine(record.Status.Message))
+		return nil
+	}
+	f := &failure{exit: ExitError, code: RunFailed, err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, oneLine(record.Status.Message))}
+	switch record.Status.Reason {
+	case v1alpha1.ReasonPartiallyFailed, v1alpha1.ReasonViewIncomplete, v1alpha1.ReasonForbidden:
+		f.exit = ExitPartial
+	}
+	if record.Status.Phase == v1alpha1.RunInterrupted {
+		f.hint = fmt.Sprintf("what still matches is dealt with by the next run: %s run %s", name, record.Spec.Cleaner)
+	} else {
+		f.hint = "kubectl get cleanerrun " + record.Name + " -o yaml shows all there is to know"
+	}
+	return f
+}
+
+func colourOf(paint paint, outcome v1alpha1.OutcomeResult) func(string) string {
+	switch outcome {
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeMatched:
+		return paint.green
+	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeNotEvaluated:
+		return paint.red
+	}
+	return nil
+}
+
+// tellEnd prints what the run did.
+func (o *runOptions) tellEnd(ctx context.Context, api *cluster, f *follower, cleaner *v1alpha1.Cleaner) error {
+	var record v1alpha1.CleanerRun
+	err := api.read(ctx, runPath(f.run), &record)
+	switch {
+	case err == nil:
+	case cleaner.Status.LastRun != nil && cleaner.Status.LastRun.Name == f.run:
+		record = summedUp(cleaner)
+		if !apierrors.IsNotFound(err) {
+			o.note("the CleanerRun cannot be read, so only what status.lastRun holds is shown: %s", err)
+		}
+	default:
+		return requestError("reading the CleanerRun "+f.run, err)
+	}
+	return o.tellRun(&record)
+}
+
+// summedUp is what a Cleaner's status knows of its last run.
+func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
+	last := cleaner.Status.LastRun
+	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun}}
+	record.Name = last.Name
+	record.Status.RunCounts, record.Status.Duration, record.Status.Objects = last.RunCounts, last.Duration, last.Matches
+	if omitted := last.Matched - int64(len(last.Matches)); omitted > 0 {
+		record.Status.ObjectsOmitted = omitted
+	}
+	if condition := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil {
+		record.Status.Reason, record.Status.Message = condition.Reason, condition.Message
+		record.Status.Phase = v1alpha1.RunFailed
+		if condition.Status == metav1.ConditionTrue {
+			record.Status.Phase = v1alpha1.RunCompleted
+		}
+	}
+	return record
+}

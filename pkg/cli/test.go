@@ -1,0 +1,198 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// The files of a test directory. cleanerFile is what makes a directory one.
+const (
+	cleanerFile     = "cleaner.yaml"
+	matchingFile    = "matching.yaml"
+	nonMatchingFile = "non-matching.yaml"
+	resourcesFile   = "resources.yaml"
+	updatedFile     = "updated.yaml"
+)
+
+// testOptions are the flags of test.
+type testOptions struct {
+	*shared
+	output string
+	now    string
+	only   string
+}
+
+func (s *shared) testCommand() *cobra.Command {
+	o := &testOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "test DIR...",
+		Short: "Try Cleaners on objects in files, without a cluster",
+		Long: "Tries the Cleaner in each directory with a cleaner.yaml, below DIR too, on the objects beside it:\n\n" +
+			"  matching.yaml      must match\n" +
+			"  non-matching.yaml  must not match\n" +
+			"  resources.yaml     what an aggregatedSelection looks at; then matching.yaml lists exactly what it must choose.\n" +
+			"                     Namespaces in it are what a namespaceSelector is tried on\n" +
+			"  updated.yaml       what transform or mergePatch must make of the objects in matching.yaml, in their order\n\n" +
+			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, matchConditions and\n" +
+			"evaluate. A namespaceSelector counts as satisfied for a namespace that is not in resources.yaml.",
+		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
+		Args:    atLeastOne("a directory"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },
+	}
+	cmd.Flags().VarP(newChoice(&o.output, "text", "json", "junit"), "output", "o", "what to print: text, json or junit")
+	cmd.Flags().StringVar(&o.now, "now", "", "the time at which the Cleaners run, for example 2026-01-31T12:00:00Z (default: now)")
+	cmd.Flags().StringVar(&o.only, "run", "", "a regular expression: only the directories whose path it matches are tried")
+	return cmd
+}
+
+func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []string) error {
+	now, only := o.Now(), (*regexp.Regexp)(nil)
+	if o.now != "" {
+		parsed, err := time.Parse(time.RFC3339, o.now)
+		if err != nil {
+			return usageError(cmd, "--now "+quoted(o.now)+" is not a time such as 2026-01-31T12:00:00Z")
+		}
+		now = parsed
+	}
+	if o.only != "" {
+		parsed, err := regexp.Compile(o.only)
+		if err != nil {
+			return usageError(cmd, fmt.Sprintf("--run is not a regular expression: %v", err))
+		}
+		only = parsed
+	}
+	directories, err := testDirectories(paths, only)
+	if err != nil {
+		return err
+	}
+	pool := sandbox.New(o.Scripts)
+	defer pool.Close()
+	check, err := o.newChecker(pool)
+	if err != nil {
+		return err
+	}
+	check.now = now
+	report := testReport{Directories: []*testResult{}}
+	for _, dir := range directories {
+		result, err := o.try(ctx, check, dir)
+		if err != nil {
+			return err
+		}
+		report.add(result)
+		if o.output == "text" {
+			result.write(o.Out, o.paint(o.Out))
+		}
+	}
+	return o.finish(&report)
+}
+
+// testDirectories finds the directories that hold a Cleaner to try.
+func testDirectories(paths []string, only *regexp.Regexp) ([]string, error) {
+	var found []string
+	all := 0
+	for _, path := range paths {
+		before := all
+		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() || entry.Name() != cleanerFile {
+				return nil
+			}
+			all++
+			if dir := filepath.Dir(file); only == nil || only.MatchString(filepath.ToSlash(dir)) {
+				found = append(found, dir)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fail(FileUnreadable, unreadable(path, err), "")
+		}
+		if all == before {
+			return nil, fail(TestNothing, fmt.Errorf("there is no %s in or below %s", cleanerFile, path),
+				"put the Cleaner into a file of that name, and objects beside it; see: "+name+" test --help")
+		}
+	}
+	if len(found) == 0 {
+		return nil, fail(TestNothing, fmt.Errorf("--run %s matches none of %s", only, "the directories"), "")
+	}
+	return found, nil
+}
+
+// try tries the Cleaner of one directory. The error ends all.
+func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*testResult, error) {
+	result := &testResult{Directory: dir, Failures: []testFailure{}}
+	files, problems, err := readTest(dir)
+	if err != nil {
+		return nil, fail(FileUnreadable, err, "")
+	}
+	for _, p := range problems {
+		result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
+	}
+	if files == nil {
+		return result, nil
+	}
+	checked, err := check.check(ctx, files.cleaner)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range checked.problems {
+		if p.Code.Severity() == SeverityError {
+			result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
+		}
+	}
+	if len(result.Failures) > 0 {
+		return result, nil
+	}
+	trial := &trial{files: files, cleaner: checked.cleaner, now: check.now, result: result, mask: object.Masker(files.secrets()...)}
+	trial.session = check.pool.Open(sandbox.Options{Now: check.now, Seed: check.now.Unix(), Print: func(line string) {
+		if !trial.explaining.Load() {
+			fmt.Fprintf(o.ErrOut, "%s: script printed: %s\n", dir, trial.mask(line))
+		}
+	}})
+	defer trial.session.Close()
+	err = trial.run(ctx)
+	if stopped := context.Cause(ctx); stopped != nil {
+		return nil, stopped
+	}
+	return result, err
+}
+
+func problemWords(p problem) string {
+	words := p.Message
+	if p.Field != "" {
+		words = p.Field + ": " + words
+	}
+	if p.Hint != "" {
+		words += "; " + p.Hint
+	}
+	return words + "   [" + string(p.Code) + "]"
+}
+
+// finish prints the report and says how it went.
+func (o *testOptions) finish(report *testReport) error {
+	var err error
+	switch o.output {
+	case "json":
+		err = writeJSON(o.Out, report)
+	case "junit":
+		err = report.junit(o.Out)
+	}
+	fmt.Fprintln(o.ErrOut, report.summary())
+	if err == nil && report.Failed > 0 {
+		err = quit(ExitError)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// TestTestGolden shows what users see.
+func TestTestGolden(t *testing.T) {
+	for name, args := range map[string][]string{
+		"ok":          {"test", "testdata/test/ok"},
+		"wrong":       {"test", "testdata/test/wrong"},
+		"wrong-junit": {"test", "-o", "junit", "testdata/test/wrong", "--run", "aggregated|transform|empty"},
+		"wrong-json":  {"test", "-o", "json", "testdata/test/wrong", "--run", "aggregated|transform|empty"},
+		"colour":      {"test", "--color=always", "testdata/test", "--run", "pause|nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "test-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
+		})
+	}
+}
+
+// TestTestWithFrozenTime moves the time: what is old enough now was not then.
+func TestTestWithFrozenTime(t *testing.T) {
+	got := call(t.Context(), t, "", nil, "test", "testdata/test/ok/failed-pods", "--now", "2026-01-01T00:30:00Z")
+	if got.code != 1 || !strings.Contains(got.out, "minAgeSeconds (3600): it is 30m0s old") {
+		t.Errorf("exit %d:\n%s", got.code, got.out)
+	}
+}
+
+// TestTestReportsAreWellFormed reads what machines would read.
+func TestTestReportsAreWellFormed(t *testing.T) {
+	got := call(t.Context(), t, "", nil, "test", "-o", "junit", "testdata/test")
+	var suites junitSuites
+	if err := xml.Unmarshal([]byte(got.out), &suites); err != nil {
+		t.Fatal(err)
+	}
+	cases, failures := 0, 0
+	for _, suite := range suites.Suites {
+		for _, c := range suite.Cases {
+			cases++
+			if c.Failure != nil {
+				failures++
+			}
+		}
+	}
+	if cases != suites.Tests || failures != suites.Failures || failures == 0 || failures == cases {
+		t.Errorf("counted %d cases and %d failures, the report says %d and %d", cases, failures, suites.Tests, suites.Failures)
+	}
+	got = call(t.Context(), t, "", nil, "test", "-o", "json", "testdata/test")
+	var report testReport
+	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if report.Passed != 4 || report.Failed != 12 || len(report.Directories) != 16 {
+		t.Errorf("%d passed, %d failed of %d", report.Passed, report.Failed, len(report.Directories))
+	}
+}
+
+// TestTestShowsNoSecret looks for the values of Secrets, before and after a transform, in everything that is printed.
+func TestTestShowsNoSecret(t *testing.T) {
+	for _, output := range []string{"text", "json", "junit"} {
+		got := call(t.Context(), t, "", nil, "test", "-o", output, "testdata/test/wrong", "--run", "secret")
+		all := got.out + got.errOut
+		for _, words := range []string{"its password is ******", "the refused one is ******", "together: ******", "script printed: ******", "broken by ******"} {
+			if got.code != 1 || !strings.Contains(all, words) {
+				t.Errorf("-o %s: exit %d, want %q in:\n%s", output, got.code, words, all)
+			}
+		}
+		for _, canary := range []string{"Y2FuYXJ5", "canary"} { // as it stands, and decoded
+			if strings.Contains(all, canary) {
+				t.Errorf("-o %s prints a Secret's value:\n%s", output, all)
+			}
+		}
+	}
+}
+
+func TestNamespaceSelector(t *testing.T) {
+	trial := &trial{namespaces: map[string]labels.Set{"test": {"env": "test", "kubernetes.io/metadata.name": "test"}, "ending": nil}}
+	tests := []struct {
+		selector, namespace string
+		want                bool
+	}{
+		{"env=test", "test", true},
+		{"env=prod", "test", false},
+		{"env=test", "ending", false},
+		{"!env", "ending", false},
+		{"env=test", "unknown", true}, // not known, so taken as satisfied
+		{"kubernetes.io/metadata.name notin (kube-system)", "unknown", true},
+		{"kubernetes.io/metadata.name notin (kube-system)", "kube-system", false}, // a namespace's name is always known
+		{"env=test,kubernetes.io/metadata.name=a", "b", false},
+		{"kubernetes.io/metadata.name=test", "test", true},
+	}
+	for _, tt := range tests {
+		if got := trial.selectsNamespace(tt.selector, tt.namespace); got != tt.want {
+			t.Errorf("%q on %s = %v, want %v", tt.selector, tt.namespace, got, tt.want)
+		}
+	}
+}
+
+// TestTestedIsWhatRuns breaks one thing at a time in a directory that passes, and expects a failure each time.
+func TestTestedIsWhatRuns(t *testing.T) {
+	tests := []struct{ name, file, old, new string }{
+		{"kind", "cleaner.yaml", "kind: Job", "kind: CronJob"},
+		{"group", "cleaner.yaml", "group: batch", "group: apps"},
+		{"namespace", "cleaner.yaml", "namespace: jobs", "namespace: job"},
+		{"namespaceSelector", "cleaner.yaml", "env=test", "env in (test, prod)"},
+		{"label", "cleaner.yaml", "value: batch", "value: web"},
+		{"label that must be absent", "matching.yaml", "labels: {app: batch}", "labels: {app: batch, keep: a}"},
+		{"age", "cleaner.yaml", "minAgeSeconds: 3600", "minAgeSeconds: 360000000"},
+		{"deleted", "matching.yaml", "creationTimestamp:", "deletionTimestamp: \"2026-01-01T00:00:00Z\"\n  creationTimestamp:"},
+		{"condition", "cleaner.yaml", "'Never'", "'Always'"},
+		{"condition that fails", "cleaner.yaml", "object.spec.restartPolicy", "object.spec.noSuchField"},
+		{"script", "cleaner.yaml", `"Failed"`, `"Running"`},
+		{"script that fails", "cleaner.yaml", "obj.status.reason", "obj.no.reason"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("testdata/test/ok/failed-pods")); err != nil {
+				t.Fatal(err)
+			}
+			if got := call(t.Context(), t, "", nil, "test", dir); got.code != 0 {
+				t.Fatalf("exit %d before anything was broken:\n%s", got.code, got.out)
+			}
+			path := filepath.Join(dir, tt.file)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			broken := strings.Replace(string(text), tt.old, tt.new, 1)
+			if broken == string(text) {
+				t.Fatalf("%s has no %q", tt.file, tt.old)
+			}
+			if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := call(t.Context(), t, "", nil, "test", dir); got.code != 1 || !strings.Contains(got.out, "FAIL") {
+				t.Errorf("exit %d:\n%s", got.code, got.out)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeft looks for goroutines after commands that use scripts. The processes end with their pools.
+func TestNothingIsLeft(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	call(t.Context(), t, "", nil, "lint", "testdata/lint")
+	call(t.Context(), t, "", nil, "test", "testdata/test")
+	goleak.VerifyNone(t, before)
+}

@@ -1,0 +1,168 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// testFiles is what a directory holds.
+type testFiles struct {
+	dir                                       string
+	cleaner                                   *document
+	matching, nonMatching, resources, updated []*testObject
+	hasMatching, hasNonMatching, hasUpdated   bool
+	hasResources                              bool
+}
+
+// readTest reads the files of a directory. Without files, the problems say why.
+func readTest(dir string) (*testFiles, []problem, error) {
+	files := &testFiles{dir: dir}
+	problems, err := files.readCleaner()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, file := range []struct {
+		name    string
+		objects *[]*testObject
+		there   *bool
+	}{
+		{matchingFile, &files.matching, &files.hasMatching},
+		{nonMatchingFile, &files.nonMatching, &files.hasNonMatching},
+		{resourcesFile, &files.resources, &files.hasResources},
+		{updatedFile, &files.updated, &files.hasUpdated},
+	} {
+		objects, wrong, err := readObjects(filepath.Join(dir, file.name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		*file.objects, *file.there = objects, true
+		problems = append(problems, wrong...)
+	}
+	if !files.hasMatching && !files.hasNonMatching && !files.hasUpdated {
+		problems = append(problems, problem{
+			File: filepath.Join(dir, cleanerFile), Line: 1, Code: TestNothing, Message: "there is nothing to try the Cleaner on",
+			Hint: "put " + orList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
+		})
+	}
+	if len(problems) > 0 {
+		files = nil
+	}
+	return files, problems, nil
+}
+
+// secrets are the objects of all files, to hide what stands in those that are Secrets.
+func (f *testFiles) secrets() []object.Object {
+	var all []object.Object
+	for _, o := range slices.Concat(f.matching, f.nonMatching, f.resources, f.updated) {
+		if o.IsSecret() {
+			all = append(all, o.Object)
+		}
+	}
+	return all
+}
+
+func (f *testFiles) readCleaner() ([]problem, error) {
+	path := filepath.Join(f.dir, cleanerFile)
+	sources, err := readPath(path)
+	if err != nil {
+		return nil, err
+	}
+	docs, problems := sources[0].documents()
+	for _, d := range docs {
+		is, almost := isCleaner(d)
+		switch {
+		case almost != nil:
+			problems = append(problems, *almost)
+		case is && f.cleaner != nil:
+			problems = append(problems, d.at("", FileNoCleaner, "there is more than one Cleaner in this file", "give each one a directory of its own"))
+		case is:
+			f.cleaner = d
+		}
+	}
+	if f.cleaner == nil && len(problems) == 0 {
+		problems = append(problems, problem{File: path, Line: 1, Code: FileNoCleaner, Message: "there is no Cleaner in this file"})
+	}
+	return problems, nil
+}
+
+// testObject is an object of a file.
+type testObject struct {
+	object.Object
+	file     string
+	line     int
+	metadata metav1.ObjectMeta
+}
+
+// readObjects reads the objects of a file. That the file is not there is an error; what is wrong in it are problems.
+func readObjects(path string) (objects []*testObject, problems []problem, err error) {
+	sources, err := readPath(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	docs, problems := sources[0].documents()
+	for _, d := range docs {
+		o, err := newTestObject(d, len(objects))
+		if err != nil {
+			problems = append(problems, problem{File: d.file, Line: d.line, Code: FieldValue, Message: err.Error()})
+			continue
+		}
+		objects = append(objects, o)
+	}
+	if len(docs) == 0 && len(problems) == 0 {
+		problems = append(problems, problem{File: path, Line: 1, Code: FileEmpty, Message: "the file is empty", Hint: "put objects into it, or remove it"})
+	}
+	return objects, problems, nil
+}
+
+// newTestObject makes an object of a document. What it lacks of an identity is invented, where scripts do not see it.
+func newTestObject(d *document, index int) (*testObject, error) {
+	gv, err := schema.ParseGroupVersion(d.apiVersion())
+	if err != nil {
+		return nil, fmt.Errorf("apiVersion: %w", err)
+	}
+	var partial metav1.PartialObjectMetadata
+	var wrongType *json.UnmarshalTypeError
+	if err := json.Unmarshal(d.raw, &partial); errors.As(err, &wrongType) {
+		message, hint := wrongTypeWords(wrongType)
+		return nil, fmt.Errorf("%s: %s; %s", wrongType.Field, message, hint)
+	} else if err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	switch {
+	case gv.Version == "" || d.kind() == "":
+		return nil, errors.New("it is no Kubernetes object: apiVersion or kind is missing")
+	case partial.Name == "":
+		return nil, errors.New("metadata.name is missing: objects are told apart by it")
+	}
+	o := object.Object{
+		Kind: object.Kind{GroupVersionKind: gv.WithKind(d.kind()), Namespaced: partial.Namespace != ""}, Raw: d.raw,
+		Namespace: partial.Namespace, Name: partial.Name, UID: partial.UID, ResourceVersion: partial.ResourceVersion,
+		Created: partial.CreationTimestamp.Time, Deleting: partial.DeletionTimestamp != nil,
+	}
+	if o.UID == "" {
+		o.UID = types.UID(fmt.Sprintf("%s:%d:%d", d.file, d.line, index))
+	}
+	if o.ResourceVersion == "" {
+		o.ResourceVersion = "1"
+	}
+	return &testObject{Object: o, file: d.file, line: d.line, metadata: partial.ObjectMeta}, nil
+}
+
+// identity is by what two files name the same object.
+func (o *testObject) identity() string { return o.Kind.APIVersion() + " " + o.String() }

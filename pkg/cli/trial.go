@@ -1,0 +1,217 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// trial tries one Cleaner on the objects of its directory.
+type trial struct {
+	files   *testFiles
+	cleaner *v1alpha1.Cleaner
+	session *sandbox.Session
+	now     time.Time
+	result  *testResult
+	// mask hides what stands in the Secrets of the directory.
+	mask func(string) string
+	// explaining is true while scripts run once more, only to find out why they refused.
+	explaining atomic.Bool
+
+	selectors  []*selector.Selector
+	namespaces map[string]labels.Set
+	aggregate  *sandbox.Aggregate
+}
+
+// run tries everything. What goes otherwise than the files say is a failure of the result; an error ends all.
+func (t *trial) run(ctx context.Context) error {
+	if source := t.cleaner.Spec.ResourcePolicySet.AggregatedSelection; source != "" {
+		t.aggregate = t.session.Aggregate(source)
+	}
+	t.namespaces = namespaceLabels(t.files.resources)
+	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		judge := selector.Judge{Script: spec.Evaluate, Session: t.session}
+		if len(spec.MatchConditions) > 0 {
+			program, err := cel.Compile(spec.MatchConditions)
+			if err != nil {
+				return err
+			}
+			judge.Conditions = program.NewRun(t.now)
+		}
+		s, err := selector.New(i, spec, judge, t.now)
+		if err != nil {
+			return err
+		}
+		t.selectors = append(t.selectors, s)
+	}
+	if t.aggregate != nil {
+		t.tryTogether(ctx)
+	} else {
+		t.tryEach(ctx)
+	}
+	if t.files.hasUpdated {
+		t.tryTransform(ctx)
+	}
+	return nil
+}
+
+// namespaceLabels are the labels of the namespaces among the objects; nil for one that is ending.
+func namespaceLabels(objects []*testObject) map[string]labels.Set {
+	all := map[string]labels.Set{}
+	for _, o := range objects {
+		if o.Kind.Group != "" || o.Kind.Kind != "Namespace" {
+			continue
+		}
+		all[o.Name] = labels.Merge(o.metadata.Labels, labels.Set{"kubernetes.io/metadata.name": o.Name}) // the API server's
+		if o.Deleting || object.JSON(o.Raw).At("status", "phase").Text() == "Terminating" {
+			all[o.Name] = nil
+		}
+	}
+	return all
+}
+
+// tryEach tries a Cleaner that judges objects one by one.
+func (t *trial) tryEach(ctx context.Context) {
+	for _, o := range t.files.matching {
+		v := t.judge(ctx, o)
+		switch {
+		case v.err != nil:
+			t.fail(o, "should match, but could not be judged", v.err.Error())
+		case !v.matches:
+			t.fail(o, "should match, but does not", t.why(o, v.refusals)...)
+		default:
+			t.result.pass(o)
+		}
+	}
+	for _, o := range t.files.nonMatching {
+		v := t.judge(ctx, o)
+		switch {
+		case v.err != nil:
+			t.fail(o, "should not match, but could not be judged", v.err.Error())
+		case v.matches:
+			t.fail(o, "should not match, but does", v.because)
+		default:
+			t.result.pass(o)
+		}
+	}
+}
+
+// tryTogether tries a Cleaner with an aggregatedSelection. It sees resources.yaml or, without that, what the other files hold.
+func (t *trial) tryTogether(ctx context.Context) {
+	input := t.files.resources
+	if !t.files.hasResources {
+		input = append(append(input, t.files.matching...), t.files.nonMatching...)
+	}
+	candidates, refusals, ok := t.candidates(ctx, input)
+	if !ok {
+		return
+	}
+	selected, err := t.aggregate.Finish(ctx)
+	if err != nil {
+		t.result.fail(testFailure{File: t.files.cleaner.file, Line: t.files.cleaner.line, Message: t.mask("aggregatedSelection: " + err.Error())})
+		return
+	}
+	chosen := map[string]string{}
+	for _, s := range selected {
+		chosen[candidates[s.Index].identity()] = s.Message
+	}
+	expected := map[string]bool{}
+	for _, o := range t.files.matching {
+		id := o.identity()
+		expected[id] = true
+		if _, is := chosen[id]; is {
+			t.result.pass(o)
+			continue
+		}
+		t.fail(o, "should match, but does not", refusals[id]...)
+	}
+	t.unexpected(candidates, chosen, expected)
+}
+
+// unexpected are the objects that the aggregated script chose and that it should not.
+func (t *trial) unexpected(candidates []*testObject, chosen map[string]string, expected map[string]bool) {
+	nonMatching := map[string]bool{}
+	for _, o := range t.files.nonMatching {
+		nonMatching[o.identity()] = true
+		if _, is := chosen[o.identity()]; !is {
+			t.result.pass(o)
+		}
+	}
+	told := map[string]bool{}
+	for _, o := range candidates {
+		id := o.identity()
+		message, is := chosen[id]
+		if !is || expected[id] || told[id] || (!t.files.hasMatching && !nonMatching[id]) {
+			continue
+		}
+		told[id] = true
+		t.fail(o, "should not match, but does", said("aggregatedSelection chose it", t.mask(message)))
+	}
+}
+
+// candidates hands the objects that the selectors select to the aggregated script, each once, in the order of a run. refusals say
+// why an object would not be chosen. It is not ok when an object could not be judged.
+func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*testObject, refusals map[string][]string, ok bool) {
+	refusals = map[string][]string{}
+	seen := map[*testObject]bool{}
+	ok = true
+	for i := range t.selectors {
+		for _, o := range input {
+			v := verdict{}
+			t.ask(ctx, i, o, &v)
+			switch id := o.identity(); {
+			case v.err != nil:
+				t.fail(o, "could not be judged", v.err.Error())
+				ok = false
+			case v.matches && !seen[o]:
+				seen[o] = true
+				if err := t.aggregate.Add(ctx, o.Object); err != nil {
+					t.fail(o, "could not be given to aggregatedSelection", err.Error())
+					return nil, nil, false
+				}
+				given = append(given, o)
+			default:
+				refusals[id] = append(refusals[id], v.refusals...)
+			}
+		}
+	}
+	for _, o := range input {
+		if id := o.identity(); seen[o] {
+			refusals[id] = []string{"aggregatedSelection did not choose it"}
+		} else {
+			refusals[id] = t.why(o, refusals[id])
+		}
+	}
+	for _, o := range t.files.matching {
+		if _, is := refusals[o.identity()]; !is {
+			refusals[o.identity()] = []string{"it is not in " + resourcesFile}
+		}
+	}
+	return given, refusals, ok
+}
+
+// fail notes that an object was not dealt with as it should be.
+func (t *trial) fail(o *testObject, message string, details ...string) {
+	t.result.fail(testFailure{File: o.file, Line: o.line, Object: o.String(), Message: message, Details: details})
+}
+
+// said adds the message of a script.
+func said(what, message string) string {
+	if strings.TrimSpace(message) == "" {
+		return what
+	}
+	return fmt.Sprintf("%s: %s", what, message)
+}
