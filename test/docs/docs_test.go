@@ -1,0 +1,102 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package docs tries what the documentation shows.
+package docs
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// blocks returns the code blocks of a language.
+func blocks(t *testing.T, path, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, match := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		found = append(found, match[1])
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s shows no %s", path, language)
+	}
+	return found
+}
+
+func strict(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
+func TestLua(t *testing.T) {
+	for _, source := range blocks(t, "../../docs/expressions.md", "lua") {
+		program, err := lua.Compile(source)
+		if err != nil {
+			t.Errorf("%v:\n%s", err, source)
+			continue
+		}
+		session := program.NewSession(lua.Options{})
+		o := object.Object{
+			Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}},
+			Raw:  []byte(`{"metadata":{"name":"a","namespace":"b"},"spec":{"replicas":2}}`),
+		}
+		collection := lua.NewCollection()
+		collection.Add(o)
+		switch {
+		case strings.Contains(source, "function transform"):
+			_, _, err = session.Transform(t.Context(), o)
+		case strings.Contains(source, "resources"):
+			_, err = session.Aggregate(t.Context(), collection)
+		default:
+			_, err = session.Evaluate(t.Context(), o)
+		}
+		if err != nil {
+			t.Errorf("%v:\n%s", err, source)
+		}
+		session.Close()
+	}
+}
+
+func TestYAML(t *testing.T) {
+	for _, text := range blocks(t, "../../docs/expressions.md", "yaml") {
+		switch {
+		case strings.Contains(text, "resourceSelectors:"):
+			var set v1alpha1.ResourcePolicySet
+			strict(t, text, &set)
+			for _, selector := range set.ResourceSelectors {
+				if _, err := cel.Compile(selector.MatchConditions); err != nil {
+					t.Error(err)
+				}
+			}
+		default:
+			var spec v1alpha1.CleanerSpec
+			strict(t, text, &spec)
+			if spec.MergePatch == nil || len(spec.MergePatch.Raw) == 0 {
+				t.Errorf("there is no mergePatch in\n%s", text)
+			}
+		}
+	}
+	for _, text := range blocks(t, "../../README.md", "yaml") {
+		var cleaner v1alpha1.Cleaner
+		strict(t, text, &cleaner)
+		if _, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&cleaner); err != nil || cleaner.Spec.Schedule == "" {
+			t.Errorf("%v: the Cleaner of the README is %+v", err, cleaner)
+		}
+	}
+}
