@@ -221,9 +221,10 @@ func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool
 	return problems, err
 }
 
-// exhausted reports whether an error is that of a script that used up its time or memory.
+// exhausted reports whether an error is that of an expression or a script that used up its time or memory.
 func exhausted(err error) bool {
 	var budget *sandbox.BudgetError
 	var timeout *lua.TimeoutError
-	return errors.As(err, &budget) || errors.As(err, &timeout)
+	var limit *cel.LimitError
+	return errors.As(err, &budget) || errors.As(err, &timeout) || errors.As(err, &limit)
 }

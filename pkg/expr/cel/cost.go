@@ -4,7 +4,6 @@
 package cel
 
 import (
-	"regexp/syntax"
 	"strings"
 
 	"github.com/google/cel-go/common/operators"
@@ -226,44 +225,4 @@ func precisions(format string) uint64 {
 		total, number = total+number, 0
 	}
 	return total + number
-}
-
-// patternCost is the product of the text and the steps of the pattern: so long a search may take.
-func patternCost(text string, steps int) uint64 {
-	if steps > maxPattern {
-		return far
-	}
-	return (1 + units(uint64(len(text)))) * uint64(1+steps/4)
-}
-
-// patternSize is how many steps a regular expression has when its repetitions are written out, as they are to run it.
-func patternSize(pattern string) (int, error) {
-	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return 0, err
-	}
-	return stepsOf(parsed), nil
-}
-
-// stepsOfText is patternSize of what is not known to be a regular expression: compiling it says so.
-func stepsOfText(pattern string) int {
-	steps, err := patternSize(pattern)
-	if err != nil {
-		return 0
-	}
-	return steps
-}
-
-func stepsOf(re *syntax.Regexp) int {
-	steps := 1
-	switch re.Op {
-	case syntax.OpLiteral, syntax.OpCharClass:
-		steps = max(1, len(re.Rune))
-	case syntax.OpRepeat:
-		return min(far, 1+stepsOf(re.Sub[0])*max(1, re.Min, re.Max))
-	}
-	for _, sub := range re.Sub {
-		steps += stepsOf(sub)
-	}
-	return min(far, steps)
 }

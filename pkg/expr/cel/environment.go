@@ -9,7 +9,6 @@ import (
 
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 	"k8s.io/apiserver/pkg/cel/library"
 
@@ -20,10 +19,8 @@ import (
 // of authorization. It is made here, and not taken from k8s.io/apiserver, because that one counts costs in its own way, which
 // is slow, and too late for what is hostile.
 func newEnv(options ...celgo.EnvOption) (*celgo.Env, error) {
-	return celgo.NewEnv(append(
-		[]celgo.EnvOption{celgo.Variable("now", celgo.TimestampType)},
-		append(libraries(), options...)...,
-	)...)
+	all := append(libraries(), celgo.Variable("now", celgo.TimestampType))
+	return celgo.NewEnv(append(all, options...)...)
 }
 
 func libraries() []celgo.EnvOption {
@@ -85,31 +82,6 @@ func (s *sizes) addPattern(pattern string) error {
 			maxPattern, maxPatterns)
 	}
 	return nil
-}
-
-// patternOf is the regular expression of a call, when it is a constant.
-func patternOf(e ast.Expr) (pattern string, ok bool) {
-	if e.Kind() != ast.CallKind {
-		return "", false
-	}
-	call := e.AsCall()
-	if !isSearch(call.FunctionName()) {
-		return "", false
-	}
-	for i, arg := range call.Args() {
-		if i > 1 || arg.Kind() != ast.LiteralKind {
-			continue
-		}
-		if text, ok := arg.AsLiteral().(types.String); ok && (i == 1 || call.IsMemberFunction()) {
-			return string(text), true
-		}
-	}
-	return "", false
-}
-
-// isSearch reports whether a function takes a regular expression as its second argument, after the text.
-func isSearch(function string) bool {
-	return function == "matches" || function == "find" || function == "findAll"
 }
 
 // problems makes cel-go's issues readable: one error each, with place, cause and the line of the expression. explain may

@@ -60,3 +60,24 @@ func TestAllFunctionsOfKubernetesAreThere(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A function that is not found when a program is made could not be paid for, and is refused.
+func TestAllFunctionsCanBeCalled(t *testing.T) {
+	env, err := newEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := newGuard(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// These are operators for which cel-go has no functions.
+	operator := map[string]bool{"_==_": true, "_!=_": true, "_&&_": true, "_||_": true, "_?_:_": true, "_[_]": true, "_?._": true, "_[?_]": true}
+	for name, function := range env.Functions() {
+		for _, overload := range function.OverloadDecls() {
+			if guard.overloads[overload.ID()] == nil && guard.overloads[name] == nil && !operator[name] && !isConstant(name) {
+				t.Errorf("%s (%s)", name, overload.ID())
+			}
+		}
+	}
+}
