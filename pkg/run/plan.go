@@ -46,7 +46,7 @@ type plan struct {
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, observer selector.Observer) *plan {
 	plan := &plan{aggregated: expressions.aggregate != nil}
-	found := selector.Found{Aggregate: expressions.aggregate, Observer: observer}
+	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		s, err := selector.New(i, spec, expressions.judge(i), r.Clock.Now())

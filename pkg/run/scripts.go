@@ -4,9 +4,11 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -123,6 +125,13 @@ type maskedError struct {
 
 func (e *maskedError) Error() string { return e.text }
 func (e *maskedError) Unwrap() error { return e.err }
+
+// changesManagedFields reports whether what changes the objects may look at metadata.managedFields.
+func (e *expressions) changesManagedFields() bool {
+	const field = "managedFields"
+	patch := e.cleaner.Spec.MergePatch
+	return strings.Contains(e.cleaner.Spec.Transform, field) || patch != nil && bytes.Contains(patch.Raw, []byte(field))
+}
 
 // messageOf is what the transform script said about an object.
 func (e *expressions) messageOf(o object.Object) string {

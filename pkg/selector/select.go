@@ -4,6 +4,7 @@
 package selector
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -30,8 +31,10 @@ type Observer struct {
 
 // Found collects the candidates of a Cleaner's selectors, each object once, in the order in which they were found.
 type Found struct {
-	// Candidates are what was found so far.
+	// Candidates are what was found so far. Their bytes are without metadata.managedFields, which can be half of an object,
+	// unless Whole is set.
 	Candidates []object.Candidate
+	Whole      bool
 	// Aggregate, if not nil, takes the objects' bytes, for the script that looks at all of them together. The candidates are
 	// then without.
 	Aggregate *sandbox.Aggregate
@@ -41,7 +44,8 @@ type Found struct {
 	// out of the script's messages.
 	Secrets []object.Object
 
-	seen map[types.UID]bool
+	seen   map[types.UID]bool
+	buffer []byte
 }
 
 func (f *Found) add(ctx context.Context, c object.Candidate) error {
@@ -55,9 +59,13 @@ func (f *Found) add(ctx context.Context, c object.Candidate) error {
 	if f.Observer.Candidate != nil {
 		f.Observer.Candidate(c)
 	}
-	if f.Aggregate == nil {
+	switch {
+	case f.Aggregate == nil && f.Whole:
 		c.Object = c.Clone()
-	} else {
+	case f.Aggregate == nil:
+		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
+		c.Raw = bytes.Clone(f.buffer)
+	default:
 		if c.IsSecret() {
 			f.Secrets = append(f.Secrets, c.Clone())
 		}

@@ -63,3 +63,18 @@ func TestMergePatchThatTouchesTheIdentityIsRefused(t *testing.T) {
 		wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, want)
 	}
 }
+
+// Candidates are kept without managedFields, unless what changes them wants to see those.
+func TestTransformSeesManagedFieldsIfItMentionsThem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old", stale)
+	script := `function transform()
+  obj.data.managers = tostring(#obj.metadata.managedFields)
+  return {resource = obj}
+end`
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionTransform, transform(script))), v1alpha1.ReasonCompleted, "1 changed")
+	if got := b.named("old").Data["managers"]; got != "1" {
+		t.Fatalf("the script saw %q managers", got)
+	}
+}
