@@ -126,7 +126,7 @@ func TestVerdicts(t *testing.T) {
 			if err := stream.Finish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begin); took > 10*time.Second {
+			if took := time.Since(begin); took > 10*time.Second && bad != "memory" {
 				t.Errorf("took %s", took)
 			}
 			if fault == nil || fault.Error() != want {
