@@ -1,0 +1,166 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/test/testenv"
+)
+
+// settings are what to measure. They come from the environment.
+type settings struct {
+	load     load
+	rounds   int
+	only     *regexp.Regexp // variants; nil is all. The floor is always measured.
+	profiles string         // a directory; empty is no profiles
+}
+
+// sample is one measurement of a variant.
+type sample struct {
+	measured
+	// Server is what the API server did meanwhile.
+	Server effort
+	Memory memory
+}
+
+// results are the samples of each variant, by name.
+type results map[string][]sample
+
+// errWrong says that a variant did not do what it should, which makes its time worthless.
+var errWrong = errors.New("a variant gave a wrong result or none")
+
+// bench makes a cluster, fills it, measures, prints and clears away.
+func bench(ctx context.Context, s settings, out io.Writer) error {
+	fmt.Fprintf(out, "Starting etcd and kube-apiserver ...\n")
+	env, err := testenv.Start(ctx, testenv.Options{CRDs: []string{}})
+	if err != nil {
+		return err
+	}
+	return errors.Join(onCluster(ctx, s, env, out), env.Stop())
+}
+
+func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer) error {
+	client, err := rawClient(env.Config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Creating %d ConfigMaps and %d Pods ...\n", s.load.ConfigMaps, s.load.Pods)
+	start := time.Now()
+	if err := s.load.create(ctx, client); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Created in %.0f s.\n", time.Since(start).Seconds())
+	api, err := newServer(env.Dir, client)
+	if err != nil {
+		return err
+	}
+	t := &trial{settings: s, kubeconfig: env.Kubeconfig, server: api, out: out}
+	chosen := t.chosen()
+	found, err := t.measureAll(ctx, chosen)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errPrint := printReport(ctx, out, api, s, chosen, found); errPrint != nil {
+		return errors.Join(err, errPrint)
+	}
+	return err
+}
+
+// trial measures in one cluster.
+type trial struct {
+	settings
+	kubeconfig string
+	server     server
+	out        io.Writer
+}
+
+func (t *trial) chosen() []variant {
+	return slices.DeleteFunc(variants(), func(v variant) bool {
+		return v.name != floorName && t.only != nil && !t.only.MatchString(v.name)
+	})
+}
+
+// measureAll measures all variants in turn, several times over, so that what slows the machine down for a while slows down
+// all of them. Each round begins and ends with the floor. A variant that fails is not tried again.
+func (t *trial) measureAll(ctx context.Context, chosen []variant) (results, error) {
+	found, failed := results{}, map[string]bool{}
+	if _, err := t.measureOne(ctx, chosen[0]); err != nil { // the server's first answer is slower than all others
+		return nil, err
+	}
+	for round := range t.rounds {
+		fmt.Fprintf(t.out, "Round %d of %d:", round+1, t.rounds)
+		for _, v := range append(slices.Clone(chosen), chosen[0]) {
+			if failed[v.name] {
+				continue
+			}
+			one, err := t.measureOne(ctx, v)
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err != nil:
+				failed[v.name] = true
+				fmt.Fprintf(t.out, "\n%s: %v\n", v.name, err)
+				continue
+			}
+			found[v.name] = append(found[v.name], one)
+			fmt.Fprintf(t.out, " %.2f", one.Wall.Seconds())
+		}
+		fmt.Fprintln(t.out, " s")
+	}
+	if len(failed) > 0 {
+		return found, errWrong
+	}
+	return found, nil
+}
+
+// measureOne runs a variant as a process of its own, so that its memory and CPU time are its own.
+func (t *trial) measureOne(ctx context.Context, v variant) (sample, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return sample{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, variantTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, "-variant", v.name, "-kubeconfig", t.kubeconfig, "-cpuprofile", t.profileOf(v),
+		"-pods", strconv.Itoa(t.load.Pods), "-configmaps", strconv.Itoa(t.load.ConfigMaps))
+	var answer, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &answer, &complaint
+	one := sample{}
+	one.Server, err = t.server.during(ctx, func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		family := watchFamily(cmd.Process.Pid)
+		err := cmd.Wait()
+		if one.Memory = family.stop(); err != nil {
+			return fmt.Errorf("%w: %s", err, strings.TrimSpace(complaint.String()))
+		}
+		return nil
+	})
+	if err != nil {
+		return sample{}, err
+	}
+	return one, json.Unmarshal(answer.Bytes(), &one.measured)
+}
+
+func (t *trial) profileOf(v variant) string {
+	if t.profiles == "" {
+		return ""
+	}
+	return filepath.Join(t.profiles, strings.NewReplacer(" ", "-", ",", "").Replace(v.name)+".pprof")
+}

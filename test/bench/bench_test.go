@@ -1,0 +1,220 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func TestLoad(t *testing.T) {
+	l := load{Pods: 101, ConfigMaps: 60}
+	exists, used, succeeded := map[string]bool{}, map[string]bool{}, 0
+	for i := range l.ConfigMaps {
+		namespace, created, err := l.configMap(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exists[namespace+"/"+object.JSON(created).At("metadata", "name").Text()] = true
+	}
+	for i := range l.Pods {
+		namespace, created, status, err := l.pod(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if object.JSON(status).At("status", "phase").Text() == "Succeeded" {
+			succeeded++
+		}
+		name := configMapUsed(object.JSON(created))
+		if used[namespace+"/"+name] = true; !exists[namespace+"/"+name] {
+			t.Fatalf("Pod %d uses %s/%s, which does not exist", i, namespace, name)
+		}
+	}
+	if len(exists) != l.ConfigMaps || len(used) != l.used() || succeeded != l.succeeded() {
+		t.Errorf("%d ConfigMaps, %d used, %d Pods succeeded; want %d, %d, %d",
+			len(exists), len(used), succeeded, l.ConfigMaps, l.used(), l.succeeded())
+	}
+	_, first, _, _ := l.pod(7)
+	if _, second, _, _ := l.pod(7); !bytes.Equal(first, second) {
+		t.Errorf("the same Pod is once\n%s\nand once\n%s", first, second)
+	}
+}
+
+// configMapUsed is the name of the ConfigMap that a Pod uses in whatever way.
+func configMapUsed(pod object.JSON) string {
+	for container := range pod.At("spec", "containers").Elements() {
+		for env := range container.Field("env").Elements() {
+			return env.At("valueFrom", "configMapKeyRef", "name").Text()
+		}
+		for from := range container.Field("envFrom").Elements() {
+			return from.At("configMapRef", "name").Text()
+		}
+	}
+	for volume := range pod.At("spec", "volumes").Elements() {
+		if name := volume.At("configMap", "name").Text(); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func TestIndexOf(t *testing.T) {
+	for name, want := range map[string]int{podName(7): 7, configMapName(12345): 12345, "kube-root-ca.crt": -1, "": -1} {
+		if got := indexOf(name); got != want {
+			t.Errorf("the index of %q is %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestInParallelEndsWithTheFirstError(t *testing.T) {
+	boom := errors.New("boom")
+	done := make([]bool, 1000)
+	err := inParallel(t.Context(), len(done), func(_ context.Context, i int) error {
+		if done[i] = true; i == 20 {
+			return boom
+		}
+		return nil
+	})
+	if !errors.Is(err, boom) {
+		t.Errorf("got %v, want boom", err)
+	}
+	if err := inParallel(t.Context(), len(done), func(_ context.Context, i int) error { done[i] = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for i, ok := range done {
+		if !ok {
+			t.Fatalf("%d was left out", i)
+		}
+	}
+}
+
+func TestFromEnvironment(t *testing.T) {
+	environment := map[string]string{"BENCH_PODS": "2000", "BENCH_ONLY": "^CEL"}
+	s, err := fromEnvironment(func(name string) string { return environment[name] })
+	if err != nil || s.load != (load{2000, 2000}) || s.rounds != defaultRounds || !s.only.MatchString("CEL, per Pod") {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	environment = map[string]string{"BENCH_PODS": "many", "BENCH_ROUNDS": "0", "BENCH_ONLY": "("}
+	_, err = fromEnvironment(func(name string) string { return environment[name] })
+	for _, want := range []string{`BENCH_PODS is "many"`, `BENCH_ROUNDS is "0"`, "BENCH_ONLY: "} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %s", err, want)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		target           target
+		ratio, megabytes float64
+		want             string
+	}{
+		"none":   {target{}, 9, 999, ""},
+		"met":    {target{1, 64}, 1, 64, "met"},
+		"slow":   {target{1, 64}, 1.01, 64, "missed: time"},
+		"large":  {target{1, 64}, 0.5, 65, "missed: memory"},
+		"both":   {target{1, 64}, 2, 65, "missed: time, memory"},
+		"no max": {target{1, 0}, 1, 999, "met"},
+	} {
+		if got := c.target.verdict(c.ratio, c.megabytes); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestRow(t *testing.T) {
+	samples := make([]sample, 3)
+	for i, ms := range []int{300, 100, 200} {
+		samples[i].Wall, samples[i].CPU = time.Duration(ms)*time.Millisecond, time.Second
+		samples[i].Server, samples[i].Memory = effort{2 * time.Second, 39}, memory{Resident: 50 << 20, SharedOnce: 40 << 20, Anonymous: 10 << 20}
+	}
+	got := row(variant{name: "x", target: target{1, 64}}, samples, 0.4)
+	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := median(samples[:2], wall); got != 0.2 {
+		t.Errorf("the median of two is %v, want what is in the middle", got)
+	}
+}
+
+// TestFamilyCountsChildren watches a shell that has a child with memory of its own.
+func TestFamilyCountsChildren(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("there is no /proc")
+	}
+	// dd has its buffer in memory as long as it waits for the end of its input.
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "(cat | dd bs=32M count=1 iflag=fullblock of=/dev/null; cat) | cat")
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := input.Write(make([]byte, 30<<20)); err != nil { // when it returns, all but what is in pipes is in dd's buffer
+		t.Fatal(err)
+	}
+	family := newFamily(cmd.Process.Pid)
+	for range 5 { // a process is found by one sample and counted by the next
+		family.sample()
+	}
+	if err := errors.Join(input.Close(), cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if min(family.peak.Resident, family.peak.SharedOnce, family.peak.Anonymous) < 28<<20 {
+		t.Errorf("the peak is %+v, want at least the memory of the child", family.peak)
+	}
+	family.sample()
+	if len(family.members) > 0 {
+		t.Errorf("%v have ended and are still watched", family.members)
+	}
+}
+
+func TestCPU(t *testing.T) {
+	before, err := ownCPU()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
+		_ = strings.Repeat("x", 1000)
+	}
+	after, err := ownCPU()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after-before <= 0 {
+		t.Errorf("working took %s", after-before)
+	}
+	fromProc, err := cpuOf(os.Getpid())
+	if err != nil {
+		t.Skip(err)
+	}
+	if fromProc <= 0 || fromProc > after+time.Second {
+		t.Errorf("/proc says %s, the process %s", fromProc, after)
+	}
+}
+
+func TestCountEtcdReads(t *testing.T) {
+	got, err := countEtcdReads(`# HELP etcd_requests_total Etcd request counts.
+# TYPE etcd_requests_total counter
+etcd_requests_total{group="",operation="create",resource="pods"} 12
+etcd_requests_total{group="",operation="list",resource="pods"} 39
+etcd_requests_total{group="",operation="listWithCount",resource="configmaps"} 1e+00
+etcd_request_errors_total{group="",operation="list",resource="pods"} 7
+`)
+	if err != nil || got != 40 {
+		t.Errorf("got %d, %v; want 40", got, err)
+	}
+}

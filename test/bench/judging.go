@@ -1,0 +1,115 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// judgePods selects the Pods that have succeeded, as a run of a Cleaner does.
+func judgePods(judge func(*sandbox.Session) (selector.Judge, error)) func(context.Context, *site) error {
+	return func(ctx context.Context, s *site) error {
+		session := s.pool.Open(sandbox.Options{Now: time.Now()})
+		defer session.Close()
+		chosen, err := judge(session)
+		if err != nil {
+			return err
+		}
+		var found selector.Found
+		if err := s.selectInto(ctx, &found, podSelector(), chosen, s.load.Pods); err != nil {
+			return err
+		}
+		if len(found.Candidates) != s.load.succeeded() {
+			return fmt.Errorf("%d Pods matched, want %d", len(found.Candidates), s.load.succeeded())
+		}
+		for _, c := range found.Candidates {
+			if !hasSucceeded(indexOf(c.Name)) {
+				return fmt.Errorf("%s matched, which has not succeeded", c.Object)
+			}
+		}
+		return nil
+	}
+}
+
+// script judges by one of the scripts measured.
+func script(name string) func(*sandbox.Session) (selector.Judge, error) {
+	return func(session *sandbox.Session) (selector.Judge, error) {
+		source, err := readScript(name)
+		return selector.Judge{Script: source, Session: session}, err
+	}
+}
+
+// conditions judges by CEL.
+func conditions(*sandbox.Session) (selector.Judge, error) {
+	program, err := cel.Compile([]v1alpha1.MatchCondition{{
+		Name: "succeeded", Expression: `has(object.status) && has(object.status.phase) && object.status.phase == "Succeeded"`,
+	}})
+	if err != nil {
+		return selector.Judge{}, err
+	}
+	return selector.Judge{Conditions: program.NewRun(time.Now())}, nil
+}
+
+// findUnused selects the ConfigMaps that no Pod uses, by an aggregated script.
+func findUnused(ctx context.Context, s *site) error {
+	source, err := readScript("unused")
+	if err != nil {
+		return err
+	}
+	session := s.pool.Open(sandbox.Options{Now: time.Now()})
+	defer session.Close()
+	found := selector.Found{Aggregate: session.Aggregate(source)}
+	if err := s.selectInto(ctx, &found, podSelector(), selector.Judge{}, s.load.Pods); err != nil {
+		return err
+	}
+	if err := s.selectInto(ctx, &found, configMapSelector(), selector.Judge{}, s.load.ConfigMaps); err != nil {
+		return err
+	}
+	selected, err := found.Aggregate.Finish(ctx)
+	if err != nil {
+		return err
+	}
+	unused := 0
+	for _, one := range selected {
+		switch {
+		case !isOurs(one.Object.Namespace): // the API server has ConfigMaps of its own
+		case one.Object.Kind.Kind != "ConfigMap" || indexOf(one.Object.Name) < s.load.used():
+			return fmt.Errorf("%s was selected, which is in use", one.Object)
+		default:
+			unused++
+		}
+	}
+	if want := s.load.ConfigMaps - s.load.used(); unused != want {
+		return fmt.Errorf("%d unused ConfigMaps were selected, want %d", unused, want)
+	}
+	return nil
+}
+
+func isOurs(namespace string) bool { return strings.HasPrefix(namespace, namespacePrefix) }
+
+// selectInto selects objects of one kind in all namespaces, of which there must be so many.
+func (s *site) selectInto(ctx context.Context, found *selector.Found, spec v1alpha1.ResourceSelector, judge selector.Judge, want int) error {
+	chosen, err := selector.New(0, spec, judge, time.Now())
+	if err != nil {
+		return err
+	}
+	result := chosen.Select(ctx, selector.NewReader(s.client, clock.RealClock{}), found)
+	if result.Err != nil {
+		return result.Err
+	}
+	if result.Considered < int64(want) {
+		return fmt.Errorf("%d objects of kind %s were judged, want %d", result.Considered, spec.Kind, want)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// printReport prints the machine, the table, and what each row proves.
+func printReport(ctx context.Context, out io.Writer, api server, s settings, chosen []variant, found results) error {
+	version, err := api.version(ctx)
+	if err != nil {
+		return err
+	}
+	objects, err := s.load.describe(ctx, api.client)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%s; %d rounds; %s; Kubernetes %s; %s; load average %s\n\n", objects, s.rounds, machine(), version, runtime.Version(), loadAverage())
+	if s.load.Pods < defaultObjects {
+		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n\n", defaultObjects)
+	}
+	rows := [][]string{{"variant", "wall s", "min-max", "x floor", "client CPU s", "server CPU s", "etcd reads", "RSS MB", "text once", "anon", "target", "met?"}}
+	floor := median(found[floorName], wall)
+	for _, v := range chosen {
+		if samples := found[v.name]; len(samples) > 0 {
+			rows = append(rows, row(v, samples, floor))
+		} else {
+			rows = append(rows, []string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"})
+		}
+	}
+	printTable(out, rows)
+	fmt.Fprintln(out)
+	for _, v := range chosen {
+		fmt.Fprintf(out, "- %s: %s\n", v.name, v.proves)
+	}
+	return nil
+}
+
+func row(v variant, samples []sample, floor float64) []string {
+	walls, ratio := sorted(samples, wall), median(samples, wall)/floor
+	resident := median(samples, func(s sample) float64 { return megabytes(s.Memory.Resident) })
+	return []string{
+		v.name,
+		fmt.Sprintf("%.2f", median(samples, wall)), fmt.Sprintf("%.2f-%.2f", walls[0], walls[len(walls)-1]), fmt.Sprintf("%.2f", ratio),
+		fmt.Sprintf("%.2f", median(samples, func(s sample) float64 { return s.CPU.Seconds() })),
+		fmt.Sprintf("%.2f", median(samples, func(s sample) float64 { return s.Server.CPU.Seconds() })),
+		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return float64(s.Server.EtcdReads) })),
+		fmt.Sprintf("%.0f", resident),
+		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.SharedOnce) })),
+		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.Anonymous) })),
+		v.target.String(), v.target.verdict(ratio, resident),
+	}
+}
+
+// String is the target as the table shows it.
+func (t target) String() string {
+	var parts []string
+	if t.ratio > 0 {
+		parts = append(parts, fmt.Sprintf("<= %.1f x", t.ratio))
+	}
+	if t.memoryMB > 0 {
+		parts = append(parts, fmt.Sprintf("%d MB", t.memoryMB))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (t target) verdict(ratio, residentMB float64) string {
+	var missed []string
+	if t.ratio > 0 && ratio > t.ratio {
+		missed = append(missed, "time")
+	}
+	if t.memoryMB > 0 && residentMB > float64(t.memoryMB) {
+		missed = append(missed, "memory")
+	}
+	switch {
+	case t == target{}:
+		return ""
+	case len(missed) == 0:
+		return "met"
+	}
+	return "missed: " + strings.Join(missed, ", ")
+}
+
+// printTable prints Markdown whose columns are aligned.
+func printTable(out io.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for r, row := range rows {
+		for i, cell := range row {
+			fmt.Fprintf(out, "| %-*s ", widths[i], cell)
+		}
+		fmt.Fprintln(out, "|")
+		if r == 0 {
+			for _, width := range widths {
+				fmt.Fprint(out, "|", strings.Repeat("-", width+2))
+			}
+			fmt.Fprintln(out, "|")
+		}
+	}
+}
+
+func wall(s sample) float64 { return s.Wall.Seconds() }
+
+func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+
+func sorted(samples []sample, of func(sample) float64) []float64 {
+	values := make([]float64, 0, len(samples))
+	for _, s := range samples {
+		values = append(values, of(s))
+	}
+	slices.Sort(values)
+	return values
+}
+
+// median is the middle value, or the mean of the two in the middle. Zero of nothing.
+func median(samples []sample, of func(sample) float64) float64 {
+	values := sorted(samples, of)
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+func machine() string {
+	model := runtime.GOARCH
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		_, rest, _ := strings.Cut(string(text), "model name\t: ")
+		name, _, _ := strings.Cut(rest, "\n")
+		model = cmp.Or(name, model)
+	}
+	return fmt.Sprintf("%d CPUs (%s), shared with the API server", runtime.NumCPU(), model)
+}
+
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Join(strings.Fields(string(text))[:3], " ")
+}

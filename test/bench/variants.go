@@ -1,0 +1,110 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+//go:embed scripts/*.lua
+var scripts embed.FS
+
+// target is what a variant should need at most. Zero is no target.
+type target struct {
+	ratio    float64 // of the floor's wall time
+	memoryMB int64   // resident, all processes together
+}
+
+// variant is one way to do the work.
+type variant struct {
+	name   string
+	work   func(context.Context, *site) error // fails if the result is wrong
+	target target
+	proves string
+}
+
+const floorName = "floor"
+
+// variants are all there are, the floor first.
+func variants() []variant {
+	return []variant{
+		{
+			name: floorName, work: pageThrough(floorPage),
+			proves: "The least for a client that pages through all Pods as text, 500 at a time, and looks at none: all ratios are to it.",
+		},
+		{
+			name: "floor in one request", work: pageThrough(wholePage),
+			proves: "What the API server itself needs to send all Pods: what the rows below have above it is ours.",
+		},
+		{
+			name: "Lua, per Pod", work: judgePods(script("succeeded")), target: target{1.0, 64},
+			proves: "Whether judging every Pod with a script, in a limited child, takes no longer than reading them.",
+		},
+		{
+			name: "Lua, per Pod, pages of 500", work: onOldServer(judgePods(script("succeeded"))), target: target{1.2, 64},
+			proves: "The same on a server before Kubernetes 1.33, where large pages would cost the server memory.",
+		},
+		{
+			name: "CEL, per Pod", work: judgePods(conditions), target: target{1.0, 64},
+			proves: "The same condition in CEL, which needs no child.",
+		},
+		{
+			name: "typical script", work: judgePods(script("typical")), target: target{1.1, 0},
+			proves: "Whether a script of a dozen lines, with annotations, times and containers, is still hidden behind the list.",
+		},
+		{
+			name: "script that reads everything", work: judgePods(script("everything")), target: target{5, 0},
+			proves: "The worst case: nothing is saved by decoding only what is read, and the interpreter is what takes the time.",
+		},
+		{
+			name: "aggregated script", work: findUnused, target: target{1.5, 300},
+			proves: "A script that looks at all Pods and ConfigMaps together: its memory, unlike the others', grows with their number.",
+		},
+	}
+}
+
+// readScript returns one of the scripts measured.
+func readScript(name string) (string, error) {
+	text, err := scripts.ReadFile("scripts/" + name + ".lua")
+	return string(text), err
+}
+
+func podSelector() v1alpha1.ResourceSelector {
+	return v1alpha1.ResourceSelector{Version: "v1", Kind: "Pod"}
+}
+
+func configMapSelector() v1alpha1.ResourceSelector {
+	return v1alpha1.ResourceSelector{Version: "v1", Kind: "ConfigMap"}
+}
+
+// oldServer answers for a server that it is too old for large pages.
+type oldServer struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (o oldServer) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Path != "/version" {
+		return o.RoundTripper.RoundTrip(request)
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: request,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{"major": "1", "minor": "32"}`)),
+	}, nil
+}
+
+func onOldServer(work func(context.Context, *site) error) func(context.Context, *site) error {
+	return func(ctx context.Context, s *site) error {
+		s.config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return oldServer{rt} })
+		if err := s.connect(); err != nil {
+			return fmt.Errorf("connecting as to an old server: %w", err)
+		}
+		return work(ctx, s)
+	}
+}
