@@ -116,7 +116,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"no reconciler":     {args: []string{"--concurrent-reconciles=-1"}, want: []string{"--concurrent-reconciles is -1; it must be at least 1"}},
 		"negative qps":      {args: []string{"--kube-api-qps=-1"}, want: []string{"--kube-api-qps is -1; it must not be negative (0 means no limit)"}},
 		"negative burst":    {args: []string{"--kube-api-burst=-1"}, want: []string{"--kube-api-burst is -1; it must not be negative"}},
-		"little memory":     {args: []string{"--max-script-memory=100Mi"}, want: []string{"--max-script-memory is 100Mi; it must be at least 320Mi"}},
+		"little memory":     {args: []string{"--max-script-memory=100Mi"}, want: []string{"--max-script-memory is 100Mi; it must be at least 384Mi"}},
 		"no memory":         {args: []string{"--max-script-memory=lots"}, want: []string{"write an amount of memory such as 512Mi"}},
 		"no period":         {args: []string{"--sync-period=0s"}, want: []string{"--sync-period is 0s; it must be positive"}},
 		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},

@@ -235,5 +235,5 @@ func exhausted(err error) bool {
 	var budget *sandbox.BudgetError
 	var timeout *lua.TimeoutError
 	var limit *cel.LimitError
-	return errors.As(err, &budget) || errors.As(err, &timeout) || errors.As(err, &limit)
+	return errors.As(err, &budget) && budget.Kind != sandbox.BudgetKilled || errors.As(err, &timeout) || errors.As(err, &limit)
 }

@@ -24,6 +24,8 @@ const (
 	BudgetMemory BudgetKind = "memory"
 	// BudgetCrash is a script that ended its process in another way.
 	BudgetCrash BudgetKind = "crash"
+	// BudgetKilled is a process that somebody else ended, perhaps the kernel for want of memory: the script may be innocent.
+	BudgetKilled BudgetKind = "killed"
 	// BudgetObjects is the number of objects that an aggregated script can be given.
 	BudgetObjects BudgetKind = "objects"
 	// BudgetPatience is how many objects of one session may use up their time or memory.
@@ -70,6 +72,9 @@ func (d *death) budget(memory int64, limit time.Duration) *BudgetError {
 	case BudgetTime:
 		return &BudgetError{d.kind, fmt.Sprintf(
 			"took longer than %s, in a single step that could not be interrupted: look for a pattern that backtracks, or do less work in the script", limit)}
+	}
+	if d.kind == BudgetKilled {
+		return &BudgetError{d.kind, "could not be judged, because the process that runs scripts was killed: by somebody, or because the Pod or the node ran out of memory"}
 	}
 	return &BudgetError{d.kind, fmt.Sprintf("ended the process that runs scripts (%s): make the script simpler", d.detail)}
 }

@@ -4,20 +4,17 @@
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 const (
 	// DefaultMaxMemory is what all children together may use, in bytes, unless a Config says otherwise.
 	DefaultMaxMemory = 512 << 20
 	// MinMaxMemory is the least with which every script can run that keeps to the default limits.
-	MinMaxMemory = defaultMemory + compilerMemory
+	MinMaxMemory = defaultMemory + smallMemory + compilerMemory
 
 	// defaultMemory is what one child may use.
 	defaultMemory = 256 << 20
@@ -39,12 +36,10 @@ type Config struct {
 
 // Pool starts children and bounds what they use. It is safe for concurrent use.
 type Pool struct {
-	command []string
-	starter starter
-	// memory is what sessions can reserve, of sessionMemory bytes.
-	memory        *semaphore.Weighted
-	sessionMemory int64
-	compiler      *Session
+	command  []string
+	starter  starter
+	room     room
+	compiler *Session
 
 	mu       sync.Mutex
 	closed   bool
@@ -57,8 +52,7 @@ func New(config Config) *Pool {
 	if total == 0 {
 		total = DefaultMaxMemory
 	}
-	p := &Pool{command: config.Command, sessionMemory: max(0, total-compilerMemory), sessions: map[*Session]struct{}{}}
-	p.memory = semaphore.NewWeighted(p.sessionMemory)
+	p := &Pool{command: config.Command, room: newRoom(max(0, total-compilerMemory)), sessions: map[*Session]struct{}{}}
 	p.compiler = p.newSession(Options{Memory: compilerMemory, ObjectTimeout: compileTimeout})
 	p.compiler.prepaid = true
 	return p
@@ -116,18 +110,6 @@ func (p *Pool) Open(options Options) *Session {
 		p.sessions[s] = struct{}{}
 	}
 	return s
-}
-
-// reserve waits for memory.
-func (p *Pool) reserve(ctx context.Context, n int64) error {
-	if n > p.sessionMemory {
-		return fmt.Errorf("a script may use %s, but of all memory for scripts only %s can be had: raise --max-script-memory",
-			inMiB(n), inMiB(p.sessionMemory))
-	}
-	if p.memory.Acquire(ctx, n) != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // child is the command of a child, not started.

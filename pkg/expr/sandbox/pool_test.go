@@ -41,6 +41,26 @@ func TestMemoryIsReserved(t *testing.T) {
 	}
 }
 
+// TestLargeOnesDoNotKeepSmallOnesWaiting lets two aggregated scripts hang, of which one waits for the other.
+func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
+	p := newPool(t, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 2 {
+		a := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
+		if a.Add(ctx, configMap(t, "a", "")) == nil || ctx.Err() == nil {
+			all.Go(func() { _, _ = a.Finish(ctx) })
+		}
+	}
+	limit, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	if _, err := open(t, p, Options{}).Evaluate(limit, behave, configMap(t, "a", "")); err != nil {
+		t.Errorf("a small session beside two large ones: %v", err)
+	}
+	cancel()
+	all.Wait()
+}
+
 func TestTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPool(t, Config{MaxMemory: compilerMemory + smallMemory})
 	_, err := open(t, p, Options{ObjectTimeout: 30 * time.Second}).Evaluate(t.Context(), behave, configMap(t, "a", "more"))

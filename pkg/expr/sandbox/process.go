@@ -202,9 +202,10 @@ func (p *process) autopsy() *death {
 	switch {
 	case p.wasSilent.Load():
 		return &death{kind: BudgetTime}
-	// Nobody but the kernel kills a child that its parent did not kill: it does so when memory runs out.
-	case memory, !p.killed.Load() && state == "signal: killed":
+	case memory:
 		return &death{kind: BudgetMemory}
+	case !p.killed.Load() && state == "signal: killed":
+		return &death{kind: BudgetKilled}
 	case line == "":
 		line = state
 	}

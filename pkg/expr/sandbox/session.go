@@ -152,11 +152,15 @@ func (s *Session) addWorker() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	memory := min(smallMemory, s.options.Memory)
-	if s.workers == maxWorkers || s.collects > 0 || s.closed || !s.pool.memory.TryAcquire(memory) {
+	if s.workers == maxWorkers || s.collects > 0 || s.closed {
+		return false
+	}
+	reserved, ok := s.pool.room.try(memory)
+	if !ok {
 		return false
 	}
 	s.workers++
-	s.free <- &worker{session: s, reserved: memory}
+	s.free <- &worker{session: s, reserved: memory, reservations: []reservation{reserved}}
 	return true
 }
 

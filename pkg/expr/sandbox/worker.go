@@ -17,8 +17,9 @@ import (
 type worker struct {
 	session *Session
 	process *process // nil before the first use and after a death
-	// reserved is the memory that is reserved for the child, in bytes. It stays reserved from one child to the next.
-	reserved int64
+	// reserved is the memory that the child may use, in bytes. It stays reserved from one child to the next.
+	reserved     int64
+	reservations []reservation
 	// full asks for all that one child may use, after a smaller child was not enough.
 	full bool
 	// programs are the scripts that the child has compiled, by source.
@@ -48,9 +49,11 @@ func (w *worker) ready(ctx context.Context) error {
 			return err
 		}
 		if !s.prepaid {
-			if err := s.pool.reserve(ctx, wanted); err != nil {
+			reserved, err := s.pool.room.reserve(ctx, wanted)
+			if err != nil {
 				return err
 			}
+			w.reservations = append(w.reservations, reserved)
 		}
 		w.reserved = wanted
 	}
@@ -63,7 +66,7 @@ func (w *worker) ready(ctx context.Context) error {
 	}
 	w.process, w.programs = process, map[string]uint32{}
 	request := settings{
-		memory: w.reserved, maxMemory: max(w.reserved, s.pool.sessionMemory), now: s.options.Now, seed: s.options.Seed,
+		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.largeSize), now: s.options.Now, seed: s.options.Seed,
 		objectTimeout: s.options.ObjectTimeout, aggregateTimeout: s.options.AggregateTimeout, print: s.options.Print != nil,
 	}.append([]byte{askReady})
 	_, err = w.one(ctx, startLimit, [][]byte{request}, answerReady)
@@ -77,10 +80,10 @@ func (w *worker) ready(ctx context.Context) error {
 // retire ends the child and gives its memory back.
 func (w *worker) retire() {
 	w.bury()
-	if !w.session.prepaid && w.reserved > 0 {
-		w.session.pool.memory.Release(w.reserved)
+	for _, reserved := range w.reservations {
+		reserved.release()
 	}
-	w.reserved = 0
+	w.reservations, w.reserved = nil, 0
 }
 
 func (w *worker) bury() {
@@ -134,9 +137,11 @@ func (w *worker) program(ctx context.Context, source string) (uint32, error) {
 
 // grow makes the child's memory larger, if that can be had without waiting.
 func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
-	if !w.session.pool.memory.TryAcquire(to - w.reserved) {
+	more := reservation{w.session.pool.room.large, to - w.reserved}
+	if !more.from.TryAcquire(more.size) {
 		return false, nil
 	}
+	w.reservations = append(w.reservations, more)
 	w.reserved = to
 	request := binary.LittleEndian.AppendUint64([]byte{askGrow}, uint64(to))
 	_, err := w.one(ctx, silence, [][]byte{request}, answerReady)
