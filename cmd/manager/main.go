@@ -44,7 +44,7 @@ func start(ctx context.Context, args []string) int {
 	}
 	logger := newLogger(options)
 	ctrl.SetLogger(logger)
-	klog.SetLogger(logger)
+	klog.SetLoggerWithOptions(logger, klog.ContextualLogger(true)) // else klog has levels of its own
 	for _, name := range options.ignored {
 		logger.Info("Ignored a flag of k8s-cleaner that does nothing here", "flag", name)
 	}

@@ -16,7 +16,8 @@ type Code string
 
 // The codes. Each one has a line in codeTable.
 const (
-	UsageWrong Code = "E-USE-001"
+	UsageWrong   Code = "E-USE-001"
+	OutputFailed Code = "E-OUT-001"
 
 	FileUnreadable Code = "E-FIL-001"
 	FileNoCleaner  Code = "E-FIL-002"
@@ -64,6 +65,8 @@ const (
 	ViewIncomplete Code = "E-PRE-001"
 	ObjectNotFound Code = "E-PRE-002"
 	CleanerInvalid Code = "E-PRE-003"
+	ChangeFailed   Code = "E-PRE-004"
+	PreviewTimeout Code = "E-PRE-005"
 
 	RunNotReady    Code = "E-RUN-001"
 	RunNotAnswered Code = "E-RUN-002"
@@ -76,6 +79,7 @@ const (
 func codeTable() [][2]string {
 	return [][2]string{
 		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
+		{string(OutputFailed), "the output cannot be written"},
 		{string(FileUnreadable), "a file or directory cannot be read"},
 		{string(FileNoCleaner), "there is no Cleaner in what was given"},
 		{string(FileEmpty), "a file holds nothing"},
@@ -110,6 +114,8 @@ func codeTable() [][2]string {
 		{string(ViewIncomplete), "something could not be read or judged, and so a run would touch nothing"},
 		{string(ObjectNotFound), "the object of --only does not exist, or no selector looks at its kind"},
 		{string(CleanerInvalid), "the Cleaner cannot run in this cluster as it stands"},
+		{string(ChangeFailed), "the transform failed on some of the objects that match"},
+		{string(PreviewTimeout), "the preview took longer than --timeout"},
 		{string(RunNotReady), "the Cleaner cannot run as it stands"},
 		{string(RunNotAnswered), "the operator did not take the request up"},
 		{string(RunNotBegun), "the run that was asked for did not begin"},

@@ -27,6 +27,9 @@ func (s *shared) paint(w io.Writer) paint {
 	case force != "" && force != "0":
 		return true
 	}
+	if inner, ok := w.(*output); ok {
+		w = inner.Writer
+	}
 	file, ok := w.(*os.File)
 	return paint(ok && term.IsTerminal(int(file.Fd())) && s.Getenv("TERM") != "dumb")
 }

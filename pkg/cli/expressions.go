@@ -109,8 +109,12 @@ func (r *checked) mergePatch() {
 	if r.cleaner.Spec.MergePatch == nil || r.has("spec.mergePatch") {
 		return
 	}
-	if _, err := staticPatch(r.cleaner); err != nil {
-		message, hint := twoParts(err.Error())
+	_, err := staticPatch(r.cleaner)
+	if err == nil {
+		return
+	}
+	for one := range strings.SplitSeq(err.Error(), "\n") { // joined errors
+		message, hint := twoParts(one)
 		r.add("spec.mergePatch", PatchWrong, message, hint)
 	}
 }

@@ -66,7 +66,7 @@ func (s *shared) sources(paths []string) ([]source, error) {
 		var err error
 		if path == "-" {
 			found = []source{{name: "standard input", named: true}}
-			found[0].text, err = io.ReadAll(s.In)
+			found[0].text, err = readAll(s.In, "standard input")
 		} else {
 			found, err = readPath(path)
 		}
@@ -78,13 +78,34 @@ func (s *shared) sources(paths []string) ([]source, error) {
 	return all, nil
 }
 
+// maxInput bounds one file in bytes. A dump of a large cluster has some hundred megabytes; what has no end at all must not use up
+// the machine's memory.
+const maxInput = 1 << 30
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return readAll(file, path)
+}
+
+func readAll(r io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if len(text) > maxInput {
+		return nil, fmt.Errorf("%s is larger than 1 GiB", name)
+	}
+	return text, err
+}
+
 func readPath(path string) ([]source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	if !info.IsDir() {
-		text, err := os.ReadFile(path)
+		text, err := readFile(path)
 		return []source{{path, text, true}}, unreadable(path, err)
 	}
 	var found []source
@@ -98,7 +119,7 @@ func readPath(path string) ([]source, error) {
 		case hidden || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
 			return nil
 		}
-		text, err := os.ReadFile(file)
+		text, err := readFile(file)
 		found = append(found, source{name: file, text: text})
 		return err
 	})

@@ -91,7 +91,7 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 	ctx := logr.NewContext(cmd.Context(), logr.Discard())
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &failure{exit: ExitError, code: RunTimeout, err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &failure{exit: ExitError, code: PreviewTimeout, err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
 		defer cancel()
 	}
 	job.scripts = sandbox.New(o.Scripts)

@@ -80,8 +80,14 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 		}
 		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
 	}
-	if found.Incomplete != nil {
+	switch {
+	case found.Incomplete != nil:
 		j.fails(j.conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
+	case result.Failed > 0:
+		j.fails(j.conclude(ctx, &failure{
+			exit: ExitPartial, code: ChangeFailed, err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, counted(int(result.Failed), "object")),
+			hint: "mend the transform; the reasons stand beside the objects",
+		}))
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func TestPreviewIsStopped(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got = call(t.Context(), t, "", nil, append(args, "--timeout=1500ms")...)
-	if got.code != ExitError || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "1 matches; nothing was changed\nerror: gave up after 1.5s (--timeout); nothing was changed   [E-RUN-005]\n") {
+	if got.code != ExitError || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "1 matches; nothing was changed\nerror: gave up after 1.5s (--timeout); nothing was changed   [E-PRE-005]\n") {
 		t.Errorf("%+v", got)
 	}
 }

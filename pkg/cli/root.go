@@ -6,8 +6,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +28,7 @@ const (
 	ExitError       = 1
 	ExitUsage       = 2   // wrong flags or arguments
 	ExitFindings    = 3   // something was found, with --fail-on-findings
-	ExitPartial     = 4   // some kinds could not be read
+	ExitPartial     = 4   // something could not be read, judged or changed
 	ExitInterrupted = 130 // Ctrl-C
 )
 
@@ -52,10 +57,30 @@ type shared struct {
 
 // Execute runs the command that args name and returns the code to exit with.
 func Execute(ctx context.Context, streams genericiooptions.IOStreams, options Options, args []string) int {
+	out := &output{Writer: streams.Out}
+	streams.Out = out
 	s := &shared{IOStreams: streams, Options: options}
 	root := s.command()
 	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
-	return s.conclude(ctx, root.ExecuteContext(ctx))
+	code := s.conclude(ctx, root.ExecuteContext(ctx))
+	// Who reads the beginning only, as head does, wants no error.
+	if out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
+		return s.conclude(ctx, fail(OutputFailed, fmt.Errorf("writing the output: %w", out.err), ""))
+	}
+	return code
+}
+
+// output remembers that something could not be written: commands print line by line, and look at no error.
+type output struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (c *output) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.err = cmp.Or(c.err, err)
+	return n, err
 }
 
 // NewCommand returns the root command with its subcommands. Its errors are to be told as Execute does.
@@ -67,7 +92,7 @@ func (s *shared) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:         "kubectl-cleaner",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
-		Short:       "Check and test Cleaners",
+		Short:       "Check and try Cleaners, and run them",
 		Long: "Cleaners find resources of a Kubernetes cluster on a schedule, and delete, change or report them.\n" +
 			"This plugin checks them and tries them out before they do so.",
 		Version:       s.Version,

@@ -5,6 +5,7 @@ package object
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,25 +13,23 @@ import (
 
 // CheckPatch refuses a merge patch that touches what says which object it is for.
 func CheckPatch(patch map[string]any) error {
+	var errs []error
 	for _, field := range []string{"apiVersion", "kind"} {
 		if _, ok := patch[field]; ok {
-			return fmt.Errorf("it sets %s; an object's identity must stay as it is", field)
+			errs = append(errs, fmt.Errorf("it sets %s; an object's identity must stay as it is", field))
 		}
 	}
-	metadata, ok := patch["metadata"]
-	if !ok {
-		return nil
-	}
+	metadata, set := patch["metadata"]
 	fields, ok := metadata.(map[string]any)
-	if !ok {
-		return fmt.Errorf("its metadata is no map")
+	if set && !ok {
+		errs = append(errs, errors.New("its metadata is no map"))
 	}
 	for _, field := range []string{"name", "namespace", "uid", "resourceVersion"} {
 		if _, ok := fields[field]; ok {
-			return fmt.Errorf("it sets metadata.%s; an object's identity must stay as it is", field)
+			errs = append(errs, fmt.Errorf("it sets metadata.%s; an object's identity must stay as it is", field))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Changes is the part of a JSON merge patch (RFC 7386) that changes the value, as a merge patch. Nil when it changes nothing.

@@ -183,7 +183,7 @@ func mergePatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
 		return nil, errors.New("mergePatch: it must be a map that says what to change, for example {spec: {replicas: 0}}")
 	}
 	if err := object.CheckPatch(fields); err != nil {
-		return nil, fmt.Errorf("mergePatch: %w", err)
+		return nil, errors.Join(inField("mergePatch: ", err)...)
 	}
 	return fields, nil
 }
