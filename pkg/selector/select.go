@@ -129,7 +129,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	}
 	if n := len(result.NotEvaluated); n > 0 {
 		first := result.NotEvaluated[0]
-		result.Err = fmt.Errorf("%s on %s (%d of %d objects could not be judged)", first.Detail, first.Object, n, result.Considered)
+		result.Err = fmt.Errorf("%s (%d of %d objects could not be judged): %w", first.Object, n, result.Considered, first.Err)
 	}
 	return result
 }

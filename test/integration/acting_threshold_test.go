@@ -158,7 +158,7 @@ end`), threshold(3))
 	before := map[string]string{key(one): "1"}
 	b.wantCounted(c, before)
 	two := b.configMap("two", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"stale": "error"} })
-	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "cannot tell on ConfigMap "+b.namespace+"/two")
+	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "ConfigMap "+b.namespace+"/two (", "cannot tell")
 	b.wantCounted(c, before)
 	edit(b, two, func(cm *corev1.ConfigMap) { cm.Data["stale"] = "yes" })
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "2 more matched")

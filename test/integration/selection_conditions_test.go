@@ -66,7 +66,7 @@ func TestConditionThatFailsOnOneObject(t *testing.T) {
 	b.configMap("one", numbered("1"))
 	b.configMap("bad")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, conditions(expression("object.data.n == '1'", ""))))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "no such key: data", "on ConfigMap "+b.namespace+"/bad (1 of 2 objects could not be judged)")
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "no such key: data", "ConfigMap "+b.namespace+"/bad (1 of 2 objects could not be judged): matchConditions")
 	wantOutcome(t, run, "bad", v1alpha1.OutcomeNotEvaluated, "has(")
 	wantOutcome(t, run, "one", v1alpha1.OutcomeNotActed)
 	b.wantUntouched()

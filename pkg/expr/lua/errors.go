@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	gopher "github.com/yuin/gopher-lua"
@@ -54,6 +55,7 @@ func faultf(format string, arguments ...any) *ScriptError {
 
 var (
 	position = regexp.MustCompile(`^` + chunkName + `:(\d+): ?`)
+	indexed  = regexp.MustCompile(`^attempt to index a non-table object\(nil\) with key '(\w+)'$`)
 	traced   = regexp.MustCompile(`\t` + chunkName + `:(\d+):`)
 )
 
@@ -79,8 +81,20 @@ func scriptError(err error) *ScriptError {
 	if found := traced.FindStringSubmatch(api.StackTrace); line == 0 && found != nil {
 		line, _ = strconv.Atoi(found[1])
 	}
+	message += wayOut(message)
 	if api.Type == gopher.ApiErrorPanic {
 		message = "a library function failed: " + message
 	}
 	return &ScriptError{Line: line, Msg: clean(message)}
+}
+
+// wayOut is what to do about the mistakes that most scripts make first. Empty for others.
+func wayOut(message string) string {
+	if found := indexed.FindStringSubmatch(message); found != nil {
+		return fmt.Sprintf("; what stands before %s is nothing: test it first, for example (x or {}).%s", found[1], found[1])
+	}
+	if strings.HasPrefix(message, "attempt to call a non-function object") {
+		return "; there is no such function here: scripts have those of string, table and math, and os.time, os.date and os.difftime"
+	}
+	return ""
 }

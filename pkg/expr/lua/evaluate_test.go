@@ -64,7 +64,7 @@ func TestEvaluateResults(t *testing.T) {
 		},
 		{
 			name: "nil index", source: "function evaluate()\n  return obj.spec.replicas\nend",
-			wantErr: "line 2: attempt to index a non-table object(nil) with key 'replicas'",
+			wantErr: "line 2: attempt to index a non-table object(nil) with key 'replicas'; what stands before replicas is nothing: test it first, for example (x or {}).replicas",
 		},
 		{name: "raised", source: `function evaluate() error("no " .. "good") end`, wantErr: "line 1: no good"},
 		{name: "raised without position", source: "function evaluate()\nerror('plain', 0)\nend", wantErr: "line 2: plain"},
