@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,17 +40,71 @@ func Masker(objects ...Object) func(text string) string {
 		}
 		values = append(values, of...)
 	}
-	// The longest first: one value may be a part of another.
+	return newMask(values).apply
+}
+
+const (
+	// hidden stands in the place of a value.
+	hidden = "******"
+	// headSize is how many bytes of a long value tell it: texts are cut, and the beginning of a key is a secret too.
+	headSize = 16
+)
+
+// mask hides values in texts.
+type mask struct {
+	// whole replaces values, the longest first: one may be a part of another.
+	whole *strings.Replacer
+	// heads are the long values, by how they begin.
+	heads  map[string][]string
+	values []string
+}
+
+func newMask(values []string) mask {
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	values = slices.Compact(values)
-	pairs := make([]string, 0, 2*len(values))
+	m := mask{heads: map[string][]string{}, values: values}
+	var pairs []string
 	for _, value := range values {
-		pairs = append(pairs, value, "******")
+		pairs = append(pairs, value, hidden)
+		if len(value) > headSize {
+			m.heads[value[:headSize]] = append(m.heads[value[:headSize]], value)
+		}
 	}
-	if len(pairs) == 0 {
-		return func(text string) string { return text }
+	m.whole = strings.NewReplacer(pairs...)
+	return m
+}
+
+func (m mask) apply(text string) string {
+	if len(m.values) == 0 {
+		return text
 	}
-	return strings.NewReplacer(pairs...).Replace
+	text = m.whole.Replace(text)
+	for i := 0; i+headSize <= len(text); i++ {
+		longest := 0
+		for _, value := range m.heads[text[i:i+headSize]] {
+			longest = max(longest, commonPrefix(text[i:], value))
+		}
+		if longest > 0 {
+			text = text[:i] + hidden + text[i+longest:]
+		}
+	}
+	// What is cut behind fewer bytes than that.
+	for _, value := range m.values {
+		for n := min(headSize, len(value)) - 1; n >= minSecret; n-- {
+			if strings.HasSuffix(text, value[:n]) {
+				return text[:len(text)-n] + hidden
+			}
+		}
+	}
+	return text
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 func secretValues(o Object) (values []string, ok bool) {
@@ -64,11 +119,20 @@ func secretValues(o Object) (values []string, ok bool) {
 		if err != nil {
 			continue
 		}
-		for _, value := range []string{encoded, strings.TrimRight(encoded, "="), string(decoded), strings.TrimSpace(string(decoded))} {
+		plain := string(decoded)
+		quoted := strconv.Quote(plain)
+		for _, value := range []string{
+			encoded, strings.TrimRight(encoded, "="), plain, strings.TrimSpace(plain), onOneLine(plain), quoted[1 : len(quoted)-1],
+		} {
 			if len(value) >= minSecret {
 				values = append(values, value)
 			}
 		}
 	}
 	return values, true
+}
+
+// onOneLine is a value as messages have it.
+func onOneLine(text string) string {
+	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text))
 }

@@ -4,6 +4,9 @@
 package object
 
 import (
+	"encoding/base64"
+	"strconv"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,5 +45,26 @@ func TestMaskTakesTheLongestValue(t *testing.T) {
 	}
 	if got := Mask("anything", secret(`{"data":1}`)); got != "(left out: the Secret cannot be read)" {
 		t.Errorf("of a Secret that cannot be read: %q", got)
+	}
+}
+
+// A text is cut before it is masked: the beginning of a value is hidden as well.
+func TestMaskHidesTheBeginningOfAValue(t *testing.T) {
+	key := strings.Repeat("0123456789abcdefXYZ\n", 100)
+	raw := `{"data":{"tls.key":"` + base64.StdEncoding.EncodeToString([]byte(key)) + `"}}`
+	secret := Object{Kind: Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: []byte(raw)}
+	line := strings.ReplaceAll(key, "\n", " ")
+	for text, want := range map[string]string{
+		"key " + line[:900]:                                           "key ******",
+		"key " + line[:900] + " is bad":                               "key ****** is bad",
+		"key " + line[:10]:                                            "key ******",
+		"key " + key[:300] + "!":                                      "key ******!",
+		"key " + strconv.Quote(key)[1:200]:                            "key ******",
+		"key " + base64.StdEncoding.EncodeToString([]byte(key))[:400]: "key ******",
+		"0123 is no secret":                                           "0123 is no secret",
+	} {
+		if got := Mask(text, secret); got != want {
+			t.Errorf("%.30q... becomes %.80q, want %q", text, got, want)
+		}
 	}
 }

@@ -127,6 +127,9 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expre
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
+	if selectsSecrets(cleaner) {
+		return open(cleaner, r.Scripts, r.Clock.Now(), nil) // what is printed may hold their values
+	}
 	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 

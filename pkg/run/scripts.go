@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -236,4 +237,11 @@ func exhausted(err error) bool {
 	var timeout *lua.TimeoutError
 	var limit *cel.LimitError
 	return errors.As(err, &budget) && budget.Kind != sandbox.BudgetKilled || errors.As(err, &timeout) || errors.As(err, &limit)
+}
+
+// selectsSecrets reports whether the scripts of a Cleaner see Secrets.
+func selectsSecrets(cleaner *v1alpha1.Cleaner) bool {
+	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		return s.Group == "" && s.Kind == "Secret"
+	})
 }

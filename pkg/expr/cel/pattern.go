@@ -52,13 +52,20 @@ func patternSize(pattern string) (int, error) {
 	return stepsOf(parsed), nil
 }
 
+// maxDynamicPattern is the length in bytes of the longest regular expression that is not written in the expression itself: each
+// use reads it anew.
+const maxDynamicPattern = 4 << 10
+
 // stepsOfText is patternSize of what is not known to be a regular expression: compiling it says so.
 func stepsOfText(pattern string) int {
+	if len(pattern) > maxDynamicPattern {
+		return far // not worth reading
+	}
 	steps, err := patternSize(pattern)
 	if err != nil {
-		return 0
+		return len(pattern)
 	}
-	return steps
+	return max(steps, len(pattern))
 }
 
 func stepsOf(re *syntax.Regexp) int {

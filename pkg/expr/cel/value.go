@@ -215,11 +215,8 @@ func (m *mapValue) Fold(f traits.Folder) {
 
 // Iterator implements traits.Iterable. It yields the names in the order of the text.
 func (m *mapValue) Iterator() traits.Iterator {
-	keys := make([]ref.Val, 0, len(m.unique()))
-	for i := range m.entries {
-		keys = append(keys, types.String(m.entries[i].key.String()))
-	}
-	return types.NewRefValList(types.DefaultTypeAdapter, keys).Iterator()
+	m.unique()
+	return &mapIterator{of: m}
 }
 
 // known is the map in the form that cel-go knows.

@@ -102,7 +102,10 @@ func (a *Aggregate) Truncate(n int) {
 	clear(a.members[n:])
 	a.members = a.members[:n]
 	if a.filling != nil {
-		a.filling.truncate(max(0, n-a.sent))
+		if a.filling.truncate(max(0, n-a.sent)); a.filling.len() == 0 {
+			a.session.recycle(a.filling) // the next objects may be of another kind
+			a.filling = nil
+		}
 	}
 	a.sent = min(a.sent, n) // the child is told with the next objects, or at the end
 }

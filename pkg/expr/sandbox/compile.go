@@ -49,6 +49,9 @@ func (w *worker) check(ctx context.Context, script Script) (problem, err error) 
 	request = appendBytes(request, []byte(script.Source))
 	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerReady)
 	var died *death
+	if errors.As(err, &died) && died.kind == BudgetKilled {
+		return nil, errors.New("the process that compiles scripts was killed")
+	}
 	if errors.As(err, &died) {
 		return died.budget(w.reserved, compileTimeout), nil
 	}

@@ -11,7 +11,8 @@ import (
 // judge lets a script judge the objects of a batch. What an object does wrong is its verdict, and the rest goes on, in a fresh
 // child if need be. After an error the rest of the batch has no verdicts.
 func (s *Session) judge(ctx context.Context, w *worker, source string, b *batch) error {
-	alone := 0 // how many objects are judged one by one, because one of them ended a child without being named
+	killed := false // once already
+	alone := 0      // how many objects are judged one by one, because one of them ended a child without being named
 	for b.judged() < b.len() {
 		to := b.len()
 		if alone > 0 {
@@ -24,6 +25,8 @@ func (s *Session) judge(ctx context.Context, w *worker, source string, b *batch)
 			alone = max(0, alone-1)
 		case !errors.As(err, &died):
 			return err
+		case died.kind == BudgetKilled && !killed:
+			killed = true // by somebody else: once more
 		case !died.named && to-b.judged() > 1:
 			alone = to - b.judged()
 		case died.kind == BudgetMemory && w.reserved < s.options.Memory:

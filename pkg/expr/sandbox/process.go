@@ -38,6 +38,7 @@ type process struct {
 	buffer []byte
 	// silent ends a child from which nothing was heard in time.
 	silent    *time.Timer
+	limit     time.Duration // of silence
 	wasSilent atomic.Bool
 	killed    atomic.Bool
 
@@ -98,6 +99,16 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may be gone already
 }
 
+// gone reports whether the child has ended.
+func (p *process) gone() bool {
+	select {
+	case <-p.reaped:
+		return true
+	default:
+		return false
+	}
+}
+
 // bury ends the child and returns when it is gone.
 func (p *process) bury() {
 	p.silent.Stop()
@@ -133,6 +144,7 @@ func (p *process) ask(ctx context.Context, limit time.Duration, request [][]byte
 var errLost = errors.New("the process ended")
 
 func (p *process) converse(limit time.Duration, request [][]byte, printed func(string), each func(answer) (bool, error)) error {
+	p.limit = limit
 	p.silent.Reset(limit)
 	size := 0
 	for _, part := range request {
@@ -156,7 +168,6 @@ func (p *process) converse(limit time.Duration, request [][]byte, printed func(s
 			return errLost
 		}
 		p.buffer = frame
-		p.silent.Reset(limit)
 		last, err := p.answers(frame, printed, each)
 		if last || err != nil {
 			return err
@@ -173,6 +184,9 @@ func (p *process) answers(frame []byte, printed func(string), each func(answer) 
 		a, err := d.answer()
 		if err != nil {
 			return false, err
+		}
+		if a.kind != answerPrint { // a child that only prints is silent
+			p.silent.Reset(p.limit)
 		}
 		switch a.kind {
 		case answerPrint:

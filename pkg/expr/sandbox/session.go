@@ -33,7 +33,8 @@ type Session struct {
 	mu        sync.Mutex
 	closed    bool
 	workers   int
-	collects  int // how many aggregates are open
+	shrinking bool // until there is one worker
+	collects  int  // how many aggregates are open
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -152,7 +153,7 @@ func (s *Session) addWorker() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	memory := min(smallMemory, s.options.Memory)
-	if s.workers == maxWorkers || s.collects > 0 || s.closed {
+	if s.workers == maxWorkers || s.shrinking || s.collects > 0 || s.closed {
 		return false
 	}
 	reserved, ok := s.pool.room.try(memory)
@@ -169,10 +170,16 @@ func (s *Session) shrink(ctx context.Context) error {
 	s.mu.Lock()
 	before := s.workers
 	s.workers = 1
+	s.shrinking = before > 1
 	s.mu.Unlock()
 	if before == 1 {
 		return nil
 	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.shrinking = false
+	}()
 	select {
 	case other := <-s.free:
 		other.retire()

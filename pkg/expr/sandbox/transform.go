@@ -20,8 +20,9 @@ func (s *Session) Transform(ctx context.Context, source string, o object.Object)
 	err = s.use(ctx, func(ctx context.Context, w *worker) error {
 		patch, message, err = s.transform(ctx, w, source, b)
 		var died *death
-		if errors.As(err, &died) && died.kind == BudgetMemory && w.reserved < s.options.Memory {
-			w.full = true // once more, with all that a child may have
+		more := errors.As(err, &died) && died.kind == BudgetMemory && w.reserved < s.options.Memory
+		if more || died != nil && died.kind == BudgetKilled {
+			w.full = more // once more, after want of memory with all that a child may have
 			patch, message, err = s.transform(ctx, w, source, b)
 		}
 		if errors.As(err, &died) {

@@ -57,6 +57,9 @@ func (w *worker) ready(ctx context.Context) error {
 		}
 		w.reserved = wanted
 	}
+	if w.process != nil && w.process.gone() {
+		w.bury() // it died idle, which is no fault of what comes next
+	}
 	if w.process != nil {
 		return nil
 	}
@@ -123,7 +126,7 @@ func (w *worker) program(ctx context.Context, source string) (uint32, error) {
 	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerReady)
 	var died *death
 	switch {
-	case errors.As(err, &died):
+	case errors.As(err, &died) && died.kind != BudgetKilled:
 		return 0, died.budget(w.reserved, compileTimeout)
 	case err != nil:
 		return 0, err
