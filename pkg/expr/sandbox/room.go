@@ -18,7 +18,7 @@ type room struct {
 }
 
 func newRoom(size int64) room {
-	small := min(size, max(smallMemory, min(3*smallMemory, size-defaultMemory)))
+	small := min(size, max(smallMemory, min(2*smallMemory, size-defaultMemory)))
 	return room{semaphore.NewWeighted(small), semaphore.NewWeighted(size - small), small, size - small}
 }
 
