@@ -136,3 +136,17 @@ func secretValues(o Object) (values []string, ok bool) {
 func onOneLine(text string) string {
 	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text))
 }
+
+// maskedError is an error whose text was cleaned of the values of Secrets.
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
+
+// MaskError says of which field an error is, in a text that the mask has cleaned. The error itself can still be asked for its type.
+func MaskError(mask func(string) string, field string, err error) error {
+	return &maskedError{mask(field + ": " + err.Error()), err}
+}

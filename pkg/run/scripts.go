@@ -83,7 +83,7 @@ func (e *expressions) judge(i int) selector.Judge {
 func (e *expressions) pick(ctx context.Context, candidates []object.Candidate) ([]object.Candidate, error) {
 	selected, err := e.aggregate.Finish(ctx)
 	if err != nil {
-		return nil, &maskedError{e.mask("aggregatedSelection: " + err.Error()), err}
+		return nil, object.MaskError(e.mask, "aggregatedSelection", err)
 	}
 	picked := make([]object.Candidate, 0, len(selected))
 	for _, match := range selected {
@@ -108,7 +108,7 @@ func (e *expressions) change(ctx context.Context, o object.Object) (map[string]a
 	}
 	patch, message, err := e.session.Transform(ctx, e.cleaner.Spec.Transform, o)
 	if err != nil {
-		return nil, &maskedError{object.Mask("transform: "+err.Error(), o), err}
+		return nil, object.MaskError(object.Masker(o), "transform", err)
 	}
 	if message != "" {
 		e.mu.Lock()
@@ -117,15 +117,6 @@ func (e *expressions) change(ctx context.Context, o object.Object) (map[string]a
 	}
 	return patch, nil
 }
-
-// maskedError is an error whose text was cleaned of the values of Secrets.
-type maskedError struct {
-	text string
-	err  error
-}
-
-func (e *maskedError) Error() string { return e.text }
-func (e *maskedError) Unwrap() error { return e.err }
 
 // changesManagedFields reports whether what changes the objects may look at metadata.managedFields.
 func (e *expressions) changesManagedFields() bool {

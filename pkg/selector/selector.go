@@ -162,16 +162,7 @@ func joined(because, message string) string {
 	return because + "; " + message
 }
 
-// maskedError is an error whose text was cleaned of the values of Secrets.
-type maskedError struct {
-	text string
-	err  error
-}
-
-func (e *maskedError) Error() string { return e.text }
-func (e *maskedError) Unwrap() error { return e.err }
-
 // masked says whose error it is, without the values of Secrets.
 func masked(field string, err error, objects ...object.Object) error {
-	return &maskedError{object.Mask(field+": "+err.Error(), objects...), err}
+	return object.MaskError(object.Masker(objects...), field, err)
 }

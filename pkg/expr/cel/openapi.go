@@ -49,14 +49,16 @@ func Schema(ctx context.Context, client rest.Interface, gvk schema.GroupVersionK
 
 // document reads one document. Nil when the server has none.
 func document(ctx context.Context, client rest.Interface, url string) (object.JSON, error) {
-	body, err := client.Get().RequestURI(url).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	result := client.Get().RequestURI(url).SetHeader("Accept", "application/json").Do(ctx)
+	err := result.Error() // Raw's own says less of what the server said
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading the schemas of the cluster (%s): %w", url, err)
 	}
-	return object.JSON(body), nil
+	body, err := result.Raw()
+	return object.JSON(body), err
 }
 
 func isOf(definition object.JSON, gvk schema.GroupVersionKind) bool {
