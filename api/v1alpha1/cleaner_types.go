@@ -260,7 +260,6 @@ type Notification struct {
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
 // +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
-// +kubebuilder:validation:XValidation:rule="!has(self.rollback)",message="rollback is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 // +kubebuilder:validation:XValidation:rule="!has(self.storeResourcePath) || size(self.storeResourcePath) == 0",message="storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
@@ -348,10 +347,16 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Notifications []Notification `json:"notifications,omitempty"`
 
-	// rollback of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing would be
-	// kept of what it deletes.
+	// rollback says where copies of the objects are kept that a Delete or Transform touches, so that they can be brought back.
+	// Unset means the defaults of its fields: copies in Secrets, for seven days.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
+
+	// serviceAccountRef is the ServiceAccount as which the Cleaner reads and acts: everything a run does to the cluster's
+	// objects, it does with that account's rights. Unset means the operator's own rights, unless the operator runs with
+	// --require-service-account.
+	// +optional
+	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 
 	// storeResourcePath of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing
 	// would be kept of what it deletes.

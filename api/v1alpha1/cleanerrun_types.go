@@ -100,6 +100,19 @@ type CleanerRunStatus struct {
 	// +optional
 	Exhausted bool `json:"exhausted,omitempty"`
 
+	// intent says where it is written down what the run was going to touch. Absent when it touched nothing.
+	// +optional
+	Intent *RunIntent `json:"intent,omitempty"`
+
+	// copies are those that the run made of the objects before it touched them. kubectl cleaner restore brings them back.
+	// Absent when it made none.
+	// +optional
+	Copies *RunCopies `json:"copies,omitempty"`
+
+	// recoveries is how often another operator took the run over, because the one before went away.
+	// +optional
+	Recoveries int32 `json:"recoveries,omitempty"`
+
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
 	// into 256 KiB.
 	// +optional
@@ -133,6 +146,7 @@ type CleanerRunStatus struct {
 // +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.matched`
 // +kubebuilder:printcolumn:name="Acted",type=integer,JSONPath=`.status.acted`
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
+// +kubebuilder:printcolumn:name="Copies",type=integer,JSONPath=`.status.copies.objects`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
 // +kubebuilder:printcolumn:name="Skipped",type=integer,priority=1,JSONPath=`.status.skipped`

@@ -31,11 +31,9 @@ const (
 	readTimeout    = 5 * time.Second
 )
 
-// Again judges an object anew, as it is now. A verdict with Act false says why it is left alone.
-type Again func(ctx context.Context, live object.Object) (object.Verdict, error)
-
-// Change computes the merge patch for an object. A nil patch leaves it as it is.
-type Change func(ctx context.Context, o object.Object) (patch map[string]any, err error)
+// Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a Transform
+// sends to the object as it is now; an empty one leaves it as it is.
+type Again func(ctx context.Context, live object.Object) (verdict object.Verdict, patch map[string]any, err error)
 
 // Actor deletes and changes objects through one REST client.
 type Actor struct {
@@ -47,74 +45,74 @@ func NewActor(client rest.Interface) *Actor { return &Actor{client: client} }
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.
 func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1alpha1.DeleteOptions, again Again) object.Outcome {
-	return a.carryOut(ctx, verdict, again, func(ctx context.Context, o object.Object) (v1alpha1.OutcomeResult, string, error) {
+	return a.carryOut(ctx, verdict, nil, again, func(ctx context.Context, o object.Object, _ map[string]any) (v1alpha1.OutcomeResult, string, error) {
 		return a.delete(ctx, o, options)
 	})
 }
 
-// Transform changes the object of a verdict by what change returns.
-func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, change Change, again Again) object.Outcome {
-	return a.carryOut(ctx, verdict, again, func(ctx context.Context, o object.Object) (v1alpha1.OutcomeResult, string, error) {
-		return a.transform(ctx, o, change)
-	})
+// Transform changes the object of a verdict by a merge patch.
+func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again) object.Outcome {
+	return a.carryOut(ctx, verdict, patch, again, a.transform)
 }
 
-// attempt tries once, on the object as it was judged. An error is the API server's, or the script's.
-type attempt func(ctx context.Context, o object.Object) (result v1alpha1.OutcomeResult, detail string, err error)
+// attempt tries once, on the object as it was judged. An error is the API server's.
+type attempt func(ctx context.Context, o object.Object, patch map[string]any) (result v1alpha1.OutcomeResult, detail string, err error)
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
-func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, again Again, try attempt) object.Outcome {
+func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again, try attempt) object.Outcome {
 	for range attempts {
-		result, detail, err := try(ctx, verdict.Object)
+		result, detail, err := try(ctx, verdict.Object, patch)
 		switch {
 		case err == nil:
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 		case !apierrors.IsConflict(err):
-			return failed(verdict, err)
+			return Failed(verdict, err)
 		}
 		if stopped := context.Cause(ctx); stopped != nil {
-			return failed(verdict, stopped)
+			return Failed(verdict, stopped)
 		}
-		next, outcome := a.judgeAgain(ctx, verdict, again)
+		next, change, outcome := a.judgeAgain(ctx, verdict, again)
 		if outcome != nil {
 			return *outcome
 		}
-		verdict = next
+		verdict, patch = next, change
 	}
 	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeConflict, Detail: "it kept changing; the next run judges it again"}
 }
 
-// judgeAgain reads the live object. It returns the verdict to go on with, or the outcome if there is nothing to go on with.
-func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Again) (object.Verdict, *object.Outcome) {
+// judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go
+// on with.
+func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Again) (object.Verdict, map[string]any, *object.Outcome) {
 	body, err := a.read(ctx, verdict.Object)
 	if isGone(err, verdict.Object) {
-		return verdict, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	}
 	if err != nil {
-		return verdict, ref(failed(verdict, fmt.Errorf("reading it again after a conflict: %w", err)))
+		return verdict, nil, ref(Failed(verdict, fmt.Errorf("reading it again after a conflict: %w", err)))
 	}
 	live, err := object.New(verdict.Kind, body)
 	if err != nil {
-		return verdict, ref(failed(verdict, err))
+		return verdict, nil, ref(Failed(verdict, err))
 	}
 	if live.UID != verdict.UID {
-		return verdict, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: "it was created again under the same name"}
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: "it was created again under the same name"}
 	}
-	next, err := again(ctx, live)
+	next, patch, err := again(ctx, live)
 	if err != nil {
-		return verdict, ref(failed(verdict, fmt.Errorf("judging it again after a conflict: %w", err)))
+		return verdict, nil, ref(Failed(verdict, fmt.Errorf("judging it again after a conflict: %w", err)))
 	}
 	if !next.Act {
-		return verdict, &object.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}
+		return verdict, nil, &object.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}
 	}
-	return next, nil
+	return next, patch, nil
 }
 
 func ref(o object.Outcome) *object.Outcome { return &o }
 
-func failed(verdict object.Verdict, err error) object.Outcome {
+// Failed is the outcome of an object that could not be deleted or changed. No value of a Secret is in it.
+func Failed(verdict object.Verdict, err error) object.Outcome {
 	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: object.Mask(withoutBody(err.Error()), verdict.Object), Err: err}
 }
 
@@ -152,6 +150,19 @@ func isGone(err error, o object.Object) bool {
 	return details != nil && details.Name == o.Name && !slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
 		return c.Type == metav1.CauseTypeUnexpectedServerResponse
 	})
+}
+
+// Live reads an object as it is now. It is nil when the API server says that there is none of the name.
+func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, error) {
+	body, err := a.read(ctx, o)
+	if isGone(err, o) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	live, err := object.New(o.Kind, body)
+	return &live, err
 }
 
 // read reads the live object.

@@ -13,13 +13,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func (a *Actor) transform(ctx context.Context, o object.Object, change Change) (v1alpha1.OutcomeResult, string, error) {
-	patch, err := change(ctx, o)
-	if err != nil {
-		return "", "", err
-	}
+func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
 	if len(patch) == 0 {
-		return v1alpha1.OutcomeUnchanged, "the script changed nothing", nil
+		return v1alpha1.OutcomeUnchanged, "there is nothing to change", nil
 	}
 	payload, err := guarded(patch, o)
 	if err != nil {

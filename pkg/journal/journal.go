@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 var (
@@ -26,6 +25,13 @@ var (
 	ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
 	// ErrTaken says that another operator carries the run out.
 	ErrTaken = errors.New("another operator carries the run out")
+)
+
+const (
+	// dropTimeout bounds the cleaning up after a run that could not write down what it intends.
+	dropTimeout = 10 * time.Second
+	// readTimeout bounds the reading of a record whose writing was not answered.
+	readTimeout = 5 * time.Second
 )
 
 // Journal writes records through a client that reads the API server, not a cache.
@@ -46,11 +52,13 @@ func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal 
 func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
 	run := &v1alpha1.CleanerRun{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
-			Labels:          map[string]string{v1alpha1.CleanerLabel: string(cleaner.UID)},
-			OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)},
+			Name:   v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
+			Labels: map[string]string{v1alpha1.CleanerLabel: string(cleaner.UID)},
 		},
 		Spec: spec,
+	}
+	if spec.Action == v1alpha1.ActionScan { // any other may hold copies, which outlive the Cleaner
+		run.OwnerReferences = []metav1.OwnerReference{ownedBy(cleaner)}
 	}
 	err = j.client.Create(ctx, run)
 	if !apierrors.IsAlreadyExists(err) {
@@ -75,29 +83,6 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 	return &run, wrap("reading CleanerRun "+name, err)
 }
 
-// Intend writes down, before anything is touched, what the run is going to touch. Without its success nothing may be. With
-// ErrTaken, run is the record as the other operator wrote it.
-func (j *Journal) Intend(ctx context.Context, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) error {
-	start := run.Status.StartTime
-	intend := func() error {
-		Describe(run, considered, outcomes)
-		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.client.Status().Update(ctx, run)
-		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
-		return err
-	}
-	err := intend()
-	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil {
-			if run.Status.Phase != "" {
-				return ErrTaken
-			}
-			err = intend() // something else changed in the record, such as a label
-		}
-	}
-	return wrap("writing down what the run intends", err)
-}
-
 // Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
 // process wrote last: a record that another operator brought further stays as it is. One that somebody deleted is not written
 // again.
@@ -105,7 +90,7 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	status := run.Status
 	err := j.client.Status().Update(ctx, run)
 	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && run.Status.Phase == was {
+		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && run.Status.Phase == was && run.Status.Recoveries == status.Recoveries {
 			run.Status = status
 			err = j.client.Status().Update(ctx, run)
 		}

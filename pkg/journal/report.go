@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -104,6 +105,23 @@ func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outc
 	}
 }
 
+// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
+func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	status := &run.Status
+	byUID := make(map[types.UID]*object.Outcome, len(outcomes))
+	status.Matched -= int64(len(outcomes)) // counted as planned
+	for i := range outcomes {
+		count(&status.RunCounts, run.Spec.Action, outcomes[i])
+		byUID[outcomes[i].UID] = &outcomes[i]
+	}
+	for i := range status.Objects {
+		entry := &status.Objects[i]
+		if outcome := byUID[entry.UID]; outcome != nil && entry.Outcome == v1alpha1.OutcomePlanned {
+			entry.Outcome, entry.Reason = outcome.Result, outcome.Detail
+		}
+	}
+}
+
 func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Outcome) {
 	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
 		counts.Failed++
@@ -111,10 +129,10 @@ func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Ou
 	}
 	counts.Matched++
 	switch {
-	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomePlanned:
+	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomeDryRun, outcome.Result == v1alpha1.OutcomePlanned:
 	case outcome.Handled(action):
 		counts.Acted++
-	case outcome.Result == v1alpha1.OutcomeFailed:
+	case outcome.Result.IsFailure():
 		counts.Failed++
 	default:
 		counts.Skipped++

@@ -38,18 +38,20 @@ func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner,
 	if err != nil {
 		return nil, r.unrecorded(ctx, record, err), err
 	}
-	r.takeOver(ctx, begun, record)
+	r.takeOver(ctx, cleaner, begun, record)
 	return cleaner, begun, nil
 }
 
-// takeOver looks at a record that may be another operator's. What it had begun to carry out is over; what it had only planned
-// goes on, unless it would be done differently now: the record must say what is done.
-func (r *Runner) takeOver(ctx context.Context, begun, wanted *v1alpha1.CleanerRun) {
+// takeOver looks at a record that may be another operator's. What it had only planned goes on, unless it would be done differently
+// now: the record must say what is done. What it had begun to carry out is gone on with, or closed.
+func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun, wanted *v1alpha1.CleanerRun) {
 	same := begun.Spec.Action == wanted.Spec.Action && begun.Spec.DryRun == wanted.Spec.DryRun && begun.Spec.CleanerGeneration == wanted.Spec.CleanerGeneration
 	switch {
 	case begun.Status.Phase.Final():
+	case begun.Status.Phase == v1alpha1.RunExecuting && !same:
+		r.Recover(ctx, begun, cleaner, "the Cleaner, or the operator's --dry-run, has changed since")
 	case begun.Status.Phase == v1alpha1.RunExecuting:
-		r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, cutOff(begun))
+		r.Recover(ctx, begun, cleaner, "")
 	case !same:
 		r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
 			"The operator went away before the run touched anything, and the Cleaner or the operator's --dry-run has changed since; the next run goes by that.")

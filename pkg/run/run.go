@@ -82,7 +82,7 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
 	defer cancel()
 	cleaner, begun, err := r.begin(ctx, request)
-	if err != nil || begun.Status.Phase.Final() {
+	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
 	}
 	record = begun
@@ -138,6 +138,21 @@ func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1a
 	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
 	r.save(ctx, record, was)
+}
+
+// flush saves the outcomes, also when the run was stopped.
+func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
+	log := klog.FromContext(ctx)
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		err := ledger.Flush(ctx)
+		if err != nil {
+			log.Error(err, "Could not save the outcomes yet")
+		}
+		return err == nil || errors.Is(err, journal.ErrTaken), nil
+	})
+	if err != nil {
+		log.Error(err, "Gave up saving the outcomes")
+	}
 }
 
 // save writes the record, also when the run was stopped. It tries for a while: a record that stays behind reads as a run that

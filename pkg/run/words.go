@@ -44,7 +44,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	var first *object.Outcome
 	reason := v1alpha1.ReasonPartiallyFailed
 	for i := range outcomes {
-		if outcomes[i].Result != v1alpha1.OutcomeFailed {
+		if !outcomes[i].Result.IsFailure() {
 			continue
 		}
 		if first == nil {
@@ -143,16 +143,6 @@ func muchWords(record *v1alpha1.CleanerRun) string {
 		return ""
 	}
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
-}
-
-// cutOff says what is known of a run whose operator went away.
-func cutOff(record *v1alpha1.CleanerRun) string {
-	text := fmt.Sprintf("The operator went away while the run was acting. Of %s, those listed as %s may have been dealt with or not; what still matches is judged again by the next run.",
-		objects(record.Status.Matched), v1alpha1.OutcomePlanned)
-	if record.Status.ObjectsOmitted > 0 {
-		text += fmt.Sprintf(" So may the %d that the record had no room for.", record.Status.ObjectsOmitted)
-	}
-	return text
 }
 
 func objects(n int64) string {

@@ -138,8 +138,8 @@ func TestTransformResults(t *testing.T) {
 		want   v1alpha1.OutcomeResult
 		reason string
 	}{
-		"nothing":              {`obj.data.stale = "no"`, v1alpha1.OutcomeUnchanged, "the script changed nothing"},
-		"nil":                  {`return nil`, v1alpha1.OutcomeUnchanged, "the script changed nothing"},
+		"nothing":              {`obj.data.stale = "no"`, v1alpha1.OutcomeUnchanged, "there is nothing to change"},
+		"nil":                  {`return nil`, v1alpha1.OutcomeUnchanged, "there is nothing to change"},
 		"without resource":     {`return {message = "x"}`, v1alpha1.OutcomeFailed, "transform: transform returned a table without resource; return {resource=obj}"},
 		"a text":               {`return "x"`, v1alpha1.OutcomeFailed, "transform: transform returned a string"},
 		"an error":             {`error("not today")`, v1alpha1.OutcomeFailed, "transform: line 1: not today"},

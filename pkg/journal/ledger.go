@@ -1,0 +1,367 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// outcomesPerPart is how many victims' outcomes are in one part, which is written anew each time: below 512 KiB, also if
+	// nothing of them could be compressed.
+	outcomesPerPart = 500
+	// maxSavedReason bounds a reason and a message in a saved outcome, in bytes. The CleanerRun has the full text.
+	maxSavedReason = 256
+	// saveAfter is after how many outcomes, and saveEvery after how long, they are saved while a run goes on.
+	saveAfter = 100
+	saveEvery = time.Second
+)
+
+// Ledger is what a run that touches objects keeps of them: its intent, the copies, and the outcomes as they come. It is safe for
+// concurrent use.
+type Ledger struct {
+	journal *Journal
+	run     *v1alpha1.CleanerRun
+	// keep is false when the Cleaner wants no copies.
+	keep bool
+	// copies is the chain of copies. It is nil for a run that was taken over: such a run makes no further copies.
+	copies *chain
+	// copying is held while copies are written.
+	copying sync.Mutex
+
+	// saving is held while outcomes are written; mu guards what follows it.
+	saving  sync.Mutex
+	mu      sync.Mutex
+	parts   []outcomePart
+	unsaved int
+	saved   time.Time
+}
+
+// outcomePart is a part of the outcomes, as it was written last.
+type outcomePart struct {
+	outcomes map[int]SavedOutcome
+	dirty    bool
+	// resourceVersion is that of the Secret. Empty when there is none yet.
+	resourceVersion string
+}
+
+// Intend writes down, before anything is touched, what the run is going to touch, with copies of it, and then that it is
+// executing. Without its success nothing may be touched. The outcomes are what is known so far of all that matched. With
+// ErrTaken, run is the record as the other operator wrote it.
+func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
+	attempt := utilrand.String(5)
+	l := &Ledger{journal: j, run: run, keep: cleaner.CopyStorage() != v1alpha1.StorageNone, saved: j.clock.Now()}
+	l.parts = newOutcomeParts(len(victims))
+	l.copies = j.newChain(run, attempt, streamCopies, cleaner.MaxCopyBytes())
+	intent := j.newChain(run, attempt, streamIntent, 0)
+	err := l.write(ctx, victims, intent)
+	if err == nil {
+		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Head: intent.head}
+		err = j.beginActing(ctx, run, func() {
+			Describe(run, considered, outcomes)
+			run.Status.Intent, run.Status.Copies = written, l.kept(cleaner)
+		})
+	}
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, errUnclear): // the record may name the parts
+		return nil, wrap("writing down what the run intends", err)
+	case errors.Is(err, errTooLarge):
+		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher, let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
+			len(victims), cleaner.MaxCopyBytes())
+	}
+	j.dropParts(context.WithoutCancel(ctx), run, attempt, intent.parts, l.copies.parts)
+	if !errors.Is(err, ErrTaken) {
+		run.Status.Intent, run.Status.Copies = nil, nil
+	}
+	return nil, wrap("writing down what the run intends", err)
+}
+
+// write writes the copies and then the intent.
+func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) error {
+	for _, v := range victims {
+		copied := l.copied(v.Object)
+		if copied {
+			if err := l.copies.add(ctx, copyOf(v)); err != nil {
+				return err
+			}
+		}
+		if err := intent.add(ctx, intentOf(v, copied)); err != nil {
+			return err
+		}
+	}
+	if err := l.copies.flush(ctx); err != nil {
+		return err
+	}
+	return intent.flush(ctx)
+}
+
+func (l *Ledger) copied(o object.Object) bool { return l.keep && !isStateless(o) }
+
+// kept is what the status says of the copies. Nil when there are none.
+func (l *Ledger) kept(cleaner *v1alpha1.Cleaner) *v1alpha1.RunCopies {
+	if l.copies.objects == 0 {
+		return nil
+	}
+	return &v1alpha1.RunCopies{
+		Storage: cleaner.CopyStorage(), Objects: l.copies.objects, Parts: l.copies.parts, Bytes: l.copies.size, Head: l.copies.head,
+		ExpirationTime: metav1.NewTime(l.journal.clock.Now().Add(cleaner.CopyRetention())),
+	}
+}
+
+func (j *Journal) newChain(run *v1alpha1.CleanerRun, attempt, stream string, limit int64) *chain {
+	return newChain(run.UID, stream, limit, func(ctx context.Context, n int32, data []byte) error {
+		part := newPart(run, j.namespace, attempt, stream, n, data)
+		return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), j.client.Create(ctx, part))
+	})
+}
+
+// errUnclear says that a write may have taken place although the API server did not say so.
+var errUnclear = errors.New("it is not known whether the record was written")
+
+// beginActing brings the record into the phase Executing, unless another operator has brought it further.
+func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, describe func()) error {
+	start := run.Status.StartTime
+	begin := func() error {
+		describe()
+		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
+		err := j.client.Status().Update(ctx, run)
+		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
+		return err
+	}
+	err := begin()
+	if err == nil {
+		return nil
+	}
+	attempt := run.Status.Intent.Attempt
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	var live v1alpha1.CleanerRun
+	if readErr := j.client.Get(reading, client.ObjectKeyFromObject(run), &live); readErr != nil {
+		if apierrors.IsConflict(err) {
+			return errors.Join(err, readErr)
+		}
+		return errors.Join(errUnclear, err, readErr)
+	}
+	switch {
+	case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == attempt:
+		run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
+		return nil
+	case live.Status.Phase != "":
+		live.DeepCopyInto(run)
+		return ErrTaken
+	case !apierrors.IsConflict(err):
+		return err
+	}
+	run.ObjectMeta = live.ObjectMeta
+	if err = begin(); err != nil { // something else changed in the record, such as a label
+		err = errors.Join(errUnclear, err)
+	}
+	return err
+}
+
+// dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
+func (j *Journal) dropParts(ctx context.Context, run *v1alpha1.CleanerRun, attempt string, intents, copies int32) {
+	ctx, cancel := context.WithTimeout(ctx, dropTimeout)
+	defer cancel()
+	for stream, parts := range map[string]int32{streamIntent: intents, streamCopies: copies} {
+		for n := range parts {
+			_ = j.client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: partName(run, attempt, stream, n)}})
+		}
+	}
+}
+
+// CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched.
+func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
+	if !l.copied(v.Object) {
+		return nil
+	}
+	l.copying.Lock()
+	defer l.copying.Unlock()
+	if l.copies == nil {
+		return errors.New("a run that was taken over makes no further copies")
+	}
+	err := l.copies.add(ctx, copyOf(v))
+	if err == nil {
+		err = l.copies.flush(ctx)
+	}
+	if err == nil {
+		err = l.journal.extendCopies(ctx, l.run, l.copies)
+	}
+	return wrap("copying "+v.Object.String()+" again", err)
+}
+
+// extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
+func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *chain) error {
+	for {
+		var live v1alpha1.CleanerRun
+		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+			return err
+		}
+		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
+			return ErrTaken
+		}
+		kept := run.Status.Copies.DeepCopy()
+		kept.Objects, kept.Parts, kept.Bytes, kept.Head = c.objects, c.parts, c.size, c.head
+		live.Status.Copies = kept
+		err := j.client.Status().Update(ctx, &live)
+		if apierrors.IsConflict(err) {
+			continue
+		}
+		if err == nil {
+			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
+		}
+		return err
+	}
+}
+
+func newOutcomeParts(victims int) []outcomePart {
+	parts := make([]outcomePart, (victims+outcomesPerPart-1)/outcomesPerPart)
+	for i := range parts {
+		parts[i].outcomes = map[int]SavedOutcome{}
+	}
+	return parts
+}
+
+// Record takes what became of the i-th victim, and saves what it took from time to time. The error says that another operator
+// has taken the run over: then nothing more may be touched. That outcomes could not be saved is no error: they are saved later,
+// and if this operator goes away before, the next one looks at the objects themselves.
+func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) error {
+	saved := SavedOutcome{
+		Index: i, Outcome: outcome.Result,
+		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
+	}
+	l.mu.Lock()
+	part := &l.parts[i/outcomesPerPart]
+	part.outcomes[i], part.dirty = saved, true
+	l.unsaved++
+	due := l.unsaved >= saveAfter || l.journal.clock.Since(l.saved) >= saveEvery
+	l.mu.Unlock()
+	if !due || !l.saving.TryLock() {
+		return nil
+	}
+	defer l.saving.Unlock()
+	if err := l.save(ctx); errors.Is(err, ErrTaken) {
+		return err
+	}
+	return nil
+}
+
+// Flush saves the outcomes that are not saved yet.
+func (l *Ledger) Flush(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	return l.save(ctx)
+}
+
+func (l *Ledger) save(ctx context.Context) error {
+	l.mu.Lock()
+	l.unsaved, l.saved = 0, l.journal.clock.Now()
+	type dirty struct {
+		n               int
+		data            []byte
+		resourceVersion string
+	}
+	var parts []dirty
+	var errs []error
+	for n := range l.parts {
+		if part := &l.parts[n]; part.dirty {
+			data, err := encodeOutcomes(part.outcomes)
+			errs = append(errs, err)
+			parts = append(parts, dirty{n, data, part.resourceVersion})
+			part.dirty = false
+		}
+	}
+	l.mu.Unlock()
+	for _, part := range parts {
+		version, err := l.journal.putOutcomes(ctx, l.run, int32(part.n), part.data, part.resourceVersion) //nolint:gosec // far fewer parts
+		l.mu.Lock()
+		if err != nil {
+			l.parts[part.n].dirty = true
+		} else {
+			l.parts[part.n].resourceVersion = version
+		}
+		l.mu.Unlock()
+		errs = append(errs, err)
+	}
+	return wrap("saving outcomes", errors.Join(errs...))
+}
+
+// putOutcomes creates or replaces a part of the outcomes. A part that is not as this operator left it means that another one has
+// the run.
+func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32, data []byte, resourceVersion string) (string, error) {
+	part := newPart(run, j.namespace, run.Status.Intent.Attempt, streamOutcomes, n, data)
+	part.ResourceVersion = resourceVersion
+	var err error
+	if resourceVersion == "" {
+		err = j.client.Create(ctx, part)
+	} else {
+		err = j.client.Update(ctx, part)
+	}
+	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		return part.ResourceVersion, err
+	}
+	// An answer may have been lost: what stands there may be what was written here.
+	stored, readErr := (&Parts{client: j.client}).secret(ctx, run, streamOutcomes, n)
+	if readErr != nil {
+		return "", errors.Join(err, readErr)
+	}
+	var live v1alpha1.CleanerRun
+	if readErr := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); readErr != nil {
+		return "", errors.Join(err, readErr)
+	}
+	if live.UID != run.UID || live.Status.Recoveries != run.Status.Recoveries || live.Status.Phase != v1alpha1.RunExecuting {
+		return "", ErrTaken
+	}
+	part.ResourceVersion = stored.ResourceVersion
+	err = j.client.Update(ctx, part)
+	return part.ResourceVersion, err
+}
+
+func encodeOutcomes(outcomes map[int]SavedOutcome) ([]byte, error) {
+	var buffer bytes.Buffer
+	zip := gzip.NewWriter(&buffer)
+	lines := json.NewEncoder(zip)
+	var errs []error
+	for _, outcome := range outcomes {
+		errs = append(errs, lines.Encode(outcome))
+	}
+	errs = append(errs, zip.Close())
+	return buffer.Bytes(), errors.Join(errs...)
+}
+
+func decodeOutcomes(data []byte, each func(SavedOutcome)) error {
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(zip)
+	for {
+		var outcome SavedOutcome
+		if err := decoder.Decode(&outcome); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		each(outcome)
+	}
+}

@@ -1,0 +1,215 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim whose
+// outcome is not known it looks at the live object: one that is gone was deleted; one that is still as it was judged is dealt with
+// now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
+func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
+	log := klog.FromContext(ctx)
+	if err := r.Journal.TakeOver(ctx, record); err != nil {
+		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
+		return
+	}
+	log.Info("Took over a run that was cut off", "run", record.Name)
+	if cleaner != nil && closing == "" {
+		closing = r.tooLate(cleaner, record)
+	}
+	ledger, intents, known, err := r.Journal.Resume(ctx, record)
+	if err != nil {
+		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
+			"The operator went away while the run was acting, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
+			oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
+		return
+	}
+	rest := &remainder{runner: r, cleaner: cleaner, record: record, closing: closing}
+	outcomes := make([]object.Outcome, len(intents))
+	acting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if closing == "" {
+		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
+	}
+	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
+		if saved, ok := known[i]; ok {
+			outcomes[i] = savedOutcome(&intents[i], saved)
+			return
+		}
+		outcomes[i] = rest.settle(acting, &intents[i])
+		if err := ledger.Record(acting, i, outcomes[i]); err != nil {
+			stop(err)
+		}
+	})
+	if errors.Is(context.Cause(acting), journal.ErrTaken) {
+		return
+	}
+	for i := range outcomes {
+		if outcomes[i].Result == "" {
+			outcomes[i] = rest.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
+		}
+		_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[i])
+	}
+	r.flush(ctx, ledger)
+	journal.Settle(record, outcomes)
+	phase, reason, message := rest.conclude(outcomes)
+	r.end(ctx, record, phase, reason, message)
+	for _, outcome := range outcomes {
+		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
+	}
+	if cleaner != nil {
+		r.tell(ctx, cleaner, record, outcomes)
+	}
+}
+
+// tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
+func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
+	deadline := record.Spec.NominalTime.Add(MaxDuration)
+	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) {
+		deadline = next.Time
+	}
+	if r.Clock.Now().Before(deadline) {
+		return ""
+	}
+	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
+}
+
+// namespacesOf reads the namespaces of the victims, for protection.
+func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (map[string]*metav1.ObjectMeta, error) {
+	var names []string
+	for i := range intents {
+		if intents[i].Namespace != "" {
+			names = append(names, intents[i].Namespace)
+		}
+	}
+	slices.Sort(names)
+	found, err := r.Reader.Namespaces(ctx, slices.Compact(names))
+	if err != nil {
+		err = fmt.Errorf("finding out which namespaces are protected: %w", err)
+	}
+	return found, err
+}
+
+// remainder is what is left of a run that was cut off.
+type remainder struct {
+	runner  *Runner
+	cleaner *v1alpha1.Cleaner
+	record  *v1alpha1.CleanerRun
+	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
+	closing    string
+	closingErr error
+	namespaces map[string]*metav1.ObjectMeta
+}
+
+func (m *remainder) outcome(intent *journal.Intent, result v1alpha1.OutcomeResult, detail string) object.Outcome {
+	return object.Outcome{
+		Verdict: object.Verdict{Candidate: object.Candidate{Object: intent.Object(), Message: intent.Message}},
+		Result:  result, Detail: detail,
+	}
+}
+
+func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Outcome {
+	outcome := (&remainder{}).outcome(intent, saved.Outcome, saved.Reason)
+	if saved.Message != "" {
+		outcome.Message = saved.Message
+	}
+	return outcome
+}
+
+// settle finds out what became of a victim, and deals with it if nothing did.
+func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
+	live, err := m.runner.Actor.Live(ctx, intent.Object())
+	switch {
+	case err != nil:
+		outcome := m.outcome(intent, v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+err.Error())
+		outcome.Err = err
+		return outcome
+	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
+		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
+	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
+		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered)
+	case live == nil:
+		return m.outcome(intent, v1alpha1.OutcomeGone, "")
+	case live.UID != intent.UID:
+		return m.outcome(intent, v1alpha1.OutcomeReplaced, "it was created again under the same name")
+	}
+	if m.record.Spec.Action == v1alpha1.ActionTransform {
+		holds, err := object.Holds(*live, intent.Patch)
+		if err == nil && holds {
+			return m.outcome(intent, v1alpha1.OutcomeTransformed, recovered)
+		}
+	}
+	if live.ResourceVersion != intent.ResourceVersion {
+		return m.outcome(intent, v1alpha1.OutcomeAbandoned, "it changed while the operator was away; the next run judges it again")
+	}
+	return m.resume(ctx, intent, *live)
+}
+
+// recovered is the detail of an outcome that was found out from the live object.
+const recovered = "found out after the operator had gone away"
+
+// resume deals with a victim that is as it was judged.
+func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live object.Object) object.Outcome {
+	switch {
+	case m.closingErr != nil:
+		return m.outcome(intent, v1alpha1.OutcomeAbandoned, m.closingErr.Error())
+	case m.closing != "":
+		return m.outcome(intent, v1alpha1.OutcomeAbandoned, m.closing)
+	}
+	verdict := object.Verdict{Candidate: object.Candidate{Object: live, Message: intent.Message}, Act: true}
+	reason, err := m.runner.Protection.Reason(live, m.namespaces[live.Namespace])
+	switch {
+	case err != nil:
+		return m.outcome(intent, v1alpha1.OutcomeAbandoned, err.Error())
+	case reason != "":
+		return m.outcome(intent, v1alpha1.OutcomeProtected, reason)
+	}
+	changed := func(_ context.Context, now object.Object) (object.Verdict, map[string]any, error) {
+		return object.Verdict{
+			Candidate: object.Candidate{Object: now, Message: intent.Message}, Skip: v1alpha1.OutcomeAbandoned,
+			Reason: "it changed while the operator was away; the next run judges it again",
+		}, nil, nil
+	}
+	if m.record.Spec.Action == v1alpha1.ActionTransform {
+		return m.runner.Actor.Transform(ctx, verdict, intent.Patch, changed)
+	}
+	return m.runner.Actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
+}
+
+// conclude says how the run ended.
+func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
+	what := "and the run was gone on with"
+	if closing := m.closing; closing != "" {
+		what = "and the run was not gone on with: " + closing
+	} else if m.closingErr != nil {
+		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
+	}
+	message := fmt.Sprintf("The operator went away while the run was acting, %s. %s", what, touchedWords(m.record, outcomes))
+	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	for i := range outcomes {
+		switch {
+		case outcomes[i].Result.IsFailure():
+			phase, reason = v1alpha1.RunFailed, reasonFor(outcomes[i].Err, v1alpha1.ReasonPartiallyFailed)
+			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
+			return phase, reason, v1alpha1.Truncate(message, maxMessage)
+		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
+			phase, reason = v1alpha1.RunInterrupted, v1alpha1.ReasonFailed
+		}
+	}
+	return phase, reason, v1alpha1.Truncate(message, maxMessage)
+}
