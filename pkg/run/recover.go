@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -136,13 +137,15 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 	live, err := m.runner.Actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
-		outcome := m.outcome(intent, v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+err.Error())
-		outcome.Err = err
+		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
+		if outcome.Result == v1alpha1.OutcomeFailed {
+			outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+outcome.Detail
+		}
 		return outcome
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
 		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
-		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered)
+		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
 	case live == nil:
 		return m.outcome(intent, v1alpha1.OutcomeGone, "")
 	case live.UID != intent.UID:
