@@ -207,7 +207,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	for i := range outcomes {
 		switch {
 		case outcomes[i].Result.IsFailure():
-			phase, reason = v1alpha1.RunFailed, reasonFor(outcomes[i].Err, v1alpha1.ReasonPartiallyFailed)
+			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:

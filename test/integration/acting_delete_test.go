@@ -153,7 +153,7 @@ func TestDeniedDeleteFailsThatObjectOnly(t *testing.T) {
 	b.denyDelete("guarded", "the audit needs it")
 	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))
 	run := b.run(c)
-	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "3 of 3 objects matched; 2 deleted, 1 failed. The first failure was on ConfigMap "+b.namespace+"/guarded: ", "the audit needs it")
+	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "3 of 3 objects matched; 2 deleted, 1 denied. The first failure was on ConfigMap "+b.namespace+"/guarded: ", "the audit needs it")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3, Acted: 2, Failed: 1})
 	wantOutcome(t, run, "guarded", v1alpha1.OutcomeDenied)
 	said := "ValidatingAdmissionPolicy 'deny-delete-" + b.namespace + "' with binding 'deny-delete-" + b.namespace + "' denied request: the audit needs it"
