@@ -30,10 +30,9 @@ func printReport(ctx context.Context, out io.Writer, api server, s settings, cho
 		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n\n", defaultObjects)
 	}
 	rows := [][]string{{"variant", "wall s", "min-max", "x floor", "client CPU s", "server CPU s", "etcd reads", "RSS MB", "text once", "anon", "target", "met?"}}
-	floor := median(found[floorName], wall)
 	for _, v := range chosen {
 		if samples := found[v.name]; len(samples) > 0 {
-			rows = append(rows, row(v, samples, floor))
+			rows = append(rows, row(v, samples, median(found[cmp.Or(v.floor, floorName)], wall)))
 		} else {
 			rows = append(rows, []string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"})
 		}

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -29,9 +31,17 @@ type variant struct {
 	work   func(context.Context, *site) error // fails if the result is wrong
 	target target
 	proves string
+	// floor is the variant that the ratio is to. Empty is the floor of reading.
+	floor string
+	// prepare makes what the work uses up. Nil when it uses up nothing.
+	prepare func(context.Context, rest.Interface) error
 }
 
-const floorName = "floor"
+const (
+	floorName       = "floor"
+	deleteFloorName = "deletes only"
+	patchFloorName  = "patches only"
+)
 
 // variants are all there are, the floor first.
 func variants() []variant {
@@ -67,6 +77,22 @@ func variants() []variant {
 		{
 			name: "aggregated script", work: findUnused, target: target{1.5, 300},
 			proves: "A script that looks at all Pods and ConfigMaps together: its memory, unlike the others', grows with their number.",
+		},
+		{
+			name: deleteFloorName, work: deleteOnly, floor: deleteFloorName, prepare: prepareVictims(v1alpha1.ActionDelete),
+			proves: "The least for a client that deletes 5,000 ConfigMaps with preconditions, 16 at a time, and knows which: the row below is to it.",
+		},
+		{
+			name: "run with Delete", work: carryOutRun, floor: deleteFloorName, target: target{1.5, 0}, prepare: prepareVictims(v1alpha1.ActionDelete),
+			proves: "What a whole run takes longer, for listing, judging, the intent, the copies and the outcomes, all acknowledged.",
+		},
+		{
+			name: patchFloorName, work: patchOnly, floor: patchFloorName, prepare: prepareVictims(v1alpha1.ActionTransform),
+			proves: "The same floor for a client that patches them.",
+		},
+		{
+			name: "run with Transform", work: carryOutRun, floor: patchFloorName, target: target{1.5, 0}, prepare: prepareVictims(v1alpha1.ActionTransform),
+			proves: "The same for a run that changes a label.",
 		},
 	}
 }
