@@ -6,11 +6,14 @@ package action
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -68,7 +71,14 @@ func (a *Actor) read(ctx context.Context, o object.Object) ([]byte, error) {
 	return body, err
 }
 
+// do sends a request once. A panic on the way is an error that leaves open whether the request was carried out.
 func do(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a fault of KubeCleaner; please report it with the operator's log: %v", p)
+			klog.FromContext(ctx).Error(err, "A request panicked", "stack", string(debug.Stack()))
+		}
+	}()
 	result := request.Do(ctx).StatusCode(&code)
 	if err := result.Error(); err != nil { // Raw's own says less of what the server said
 		return nil, code, err
