@@ -69,7 +69,12 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	if err != nil {
 		return err
 	}
-	t := &trial{settings: s, kubeconfig: env.Kubeconfig, server: api, out: out}
+	stream, err := startStreaming(env.Dir)
+	if err != nil {
+		return err
+	}
+	defer stream.stop()
+	t := &trial{settings: s, kubeconfig: env.Kubeconfig, stream: stream, server: api, out: out}
 	chosen := t.chosen()
 	found, err := t.measureAll(ctx, chosen)
 	if ctx.Err() != nil {
@@ -85,6 +90,7 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 type trial struct {
 	settings
 	kubeconfig string
+	stream     *streaming
 	server     server
 	out        io.Writer
 }
@@ -147,7 +153,11 @@ func (t *trial) measureOne(ctx context.Context, v variant) (sample, error) {
 			return sample{}, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, self, "-variant", v.name, "-kubeconfig", t.kubeconfig, "-cpuprofile", t.profileOf(v),
+	kubeconfig := t.kubeconfig
+	if v.stream > 0 {
+		kubeconfig = t.stream.path(v.stream)
+	}
+	cmd := exec.CommandContext(ctx, self, "-variant", v.name, "-kubeconfig", kubeconfig, "-cpuprofile", t.profileOf(v),
 		"-pods", strconv.Itoa(t.load.Pods), "-configmaps", strconv.Itoa(t.load.ConfigMaps))
 	var answer, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &answer, &complaint
