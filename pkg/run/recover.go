@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,16 +31,17 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
 	if cleaner != nil && closing == "" {
-		closing = r.tooLate(cleaner, record)
+		closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
 	}
+	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.Journal.Resume(ctx, record)
-	if err != nil {
+	if err = errors.Join(fault, err); err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"The operator went away while the run was acting, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
-	rest := &remainder{runner: r, cleaner: cleaner, record: record, closing: closing}
+	rest := &remainder{runner: r, who: who, cleaner: cleaner, record: record, closing: closing}
 	outcomes := make([]object.Outcome, len(intents))
 	acting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -108,6 +110,7 @@ func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (ma
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	runner  *Runner
+	who     identity
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
 	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
@@ -133,7 +136,7 @@ func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Out
 
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
-	live, err := m.runner.Actor.Live(ctx, intent.Object())
+	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
 		outcome := m.outcome(intent, v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+err.Error())
@@ -186,9 +189,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 		}, nil, nil
 	}
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
-		return m.runner.Actor.Transform(ctx, verdict, intent.Patch, changed)
+		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
 	}
-	return m.runner.Actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
+	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
 // conclude says how the run ended.
@@ -208,7 +211,10 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
-			phase, reason = v1alpha1.RunInterrupted, v1alpha1.ReasonFailed
+			phase = v1alpha1.RunInterrupted
+			if reason != v1alpha1.ReasonForbidden {
+				reason = reasonFor(outcomes[i].Err, v1alpha1.ReasonFailed)
+			}
 		}
 	}
 	return phase, reason, v1alpha1.Truncate(message, maxMessage)
