@@ -41,6 +41,7 @@ func many(n int, item func(i int) any) []any {
 var (
 	anyFilter   = map[string]any{"key": "app", "operation": "Has"}
 	equalFilter = map[string]any{"key": "app", "operation": "Equal", "value": "x"}
+	anyAccount  = map[string]any{"namespace": "team-a", "name": "cleaner"}
 	anyCond     = map[string]any{"name": "true", "expression": "true"}
 	report      = map[string]any{"name": "report", "type": "CleanerReport"}
 	around      = func(path string, value any) map[string]any { return map[string]any{path: value} }
@@ -73,6 +74,14 @@ var bounds = []rule{
 	{path: "spec.action", good: "Scan", bad: "Erase", want: noSuch},
 	{path: "spec.transform", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
 	{path: "spec.storeResourcePath", good: "", bad: letters(4097), want: tooLong + "4096"},
+	{path: "spec.serviceAccountRef.namespace", good: "team-a", bad: nil, want: unset, with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.namespace", good: "a", bad: "", want: atLeastOne, with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.namespace", good: letters(63), bad: letters(64), want: tooLong + "63", with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.namespace", good: "a-1", bad: "a:b", want: "should match", with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.name", good: "cleaner", bad: nil, want: unset, with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.name", good: "a", bad: "", want: atLeastOne, with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.name", good: letters(253), bad: letters(254), want: tooLong + "253", with: around("spec.serviceAccountRef", anyAccount)},
+	{path: "spec.serviceAccountRef.name", good: "a.b-1", bad: "a:b", want: "should match", with: around("spec.serviceAccountRef", anyAccount)},
 	{path: "spec.deleteOptions.gracePeriodSeconds", good: 0, bad: -1, want: atLeast + "0"},
 	{path: "spec.deleteOptions.propagationPolicy", good: "Orphan", bad: "Sideways", want: noSuch},
 	{path: "spec.blastRadiusLimit.maxCount", good: 0, bad: -1, want: atLeast + "0"},
