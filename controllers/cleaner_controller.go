@@ -72,6 +72,8 @@ type CleanerReconciler struct {
 	DryRun bool
 	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
 	RequireServiceAccount bool
+	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
+	JitterWindow time.Duration
 
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
