@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // defaultNamespace is where k8s-cleaner is installed by default, and where its counts are.
@@ -41,6 +42,7 @@ type options struct {
 	healthAddress       string
 	protectedNamespaces string
 	maxScriptMemory     bytes
+	maxCopies           bytes
 	logLevel            string
 	logFormat           string
 
@@ -95,6 +97,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
 	o.maxScriptMemory = sandbox.DefaultMaxMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
+	o.maxCopies = journal.DefaultMaxCopiesBytes
+	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {
@@ -139,6 +143,7 @@ func (o *options) validate() error {
 	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
 	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
 	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
+	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)

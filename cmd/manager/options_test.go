@@ -21,7 +21,7 @@ func standard() *options {
 	return &options{
 		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
-		maxScriptMemory: 512 << 20, logLevel: "info", logFormat: "json",
+		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, logLevel: "info", logFormat: "json",
 	}
 }
 
@@ -49,6 +49,7 @@ func TestOptions(t *testing.T) {
 		"last one holds": {args: []string{"--worker-number=3", "--worker-number=4"}, want: func(o *options) { o.workers = 4 }},
 		"version":        {args: []string{"--version"}, want: func(o *options) { o.version = true }},
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
+		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
 	} {

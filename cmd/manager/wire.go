@@ -166,6 +166,13 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scr
 	if err := mgr.Add(workers); err != nil {
 		return err
 	}
+	sweeper := &controllers.Sweeper{
+		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close,
+		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
+	}
+	if err := mgr.Add(sweeper); err != nil {
+		return err
+	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {
 		return fmt.Errorf("setting up the reconciler: %w", err)
 	}

@@ -149,4 +149,3 @@ func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
 	}
 	return outcomes
 }
-
