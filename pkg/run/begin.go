@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // begin reads the Cleaner and takes the lock. With an error, the record is one that could not be written.
@@ -96,6 +97,9 @@ func (r *Runner) unrecorded(ctx context.Context, record *v1alpha1.CleanerRun, er
 		if errors.Is(stopped, r.Stopping) {
 			return record // the next leader carries the run out
 		}
+	}
+	if errors.Is(err, journal.ErrTaken) {
+		return record // so does the leader that there is by now
 	}
 	reason := v1alpha1.ReasonFailed
 	if apierrors.IsForbidden(err) {

@@ -52,7 +52,11 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 			return
 		}
 		outcomes[i] = rest.settle(acting, &intents[i])
-		if err := ledger.Record(acting, i, outcomes[i]); err != nil {
+		err := outcomes[i].Err
+		if !errors.Is(err, journal.ErrTaken) {
+			err = ledger.Record(acting, i, outcomes[i])
+		}
+		if errors.Is(err, journal.ErrTaken) {
 			stop(err)
 		}
 	})
@@ -68,7 +72,9 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	r.end(ctx, record, phase, reason, message)
+	if !r.end(ctx, record, phase, reason, message) {
+		return
+	}
 	for _, outcome := range outcomes {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
