@@ -23,7 +23,7 @@ func electLeader(restConfig *rest.Config, options *ctrl.Options, o *options) (*r
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name: %w", err)
 	}
-	unfenced := rest.AddUserAgent(restConfig, "leader-election")
+	unfenced := rest.AddUserAgent(rest.CopyConfig(restConfig), "leader-election")
 	unfenced.Timeout = max(o.renewDeadline/2, time.Second) // so that one request that hangs does not cost the lease
 	client, err := coordinationv1.NewForConfig(unfenced)
 	if err != nil {
