@@ -5,13 +5,11 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -32,42 +30,25 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 	if cleaner != nil && closing == "" {
 		closing = r.tooLate(cleaner, record)
 	}
-	ledger, intents, known, err := r.Journal.Resume(ctx, record)
-	if err != nil {
+	ledger, intents, known, err := r.resume(ctx, record)
+	switch {
+	case err != nil && mayPass(err):
+		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
+		return
+	case err != nil:
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"The operator went away while the run was acting, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
 	rest := &remainder{runner: r, cleaner: cleaner, record: record, closing: closing}
-	outcomes := make([]object.Outcome, len(intents))
-	acting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	if closing == "" {
 		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
 	}
-	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-		if saved, ok := known[i]; ok {
-			outcomes[i] = savedOutcome(&intents[i], saved)
-			return
-		}
-		outcomes[i] = rest.settle(acting, &intents[i])
-		err := outcomes[i].Err
-		if !errors.Is(err, journal.ErrTaken) {
-			err = ledger.Record(acting, i, outcomes[i])
-		}
-		if errors.Is(err, journal.ErrTaken) {
-			stop(err)
-		}
-	})
-	if errors.Is(context.Cause(acting), journal.ErrTaken) {
+	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
+	if err != nil {
+		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
-	}
-	for i := range outcomes {
-		if outcomes[i].Result == "" {
-			outcomes[i] = rest.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
-		}
-		_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[i])
 	}
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
