@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -119,4 +120,38 @@ func TestLostLeaseWhileRecovering(t *testing.T) {
 	wantRun(t, record, v1alpha1.ReasonCompleted, "40 of 40 objects matched; 40 deleted")
 	wantCounts(t, record, v1alpha1.RunCounts{Considered: 40, Matched: 40, Acted: 40})
 	l.wantNames()
+}
+
+// TestLostLeaseWhileClosing: what another operator had planned is not carried out by one that could not write that it is to be closed.
+func TestLostLeaseWhileClosing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 3)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.step()
+	b.loseLease(1, http.MethodPost, "/secrets")
+	l.startExecutor()
+	l.at(l.first())
+	l.waitFinished(l.now)
+	l.change(func(c *v1alpha1.Cleaner) { c.Spec.OccurrenceThreshold = ptr.To(int32(2)) })
+
+	next := l.successor()
+	var refused atomic.Bool
+	next.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/cleanerruns/") && refused.CompareAndSwap(false, true) {
+			return nil, fmt.Errorf("not the leader: %w", journal.ErrTaken)
+		}
+		return nil, nil
+	})
+	next.startExecutor()
+	next.at(l.first().Add(time.Minute))
+	next.waitFinished(next.now)
+	if !refused.Load() || deletes(next) != 0 {
+		t.Fatalf("refused: %v, and there were %d deletes", refused.Load(), deletes(next))
+	}
+	next.step()
+	next.finish()
+	record := next.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonFailed, "The operator went away before the run touched anything, and the Cleaner or the operator's --dry-run has changed since")
+	b.wantNames("old-0", "old-1", "old-2")
 }
