@@ -37,6 +37,7 @@ type options struct {
 	qps                 float64
 	burst               int
 	syncPeriod          time.Duration
+	jitterWindow        time.Duration
 	diagnosticsAddress  string
 	insecureDiagnostics bool
 	healthAddress       string
@@ -52,7 +53,7 @@ type options struct {
 
 // unused are flags of k8s-cleaner that a Deployment may carry over: accepted, with a warning.
 var unused = map[string]bool{ // name: takes no value
-	"disable-telemetry": true, "webhook-port": false, "jitter-window": false, "enable-web": true, "web-port": false, "web-read-only": true,
+	"disable-telemetry": true, "webhook-port": false, "enable-web": true, "web-port": false, "web-read-only": true,
 }
 
 // parseOptions reads the command line. Names may be written as k8s-cleaner's were: with one dash, and with underscores.
@@ -91,6 +92,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
 	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Hour, "how often every Cleaner is looked at again although nothing happened")
+	fs.DurationVar(&o.jitterWindow, "jitter-window", 0, "by how much scheduled runs may start later than they are due, each Cleaner's always by the same, so that not all start at once")
 	fs.StringVar(&o.diagnosticsAddress, "diagnostics-address", ":8443", "where metrics are served over TLS to those who may get /metrics; 0 turns them off")
 	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
 	fs.StringVar(&o.healthAddress, "health-addr", ":9440", "where /healthz and /readyz are served")
@@ -143,6 +145,7 @@ func (o *options) validate() error {
 	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
 	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
 	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
+	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)

@@ -89,7 +89,8 @@ func TestFlagsOfK8sCleaner(t *testing.T) {
 	want := standard()
 	want.diagnosticsAddress, want.insecureDiagnostics, want.workers, want.concurrentReconcile = ":8080", true, 7, 8
 	want.qps, want.burst, want.syncPeriod, want.healthAddress = 40, 60, 10*time.Minute, ":9441"
-	want.ignored = []string{"--disable-telemetry", "--enable-web", "--jitter-window", "--web-port", "--web-read-only", "--webhook-port"}
+	want.jitterWindow = 5 * time.Second
+	want.ignored = []string{"--disable-telemetry", "--enable-web", "--web-port", "--web-read-only", "--webhook-port"}
 	for name, spell := range spellings {
 		t.Run(name, func(t *testing.T) {
 			var args []string

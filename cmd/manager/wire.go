@@ -159,7 +159,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scr
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun,
+		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, JitterWindow: o.jitterWindow,
 	}
 	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers

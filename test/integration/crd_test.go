@@ -86,6 +86,8 @@ var bounds = []rule{
 	{path: account + ".name", good: "cleaner", bad: "", want: atLeastOne, with: around(account, anyAccount)},
 	{path: account + ".name", good: letters(253), bad: letters(254), want: tooLong + "253", with: around(account, anyAccount)},
 	{path: account + ".name", good: "a.b", bad: "a/b", want: "should match", with: around(account, anyAccount)},
+	{path: "spec.transformOptions.allow", good: []any{"RBAC", "Finalizers"}, bad: []any{"RBAC", "RBAC", "RBAC", "RBAC"}, want: tooMany},
+	{path: "spec.transformOptions.allow[0]", good: "OwnerReferences", bad: "Everything", want: noSuch},
 	{path: "spec.deleteOptions.gracePeriodSeconds", good: 0, bad: -1, want: atLeast + "0"},
 	{path: "spec.deleteOptions.propagationPolicy", good: "Orphan", bad: "Sideways", want: noSuch},
 	{path: "spec.blastRadiusLimit.maxCount", good: 0, bad: -1, want: atLeast + "0"},
