@@ -17,27 +17,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/faultproxy"
 	"github.com/kubecleaner/kubecleaner/test/faults"
 )
 
-// The script takes a while for each object, so that there is a middle to stop in.
-const slowTransform = `function transform()
-  local n = 0
-  for i = 1, 2000000 do n = n + i end
-  obj.metadata.labels = {touched = "yes"}
-  return {resource = obj}
-end`
+const touch = `function transform() obj.metadata.labels = {touched = "yes"} return {resource = obj} end`
 
 // SIGTERM cancels mid-run without a report: finish the item, record, release the lease.
 func TestSIGTERMFinishesTheObjectInHandAndRecordsTheRest(t *testing.T) {
 	const victims = 100
 	c := newClient(t)
 	newNamespace(t, c, "stopping", victims)
-	m := startManager(t)
+	proxy := faultproxy.Start(t, env.Config)
+	proxy.Handle(func(call *faultproxy.Call) faultproxy.Fault {
+		if call.Verb == "patch" && call.Resource == "configmaps" {
+			return faultproxy.Delay(300 * time.Millisecond) // so that there is a middle to stop in
+		}
+		return nil
+	})
+	m := launch(t, proxy.Kubeconfig(t))
 	cleaner := &v1alpha1.Cleaner{
 		ObjectMeta: metav1.ObjectMeta{Name: "stopping"},
 		Spec: v1alpha1.CleanerSpec{
-			Schedule: "0 0 1 1 *", Action: ptr.To(v1alpha1.ActionTransform), Transform: slowTransform,
+			Schedule: "0 0 1 1 *", Action: ptr.To(v1alpha1.ActionTransform), Transform: touch,
 			ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Namespace: "stopping"}}},
 		},
 	}
