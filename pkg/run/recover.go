@@ -12,7 +12,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -47,61 +46,38 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
 	}
 	who, fault := r.identity(record.Spec.ServiceAccountRef)
-	ledger, intents, known, err := r.Journal.Resume(ctx, record)
-	if err = errors.Join(fault, err); err != nil {
+	ledger, intents, known, err := r.resume(ctx, record)
+	switch err = errors.Join(fault, err); {
+	case err != nil && mayPass(err):
+		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
+		return
+	case err != nil:
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
 	rest.who = who
+	if rest.closing == "" {
+		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
+	}
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
 	if err != nil {
-		return // somebody else has taken it over
+		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+		return
 	}
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	r.end(ctx, record, phase, reason, message)
+	if !r.end(ctx, record, phase, reason, message) {
+		return
+	}
 	for _, outcome := range outcomes {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
 	if cleaner != nil {
 		r.tell(ctx, cleaner, record, outcomes)
 	}
-}
-
-// settleAll settles every victim whose outcome is not known. The error says that somebody else has taken the run over.
-func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome) ([]object.Outcome, error) {
-	outcomes := make([]object.Outcome, len(intents))
-	acting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if m.closing == "" {
-		m.namespaces, m.closingErr = m.runner.namespacesOf(ctx, intents)
-	}
-	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-		if saved, ok := known[i]; ok {
-			outcomes[i] = savedOutcome(&intents[i], saved)
-			return
-		}
-		err := guarded(acting, func() error { outcomes[i] = m.settle(acting, &intents[i]); return nil })
-		if err != nil {
-			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
-		}
-		if err := guarded(acting, func() error { return ledger.Record(acting, i, outcomes[i]) }); errors.Is(err, journal.ErrTaken) {
-			stop(err)
-		}
-	})
-	if taken := context.Cause(acting); errors.Is(taken, journal.ErrTaken) {
-		return nil, taken
-	}
-	for i := range outcomes {
-		if outcomes[i].Result == "" {
-			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
-		}
-		_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[i]) })
-	}
-	return outcomes, nil
 }
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
