@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
@@ -62,6 +64,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	child = command
+	log.SetLogger(logr.Discard())
 	code := testenv.Main(m, &env, testenv.Options{
 		ControllerManager: true, CRDs: []string{filepath.Join("..", "..", "config", "crd", "bases"), filepath.Join("testdata", "crds.yaml")},
 	})
@@ -146,7 +149,7 @@ func (b *bench) cleaner(does v1alpha1.Action, kinds []schema.GroupVersionKind, e
 func (b *bench) run(c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 	b.t.Helper()
 	b.clock.SetTime(b.clock.Now().Add(time.Second))
-	return b.runner.Run(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+	return b.runner.Run(logr.NewContext(b.t.Context(), logr.Discard()), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
 }
 
 // wantActed fails the test unless the run went well and touched so many objects.
@@ -250,4 +253,12 @@ func (b *bench) gone(objects ...object.Object) {
 	if err != nil {
 		b.t.Fatalf("still there: %s", strings.Join(left, ", "))
 	}
+}
+
+// served waits until the API server serves a kind.
+func (b *bench) served(kind object.Kind) {
+	b.t.Helper()
+	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		return b.raw.Get().AbsPath(kind.Path("", "")).Do(ctx).Error() == nil, nil
+	}))
 }

@@ -122,8 +122,20 @@ func same(kind schema.GroupKind, a, b map[string]any) bool {
 
 // equal compares JSON values. A field that is null is one that is not there.
 func equal(a, b any) bool {
-	left, right := map[string]any{"": a}, map[string]any{"": b}
+	left, right := withoutNulls(map[string]any{"": a}), withoutNulls(map[string]any{"": b})
 	return object.Changes(left, right) == nil && object.Changes(right, left) == nil
+}
+
+func withoutNulls(value map[string]any) map[string]any {
+	rest := make(map[string]any, len(value))
+	for key, field := range value {
+		if inner, isMap := field.(map[string]any); isMap {
+			rest[key] = withoutNulls(inner)
+		} else if field != nil {
+			rest[key] = field
+		}
+	}
+	return rest
 }
 
 // mark notes on an object from which run it was brought back.

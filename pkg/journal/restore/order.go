@@ -40,6 +40,9 @@ var order = [][]schema.GroupKind{
 	},
 }
 
+// rankOfDefinitions is the rank of CustomResourceDefinitions, up to which other objects may depend on an item.
+const rankOfDefinitions = 1
+
 // rank is the place of a kind in the order.
 func rank(kind schema.GroupKind) int {
 	for i, kinds := range order {

@@ -42,12 +42,12 @@ func (r *Restorer) Plan(ctx context.Context, run *v1alpha1.CleanerRun, options O
 		return nil, err
 	}
 	sort(p.Items)
-	// Namespaces first: what is in one that comes back is judged by that.
-	namespaces := 0
-	for namespaces < len(p.Items) && rank(p.Items[namespaces].Kind.GroupKind()) == 0 {
-		namespaces++
+	// Namespaces and definitions first: what is in one that comes back is judged by that.
+	first := 0
+	for first < len(p.Items) && rank(p.Items[first].Kind.GroupKind()) <= rankOfDefinitions {
+		first++
 	}
-	for _, items := range [][]*Item{p.Items[:namespaces], p.Items[namespaces:]} {
+	for _, items := range [][]*Item{p.Items[:first], p.Items[first:]} {
 		each(ctx, items, func(item *Item) { r.judge(ctx, p, item) })
 		for _, item := range items {
 			p.notice(item)

@@ -68,18 +68,17 @@ func (w *threeWay) walk(patch, before, now, resent map[string]any, path []string
 	back := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
 		wrote := patch[key]
-		was, had := before[key]
-		is, has := now[key]
+		was, is := before[key], now[key]
 		inner, isMap := wrote.(map[string]any)
 		wasMap, wasAMap := was.(map[string]any)
 		nowMap, isAMap := is.(map[string]any)
 		deeper := append(slices.Clone(path), key)
 		switch {
-		case isMap && len(inner) > 0 && isAMap && (wasAMap || !had):
+		case isMap && len(inner) > 0 && isAMap && (wasAMap || was == nil): // a field that is null is one that is not there
 			again, _ := resent[key].(map[string]any)
-			w.below(back, key, !had, nowMap, w.walk(inner, wasMap, nowMap, again, deeper), deeper)
-		case had == has && equal(was, is):
-		case w.holds(wrote, is, has, resent, key):
+			w.below(back, key, was == nil, nowMap, w.walk(inner, wasMap, nowMap, again, deeper), deeper)
+		case equal(was, is):
+		case w.holds(wrote, is, resent, key):
 			back[key] = towards(is, was)
 		default:
 			w.edited = append(w.edited, strings.Join(deeper, "."))
@@ -114,15 +113,14 @@ func (w *threeWay) below(back map[string]any, key string, made bool, now, inner 
 }
 
 // holds reports whether a field still is what the patch wrote, or what the API server makes of that.
-func (w *threeWay) holds(wrote, is any, has bool, resent map[string]any, key string) bool {
+func (w *threeWay) holds(wrote, is any, resent map[string]any, key string) bool {
 	if w.strict {
 		return false
 	}
 	if w.resent {
-		again, would := resent[key]
-		return would == has && equal(again, is)
+		return equal(resent[key], is)
 	}
-	return has == (wrote != nil) && equal(is, wrote)
+	return equal(is, wrote)
 }
 
 // towards is the value of a merge patch that makes one value the other. Nil takes it away.
