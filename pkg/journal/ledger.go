@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -342,8 +344,8 @@ func encodeOutcomes(outcomes map[int]SavedOutcome) ([]byte, error) {
 	zip := gzip.NewWriter(&buffer)
 	lines := json.NewEncoder(zip)
 	var errs []error
-	for _, outcome := range outcomes {
-		errs = append(errs, lines.Encode(outcome))
+	for _, i := range slices.Sorted(maps.Keys(outcomes)) {
+		errs = append(errs, lines.Encode(outcomes[i]))
 	}
 	errs = append(errs, zip.Close())
 	return buffer.Bytes(), errors.Join(errs...)

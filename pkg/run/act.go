@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -67,6 +68,7 @@ type intended struct {
 
 // intend finds out what is to be sent. Objects that a Transform would leave as they are, or cannot change, have their outcome then.
 func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expressions *expressions, outcomes []object.Outcome) intended {
+	options := expressions.cleaner.Spec.TransformOptions
 	var result intended
 	for i := range outcomes {
 		outcome := &outcomes[i]
@@ -87,6 +89,10 @@ func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expres
 				continue
 			case len(patch) == 0:
 				outcome.Result, outcome.Detail = v1alpha1.OutcomeUnchanged, "there is nothing to change"
+				continue
+			}
+			if reason := guard.Consent(outcome.Kind, patch, options); reason != "" {
+				outcome.Result, outcome.Detail = v1alpha1.OutcomeProtected, reason
 				continue
 			}
 			victim.Patch = patch
@@ -149,4 +155,3 @@ func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
 	}
 	return outcomes
 }
-

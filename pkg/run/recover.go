@@ -77,6 +77,15 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 	}
 }
 
+// Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
+func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
+	if record.Status.Phase == v1alpha1.RunExecuting {
+		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
+		return
+	}
+	r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
+}
+
 // tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
 func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
 	deadline := record.Spec.NominalTime.Add(MaxDuration)
