@@ -139,9 +139,14 @@ func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
 		phase.in = paint.red
 	}
 	row := []cell{
-		{text: run.Name}, {text: run.Spec.Cleaner}, {text: string(run.Spec.Action)}, phase,
+		{text: run.Name},
+		{text: run.Spec.Cleaner},
+		{text: string(run.Spec.Action)},
+		phase,
 		{text: duration.HumanDuration(o.Now().Sub(run.Spec.NominalTime.Time)) + " ago"},
-		{text: fmt.Sprint(run.Status.Acted)}, {text: copies}, {text: until},
+		{text: fmt.Sprint(run.Status.Acted)},
+		{text: copies},
+		{text: until},
 	}
 	if o.output != "wide" {
 		return row

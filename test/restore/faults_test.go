@@ -139,7 +139,8 @@ func TestShippedRole(t *testing.T) {
 		must(t, b.user.Create(t.Context(), o))
 	}
 	for _, right := range []authorizationv1.ResourceAttributes{
-		{Namespace: operatorNamespace, Resource: "secrets", Verb: "get"}, {Namespace: b.namespace, Resource: "configmaps", Verb: "create"},
+		{Namespace: operatorNamespace, Resource: "secrets", Verb: "get"},
+		{Namespace: b.namespace, Resource: "configmaps", Verb: "create"},
 		{Group: "apps.projectsveltos.io", Resource: "cleanerruns", Verb: "list"},
 	} {
 		must(t, wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {

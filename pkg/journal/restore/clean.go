@@ -32,7 +32,8 @@ var serverFields = map[schema.GroupKind][]path{
 	{Group: "apps", Kind: "Deployment"}: {annotation("deployment.kubernetes.io/revision")},
 	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: {{"spec", "username"}, {"spec", "uid"}, {"spec", "groups"}, {"spec", "extra"}},
 	{Kind: "PersistentVolumeClaim"}: {
-		{"spec", "volumeName"}, annotation("pv.kubernetes.io/bind-completed"), annotation("pv.kubernetes.io/bound-by-controller"),
+		{"spec", "volumeName"},
+		annotation("pv.kubernetes.io/bind-completed"), annotation("pv.kubernetes.io/bound-by-controller"),
 		annotation("volume.kubernetes.io/selected-node"), annotation("volume.kubernetes.io/storage-provisioner"),
 		annotation("volume.beta.kubernetes.io/storage-provisioner"),
 	},
@@ -41,8 +42,10 @@ var serverFields = map[schema.GroupKind][]path{
 // jobFields tie a Job to its Pods by its UID.
 var jobFields = []path{
 	{"spec", "selector"},
-	{"metadata", "labels", "controller-uid"}, {"metadata", "labels", "batch.kubernetes.io/controller-uid"},
-	{"spec", "template", "metadata", "labels", "controller-uid"}, {"spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"},
+	{"metadata", "labels", "controller-uid"},
+	{"metadata", "labels", "batch.kubernetes.io/controller-uid"},
+	{"spec", "template", "metadata", "labels", "controller-uid"},
+	{"spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"},
 }
 
 func annotation(name string) path { return path{"metadata", "annotations", name} }

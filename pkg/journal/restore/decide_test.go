@@ -125,9 +125,13 @@ func TestDesired(t *testing.T) {
 		want              string // without metadata.name and the mark
 		notes             []string
 	}{
-		"owners": {"", "ConfigMap", head + `,"ownerReferences":[{"kind":"K","name":"there","uid":"o1"},{"kind":"K","name":"gone","uid":"o2"}]}}`,
-			facts{owners: map[string]string{"o1": "", "o2": "it is gone"}}, Options{},
-			`{"metadata":{"ownerReferences":[{"kind":"K","name":"there","uid":"o1"}]}}`, []string{"the reference to its owner K gone was dropped: it is gone"}},
+		"owners": {
+			"", "ConfigMap", head + `,"ownerReferences":[{"kind":"K","name":"there","uid":"o1"},{"kind":"K","name":"gone","uid":"o2"}]}}`,
+			facts{owners: map[string]string{"o1": "", "o2": "it is gone"}},
+			Options{},
+			`{"metadata":{"ownerReferences":[{"kind":"K","name":"there","uid":"o1"}]}}`,
+			[]string{"the reference to its owner K gone was dropped: it is gone"},
+		},
 		"finalizers":          {"", "ConfigMap", head + `,"finalizers":["a/b","kubernetes.io/pvc-protection"]}}`, facts{}, Options{}, `{"metadata":{}}`, []string{"its finalizers were dropped: a/b"}},
 		"finalizers, kept":    {"", "ConfigMap", head + `,"finalizers":["a/b"]}}`, facts{}, Options{KeepFinalizers: true}, `{"metadata":{"finalizers":["a/b"]}}`, nil},
 		"a namespace's own":   {"", "Namespace", head + `},"spec":{"finalizers":["kubernetes"]}}`, facts{}, Options{}, `{"metadata":{}}`, nil},
@@ -187,9 +191,19 @@ func TestNotRestored(t *testing.T) {
 func TestOrder(t *testing.T) {
 	var items []*Item
 	for _, kind := range []schema.GroupKind{
-		{Group: "example.com", Kind: "Thing"}, {Group: "networking.k8s.io", Kind: "Ingress"}, {Group: "apps", Kind: "Deployment"}, {Kind: "Service"},
-		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}, {Group: "rbac.authorization.k8s.io", Kind: "Role"}, {Kind: "ServiceAccount"}, {Kind: "ConfigMap"},
-		{Kind: "Secret"}, {Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Kind: "Namespace"},
+		{Group: "example.com", Kind: "Thing"},
+		{Group: "networking.k8s.io", Kind: "Ingress"},
+		{Group: "apps", Kind: "Deployment"},
+		{Kind: "Service"},
+		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"},
+		{Group: "rbac.authorization.k8s.io", Kind: "Role"},
+		{Kind: "ServiceAccount"},
+		{Kind: "ConfigMap"},
+		{Kind: "Secret"},
+		{Kind: "PersistentVolumeClaim"},
+		{Kind: "PersistentVolume"},
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+		{Kind: "Namespace"},
 	} {
 		items = append(items, &Item{Object: object.Object{Kind: object.Kind{GroupVersionKind: kind.WithVersion("v1")}}})
 	}

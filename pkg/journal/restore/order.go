@@ -16,8 +16,10 @@ var order = [][]schema.GroupKind{
 	{{Kind: "Namespace"}},
 	{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}},
 	{
-		{Group: "storage.k8s.io", Kind: "StorageClass"}, {Group: "scheduling.k8s.io", Kind: "PriorityClass"},
-		{Group: "node.k8s.io", Kind: "RuntimeClass"}, {Group: "networking.k8s.io", Kind: "IngressClass"},
+		{Group: "storage.k8s.io", Kind: "StorageClass"},
+		{Group: "scheduling.k8s.io", Kind: "PriorityClass"},
+		{Group: "node.k8s.io", Kind: "RuntimeClass"},
+		{Group: "networking.k8s.io", Kind: "IngressClass"},
 	},
 	{{Kind: "PersistentVolume"}},
 	{{Kind: "PersistentVolumeClaim"}},
@@ -29,13 +31,19 @@ var order = [][]schema.GroupKind{
 	{{Kind: "Service"}},
 	{{Kind: "LimitRange"}, {Kind: "ResourceQuota"}, {Group: "networking.k8s.io", Kind: "NetworkPolicy"}}, // they bind what comes next
 	{
-		{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "DaemonSet"},
-		{Group: "apps", Kind: "ReplicaSet"}, {Kind: "ReplicationController"}, {Group: "batch", Kind: "CronJob"},
-		{Group: "batch", Kind: "Job"}, {Kind: "Pod"},
+		{Group: "apps", Kind: "Deployment"},
+		{Group: "apps", Kind: "StatefulSet"},
+		{Group: "apps", Kind: "DaemonSet"},
+		{Group: "apps", Kind: "ReplicaSet"},
+		{Kind: "ReplicationController"},
+		{Group: "batch", Kind: "CronJob"},
+		{Group: "batch", Kind: "Job"},
+		{Kind: "Pod"},
 	},
 	{{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, {Group: "policy", Kind: "PodDisruptionBudget"}},
 	{
-		{Group: "networking.k8s.io", Kind: "Ingress"}, {Group: "gateway.networking.k8s.io", Kind: "Gateway"},
+		{Group: "networking.k8s.io", Kind: "Ingress"},
+		{Group: "gateway.networking.k8s.io", Kind: "Gateway"},
 		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"},
 	},
 }
