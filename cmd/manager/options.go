@@ -28,6 +28,7 @@ type options struct {
 	namespace           string // from the environment variable NAMESPACE
 	version             bool
 	dryRun              bool
+	requireAccount      bool
 	leaderElect         bool
 	leaseDuration       time.Duration
 	renewDeadline       time.Duration
@@ -83,6 +84,7 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.version, "version", false, "print the version and exit")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
+	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
 	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")

@@ -53,7 +53,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		outcomes[n] = one.act(acting, plan.verdicts[n])
 		err := outcomes[n].Err
 		if outcomes[n].Result != v1alpha1.OutcomePlanned {
-			err = ledger.Record(acting, i, outcomes[n])
+			err = guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) })
 		}
 		if errors.Is(err, journal.ErrTaken) {
 			stop(err)
@@ -111,7 +111,7 @@ func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expres
 // settleLedger saves what became of every victim.
 func (r *Runner) settleLedger(ctx context.Context, ledger *journal.Ledger, intended intended, outcomes []object.Outcome) []object.Outcome {
 	for i, n := range intended.places {
-		_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[n])
+		_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[n]) })
 	}
 	r.flush(ctx, ledger)
 	return outcomes

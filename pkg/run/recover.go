@@ -4,7 +4,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -21,30 +24,40 @@ import (
 // outcome is not known it looks at the live object: one that is gone was deleted; one that is still as it was judged is dealt with
 // now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
+	err := guarded(ctx, func() error {
+		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
+		return nil
+	})
+	if err != nil { // it is taken over again
+		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
+	}
+}
+
+// finish takes the run over, and brings it to its end.
+func (r *Runner) finish(ctx context.Context, rest *remainder) {
+	cleaner, record := rest.cleaner, rest.record
 	log := klog.FromContext(ctx)
 	if err := r.Journal.TakeOver(ctx, record); err != nil {
 		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
 		return
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
-	if cleaner != nil && closing == "" {
-		closing = r.tooLate(cleaner, record)
+	if cleaner != nil && rest.closing == "" {
+		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
 	}
+	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.resume(ctx, record)
-	switch {
-	case err != nil && mayPass(err):
+	if err != nil && mayPass(err) {
 		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
 		return
-	case err != nil:
+	}
+	if err = errors.Join(fault, err); err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
-			"The operator went away while the run was acting, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
-			oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
+			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
+			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
-	rest := &remainder{runner: r, cleaner: cleaner, record: record, closing: closing}
-	if closing == "" {
-		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
-	}
+	rest.who = who
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
 	if err != nil {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
@@ -104,8 +117,13 @@ func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (ma
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	runner  *Runner
+	who     identity
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
+	// cause is the beginning of a sentence: why the run was cut off.
+	cause string
+	// failed is true when it was by a fault of the operator's.
+	failed bool
 	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
 	closing    string
 	closingErr error
@@ -129,16 +147,18 @@ func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Out
 
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
-	live, err := m.runner.Actor.Live(ctx, intent.Object())
+	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
-		outcome := m.outcome(intent, v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+err.Error())
-		outcome.Err = err
+		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
+		if outcome.Result == v1alpha1.OutcomeFailed {
+			outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
+		}
 		return outcome
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
 		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
-		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered)
+		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
 	case live == nil:
 		return m.outcome(intent, v1alpha1.OutcomeGone, "")
 	case live.UID != intent.UID:
@@ -157,7 +177,7 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 }
 
 // recovered is the detail of an outcome that was found out from the live object.
-const recovered = "found out after the operator had gone away"
+const recovered = "found out after the run had been cut off"
 
 // resume deals with a victim that is as it was judged.
 func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live object.Object) object.Outcome {
@@ -182,9 +202,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 		}, nil, nil
 	}
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
-		return m.runner.Actor.Transform(ctx, verdict, intent.Patch, changed)
+		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
 	}
-	return m.runner.Actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
+	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
 // conclude says how the run ended.
@@ -195,16 +215,22 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	} else if m.closingErr != nil {
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
 	}
-	message := fmt.Sprintf("The operator went away while the run was acting, %s. %s", what, touchedWords(m.record, outcomes))
+	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	if m.failed {
+		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
+	}
 	for i := range outcomes {
 		switch {
 		case outcomes[i].Result.IsFailure():
-			phase, reason = v1alpha1.RunFailed, reasonFor(outcomes[i].Err, v1alpha1.ReasonPartiallyFailed)
+			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
-			phase, reason = v1alpha1.RunInterrupted, v1alpha1.ReasonFailed
+			phase = v1alpha1.RunInterrupted
+			if reason != v1alpha1.ReasonForbidden {
+				reason = reasonFor(outcomes[i].Err, v1alpha1.ReasonFailed)
+			}
 		}
 	}
 	return phase, reason, v1alpha1.Truncate(message, maxMessage)

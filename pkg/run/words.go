@@ -18,15 +18,12 @@ import (
 // maxMessage bounds a record's message in bytes.
 const maxMessage = 4096
 
-// forbiddenHint is the way out of a refusal.
-const forbiddenHint = "Give the operator the right in the ClusterRole for what Cleaners may touch (config/rbac/cleaner_targets_role.yaml), or select less."
-
 // conclude says in which phase the run ends, for which reason, and in a sentence.
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
 	touched := touchedWords(record, outcomes)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
 		if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
-			message += ". " + forbiddenHint
+			message += ". " + forbiddenHint(message, record.Spec.ServiceAccountRef)
 		}
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)
 	}
@@ -50,7 +47,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		if first == nil {
 			first = &outcomes[i]
 		}
-		reason = reasonFor(outcomes[i].Err, reason)
+		reason = reasonOf(outcomes[i], reason)
 	}
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
@@ -66,6 +63,14 @@ func reasonFor(err error, otherwise string) string {
 		return v1alpha1.ReasonForbidden
 	}
 	return otherwise
+}
+
+// reasonOf is reasonFor of an object. What was denied is not for want of rights, whatever code the denial has.
+func reasonOf(outcome object.Outcome, otherwise string) string {
+	if outcome.Result == v1alpha1.OutcomeDenied {
+		return otherwise
+	}
+	return reasonFor(outcome.Err, otherwise)
 }
 
 // forbidden looks through joined errors too, where errors.As stops at the first that fits.
@@ -97,20 +102,23 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 	case done == "":
 		return text + "."
 	}
-	var ending, gone int64
+	results := map[v1alpha1.OutcomeResult]int64{}
 	for _, outcome := range outcomes {
-		switch {
-		case outcome.Result == v1alpha1.OutcomeTerminating:
-			ending++
-		case outcome.Result == v1alpha1.OutcomeGone && outcome.Handled(record.Spec.Action):
-			gone++
-		}
+		results[outcome.Result]++
 	}
+	ending, gone := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone]
+	if record.Spec.Action != v1alpha1.ActionDelete {
+		gone = 0 // they are left alone
+	}
+	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
 	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone, done)
 	for _, part := range []struct {
 		n     int64
 		words string
-	}{{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {counts.Failed, "failed"}} {
+	}{
+		{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {denied, "denied"},
+		{kindGone, "whose kind is not served any more"}, {counts.Failed - denied - kindGone, "failed"},
+	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)
 		}
