@@ -47,20 +47,17 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	}
 	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.resume(ctx, record)
-	switch err = errors.Join(fault, err); {
-	case err != nil && mayPass(err):
+	if err != nil && mayPass(err) {
 		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
 		return
-	case err != nil:
+	}
+	if err = errors.Join(fault, err); err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
 	rest.who = who
-	if rest.closing == "" {
-		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
-	}
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
 	if err != nil {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())

@@ -46,6 +46,9 @@ func mayPass(err error) bool {
 // operator before may have touched it. An error says that all of that is left to another operator.
 func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome) ([]object.Outcome, error) {
 	outcomes := make([]object.Outcome, len(intents))
+	if m.closing == "" {
+		m.namespaces, m.closingErr = m.runner.namespacesOf(ctx, intents)
+	}
 	pass := func(ctx context.Context) error {
 		acting, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
@@ -57,11 +60,11 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 				return
 			}
 			var outcome object.Outcome
-			err := guarded(acting, func() error { outcome = m.settle(acting, &intents[i]); return nil })
-			if err != nil {
+			if err := guarded(acting, func() error { outcome = m.settle(acting, &intents[i]); return nil }); err != nil {
 				outcome = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
 			}
-			if err = outcome.Err; !errors.Is(err, journal.ErrTaken) {
+			err := outcome.Err
+			if !errors.Is(err, journal.ErrTaken) {
 				outcomes[i] = outcome
 				err = guarded(acting, func() error { return ledger.Record(acting, i, outcome) })
 			}
@@ -90,7 +93,7 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 	for i := range outcomes {
 		if outcomes[i].Result == "" {
 			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeAbandoned, "the run was stopped, and it could not be found out what became of it")
-			_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[i])
+			_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[i]) })
 		}
 	}
 	return outcomes, nil

@@ -53,7 +53,7 @@ func (k *killer) rule(call *faultproxy.Call) faultproxy.Fault {
 		_ = k.manager.cmd.Process.Kill()
 		<-k.manager.exited
 		close(k.killed)
-		panic(http.ErrAbortHandler) // the connection breaks
+		panic(http.ErrAbortHandler) //nolint:forbidigo // so a handler breaks its connection
 	}
 }
 
