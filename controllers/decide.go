@@ -62,20 +62,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 			return nil, nil
 		}
 	}
-	words := "It runs " + plan.String() + "."
-	if jitter := r.jitter(cleaner); jitter > 0 {
-		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
-	}
-	if r.DryRun {
-		words += " The operator runs with --dry-run: nothing is touched."
-	}
-	words += unchecked
-	for _, warning := range plan.Warnings() {
-		words += " Mind: " + warning + "."
-	}
-	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
-		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
-	}
+	words := r.readyWords(cleaner, plan) + unchecked
 	if cleaner.IsSuspended() {
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
 		return plan, nil
@@ -88,6 +75,24 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
+}
+
+// readyWords says when the Cleaner runs, and what to mind.
+func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule) string {
+	words := "It runs " + plan.String() + "."
+	if jitter := r.jitter(cleaner); jitter > 0 {
+		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
+	}
+	if r.DryRun {
+		words += " The operator runs with --dry-run: nothing is touched."
+	}
+	for _, warning := range plan.Warnings() {
+		words += " Mind: " + warning + "."
+	}
+	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
+		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
+	}
+	return words
 }
 
 // maxExhausted is after how many runs in a row in which scripts used up their time or memory the schedule stops.

@@ -32,8 +32,10 @@ func TestWhoMayNameAnAccount(t *testing.T) {
 	b := newBench(t)
 	home, away := b.namespace, b.newNamespace(nil)
 	accounts := []v1alpha1.ServiceAccountRef{
-		{Namespace: home, Name: "cleaner"}, {Namespace: home, Name: "other"},
-		{Namespace: away, Name: "cleaner"}, {Namespace: "kube-system", Name: "generic-garbage-collector"},
+		{Namespace: home, Name: "cleaner"},
+		{Namespace: home, Name: "other"},
+		{Namespace: away, Name: "cleaner"},
+		{Namespace: "kube-system", Name: "generic-garbage-collector"},
 	}
 	all := []int{0, 1, 2, 3}
 	for name, test := range map[string]struct {

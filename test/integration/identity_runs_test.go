@@ -403,8 +403,10 @@ func TestTakeoverIsInTheAccountsName(t *testing.T) {
 	}{
 		"all rights": {[]rbacv1.PolicyRule{may("configmaps", "list", "get", "delete")}, v1alpha1.ReasonCompleted, func(*bench) string { return "1 deleted" }, nil},
 		"no get": {
-			[]rbacv1.PolicyRule{may("configmaps", "list", "delete")}, v1alpha1.ReasonForbidden,
-			func(b *bench) string { return cannot(b, "get", "configmaps", "") }, []string{"one"},
+			[]rbacv1.PolicyRule{may("configmaps", "list", "delete")},
+			v1alpha1.ReasonForbidden,
+			func(b *bench) string { return cannot(b, "get", "configmaps", "") },
+			[]string{"one"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
