@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,22 +95,6 @@ func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun)
 		return ""
 	}
 	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
-}
-
-// namespacesOf reads the namespaces of the victims, for protection.
-func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (map[string]*metav1.ObjectMeta, error) {
-	var names []string
-	for i := range intents {
-		if intents[i].Namespace != "" {
-			names = append(names, intents[i].Namespace)
-		}
-	}
-	slices.Sort(names)
-	found, err := r.Reader.Namespaces(ctx, slices.Compact(names))
-	if err != nil {
-		err = fmt.Errorf("finding out which namespaces are protected: %w", err)
-	}
-	return found, err
 }
 
 // remainder is what is left of a run that was cut off.

@@ -116,8 +116,12 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 		n     int64
 		words string
 	}{
-		{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {denied, "denied"},
-		{kindGone, "whose kind is not served any more"}, {counts.Failed - denied - kindGone, "failed"},
+		{ending, "being deleted"},
+		{gone, "gone already"},
+		{counts.Skipped, "left alone"},
+		{denied, "denied"},
+		{kindGone, "whose kind is not served any more"},
+		{counts.Failed - denied - kindGone, "failed"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)
