@@ -135,6 +135,7 @@ func rawClient(restConfig *rest.Config, httpClient *http.Client) (rest.Interface
 func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scripts *sandbox.Pool, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
+	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret}
 	facts := metrics.New(ctrlmetrics.Registry)
 	hostname, err := os.Hostname()
 	if err != nil {

@@ -123,6 +123,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
+	problems = append(problems, r.Journal.CopyProblems(cleaner)...)
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
@@ -184,6 +185,7 @@ func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
 // nothing. An error means that the cluster could not be asked.
 func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
+	problems = append(problems, r.Journal.CopyProblems(cleaner)...)
 	faults := []error{err}
 	var unknown []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
