@@ -46,6 +46,8 @@ type bucket struct {
 	client *minio.Client
 	name   string
 	prefix string
+	// timeout bounds each request.
+	timeout time.Duration
 	// mask takes the credentials out of an error.
 	mask *strings.Replacer
 }
@@ -95,7 +97,7 @@ func newBucket(data map[string][]byte) (*bucket, error) {
 		return nil, fmt.Errorf("the key %s must be a host, or a host and a port: s3.example.com:9000", keyEndpoint)
 	}
 	return &bucket{
-		client: client, name: value(keyBucket), prefix: strings.Trim(value(keyPrefix), "/"),
+		client: client, name: value(keyBucket), prefix: strings.Trim(value(keyPrefix), "/"), timeout: s3Timeout,
 		mask: strings.NewReplacer(value(keySecretKey), "******", value(keyAccessKey), "******"),
 	}, nil
 }
@@ -107,7 +109,7 @@ func (b *bucket) key(run *v1alpha1.CleanerRun, attempt string, n int32) string {
 
 // put keeps a part. S3 has it durably when it says so.
 func (b *bucket) put(ctx context.Context, key string, data []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, s3Timeout)
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	_, err := b.client.PutObject(ctx, b.name, key, bytes.NewReader(data), int64(len(data)),
 		minio.PutObjectOptions{ContentType: "application/gzip", DisableMultipart: true, SendContentMd5: true})
@@ -115,7 +117,7 @@ func (b *bucket) put(ctx context.Context, key string, data []byte) error {
 }
 
 func (b *bucket) get(ctx context.Context, key string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Timeout)
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	part, err := b.client.GetObject(ctx, b.name, key, minio.GetObjectOptions{})
 	if err != nil {
@@ -130,7 +132,7 @@ func (b *bucket) get(ctx context.Context, key string) ([]byte, error) {
 
 // remove deletes a part. One that is not there is no error.
 func (b *bucket) remove(ctx context.Context, key string) error {
-	ctx, cancel := context.WithTimeout(ctx, s3Timeout)
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	return b.wrap("deleting", key, b.client.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}))
 }
