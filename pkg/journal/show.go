@@ -128,7 +128,7 @@ func withEarlier(spec v1alpha1.ReportSpec, earlier []v1alpha1.ResourceInfo) v1al
 		}
 	}
 	if kept > 0 {
-		say(&spec, "The last %d are of an earlier run, with the copies that it made.", kept)
+		say(&spec, "What is listed last (%d) is of an earlier run, with the copies that it made.", kept)
 	}
 	return spec
 }
