@@ -17,7 +17,7 @@ import (
 )
 
 // DropCopies deletes the copies of a run that has ended, wherever they are; the files of storeResourcePath stay. It can be called
-// again when it failed. The record stays as it is: the caller writes there, before, that the copies are dropped.
+// again when it failed. The record stays as it is: the caller writes there that the copies were dropped.
 func (j *Journal) DropCopies(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	kept, intent := run.Status.Copies, run.Status.Intent
 	if kept == nil || intent == nil {
