@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,8 @@ type options struct {
 	healthAddress       string
 	protectedNamespaces string
 	maxScriptMemory     bytes
+	copiesPath          string
+	s3Secret            string
 	maxCopies           bytes
 	logLevel            string
 	logFormat           string
@@ -101,6 +104,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
 	o.maxScriptMemory = sandbox.DefaultMaxMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
+	fs.StringVar(&o.copiesPath, "copies-path", "", "directory below which copies are written for Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
+	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
@@ -147,6 +152,8 @@ func (o *options) validate() error {
 	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
 	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
 	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
+	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path", o.copiesPath)
+	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)

@@ -39,6 +39,8 @@ type Journal struct {
 	client    client.Client
 	namespace string
 	clock     clock.PassiveClock
+	// Places are where copies can be kept besides Secrets. They are set before the first use.
+	Places Places
 }
 
 // New returns a Journal. namespace is the operator's own, where it keeps state.

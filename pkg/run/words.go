@@ -30,8 +30,8 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	switch stopped := context.Cause(ctx); {
 	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
-	case err != nil:
-		return end(v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), "Nothing was touched: "+oneLine(err))
+	case err != nil: // of the operator's own records: it says the way out itself
+		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case plan.incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(plan.incomplete, v1alpha1.ReasonViewIncomplete),
 			"Nothing was touched, because the view was not complete: "+oneLine(plan.incomplete))
