@@ -58,6 +58,9 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		}
 	}
 	words := "It runs " + plan.String() + "."
+	if jitter := r.jitter(cleaner); jitter > 0 {
+		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
+	}
 	if r.DryRun {
 		words += " The operator runs with --dry-run: nothing is touched."
 	}
@@ -154,6 +157,7 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 	}
 	planned := r.planned(cleaner, plan, now)
 	status.NextScheduleTime = &metav1.Time{Time: planned}
+	now = now.Add(-r.jitter(cleaner)) // as if the clock were late
 	if planned.After(now) {
 		round.sleep = min(planned.Sub(now), maxSleep)
 		return time.Time{}

@@ -221,6 +221,29 @@ type DeleteOptions struct {
 	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
 }
 
+// TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from it.
+// +kubebuilder:validation:Enum=OwnerReferences;Finalizers;RBAC
+type TransformConsent string
+
+const (
+	// ConsentOwnerReferences lets a Transform change metadata.ownerReferences: the garbage collector deletes by them.
+	ConsentOwnerReferences TransformConsent = "OwnerReferences"
+	// ConsentFinalizers lets a Transform change metadata.finalizers: without them, what they wait for is left undone.
+	ConsentFinalizers TransformConsent = "Finalizers"
+	// ConsentRBAC lets a Transform change Roles, ClusterRoles and their bindings.
+	ConsentRBAC TransformConsent = "RBAC"
+)
+
+// TransformOptions say what a Transform may change besides the ordinary.
+type TransformOptions struct {
+	// allow is what a Transform may change that it may not otherwise: OwnerReferences, Finalizers, and RBAC (Roles, ClusterRoles
+	// and their bindings). An object that would be changed in a way that is not allowed is left alone. Default none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=3
+	Allow []TransformConsent `json:"allow,omitempty"`
+}
+
 // BlastRadiusLimit stops a Delete or Transform run that would touch too much. Either limit, when exceeded, stops it.
 // +kubebuilder:validation:XValidation:rule="has(self.maxCount) || has(self.maxPercentage)",message="set maxCount, maxPercentage or both; without a limit, leave blastRadiusLimit out"
 type BlastRadiusLimit struct {
@@ -328,6 +351,10 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	MergePatch *runtime.RawExtension `json:"mergePatch,omitempty"`
+
+	// transformOptions say what a Transform may change besides the ordinary.
+	// +optional
+	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 
 	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default 1.
 	// +optional

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // defaultNamespace is where k8s-cleaner is installed by default, and where its counts are.
@@ -33,11 +34,13 @@ type options struct {
 	qps                 float64
 	burst               int
 	syncPeriod          time.Duration
+	jitterWindow        time.Duration
 	diagnosticsAddress  string
 	insecureDiagnostics bool
 	healthAddress       string
 	protectedNamespaces string
 	maxScriptMemory     bytes
+	maxCopies           bytes
 	logLevel            string
 	logFormat           string
 
@@ -47,7 +50,7 @@ type options struct {
 
 // unused are flags of k8s-cleaner that a Deployment may carry over: accepted, with a warning.
 var unused = map[string]bool{ // name: takes no value
-	"disable-telemetry": true, "webhook-port": false, "jitter-window": false, "enable-web": true, "web-port": false, "web-read-only": true,
+	"disable-telemetry": true, "webhook-port": false, "enable-web": true, "web-port": false, "web-read-only": true,
 }
 
 // parseOptions reads the command line. Names may be written as k8s-cleaner's were: with one dash, and with underscores.
@@ -83,12 +86,15 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
 	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Hour, "how often every Cleaner is looked at again although nothing happened")
+	fs.DurationVar(&o.jitterWindow, "jitter-window", 0, "by how much scheduled runs may start later than they are due, each Cleaner's always by the same, so that not all start at once")
 	fs.StringVar(&o.diagnosticsAddress, "diagnostics-address", ":8443", "where metrics are served over TLS to those who may get /metrics; 0 turns them off")
 	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
 	fs.StringVar(&o.healthAddress, "health-addr", ":9440", "where /healthz and /readyz are served")
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
 	o.maxScriptMemory = sandbox.DefaultMaxMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
+	o.maxCopies = journal.DefaultMaxCopiesBytes
+	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {
@@ -130,6 +136,8 @@ func (o *options) validate() error {
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
 	check(int64(o.maxScriptMemory) >= sandbox.MinMaxMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(sandbox.MinMaxMemory, resource.BinarySI))
+	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
+	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)

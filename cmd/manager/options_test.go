@@ -21,7 +21,7 @@ func standard() *options {
 	return &options{
 		namespace: "projectsveltos", leaderElect: true, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
-		maxScriptMemory: 512 << 20, logLevel: "info", logFormat: "json",
+		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, logLevel: "info", logFormat: "json",
 	}
 }
 
@@ -46,6 +46,7 @@ func TestOptions(t *testing.T) {
 		"last one holds": {args: []string{"--worker-number=3", "--worker-number=4"}, want: func(o *options) { o.workers = 4 }},
 		"version":        {args: []string{"--version"}, want: func(o *options) { o.version = true }},
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
+		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
 	} {
@@ -85,7 +86,8 @@ func TestFlagsOfK8sCleaner(t *testing.T) {
 	want := standard()
 	want.diagnosticsAddress, want.insecureDiagnostics, want.workers, want.concurrentReconcile = ":8080", true, 7, 8
 	want.qps, want.burst, want.syncPeriod, want.healthAddress = 40, 60, 10*time.Minute, ":9441"
-	want.ignored = []string{"--disable-telemetry", "--enable-web", "--jitter-window", "--web-port", "--web-read-only", "--webhook-port"}
+	want.jitterWindow = 5 * time.Second
+	want.ignored = []string{"--disable-telemetry", "--enable-web", "--web-port", "--web-read-only", "--webhook-port"}
 	for name, spell := range spellings {
 		t.Run(name, func(t *testing.T) {
 			var args []string

@@ -149,11 +149,18 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scr
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun,
+		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, JitterWindow: o.jitterWindow,
 	}
 	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
+		return err
+	}
+	sweeper := &controllers.Sweeper{
+		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close,
+		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
+	}
+	if err := mgr.Add(sweeper); err != nil {
 		return err
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {

@@ -99,7 +99,8 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
 }
 
-// Prune deletes the Cleaner's oldest finished records beyond its history limits.
+// Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until Sweep drops
+// the copies.
 func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var runs v1alpha1.CleanerRunList
 	if err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)}); err != nil {
@@ -113,14 +114,10 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var errs []error
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		left := &bad
-		if was := run.Status.Phase; !was.Final() {
-			if last := cleaner.Status.LastRun; last == nil || !run.Spec.NominalTime.Before(&last.NominalTime) {
-				continue // it may be going on
-			}
-			j.End(run, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before it could write how the run ended.")
-			errs = append(errs, j.Save(ctx, run, was))
+		if !run.Status.Phase.Final() || holdsCopies(run) {
+			continue
 		}
+		left := &bad
 		if run.Status.Phase == v1alpha1.RunCompleted {
 			left = &good
 		}

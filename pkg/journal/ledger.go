@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -250,11 +252,12 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) erro
 		Index: i, Outcome: outcome.Result,
 		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
 	}
+	now := l.journal.clock.Now()
 	l.mu.Lock()
 	part := &l.parts[i/outcomesPerPart]
 	part.outcomes[i], part.dirty = saved, true
 	l.unsaved++
-	due := l.unsaved >= saveAfter || l.journal.clock.Since(l.saved) >= saveEvery
+	due := l.unsaved >= saveAfter || now.Sub(l.saved) >= saveEvery
 	l.mu.Unlock()
 	if !due || !l.saving.TryLock() {
 		return nil
@@ -274,8 +277,9 @@ func (l *Ledger) Flush(ctx context.Context) error {
 }
 
 func (l *Ledger) save(ctx context.Context) error {
+	now := l.journal.clock.Now()
 	l.mu.Lock()
-	l.unsaved, l.saved = 0, l.journal.clock.Now()
+	l.unsaved, l.saved = 0, now
 	type dirty struct {
 		n               int
 		data            []byte
@@ -342,8 +346,8 @@ func encodeOutcomes(outcomes map[int]SavedOutcome) ([]byte, error) {
 	zip := gzip.NewWriter(&buffer)
 	lines := json.NewEncoder(zip)
 	var errs []error
-	for _, outcome := range outcomes {
-		errs = append(errs, lines.Encode(outcome))
+	for _, i := range slices.Sorted(maps.Keys(outcomes)) {
+		errs = append(errs, lines.Encode(outcomes[i]))
 	}
 	errs = append(errs, zip.Close())
 	return buffer.Bytes(), errors.Join(errs...)

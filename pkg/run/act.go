@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -52,7 +53,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		if outcomes[n].Result == v1alpha1.OutcomePlanned {
 			return
 		}
-		if err := ledger.Record(acting, i, outcomes[n]); err != nil {
+		if err := guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) }); errors.Is(err, journal.ErrTaken) {
 			stop(err)
 		}
 	})
@@ -67,6 +68,7 @@ type intended struct {
 
 // intend finds out what is to be sent. Objects that a Transform would leave as they are, or cannot change, have their outcome then.
 func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expressions *expressions, outcomes []object.Outcome) intended {
+	options := expressions.cleaner.Spec.TransformOptions
 	var result intended
 	for i := range outcomes {
 		outcome := &outcomes[i]
@@ -89,6 +91,10 @@ func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expres
 				outcome.Result, outcome.Detail = v1alpha1.OutcomeUnchanged, "there is nothing to change"
 				continue
 			}
+			if reason := guard.Consent(outcome.Kind, patch, options); reason != "" {
+				outcome.Result, outcome.Detail = v1alpha1.OutcomeProtected, reason
+				continue
+			}
 			victim.Patch = patch
 		}
 		result.victims = append(result.victims, victim)
@@ -100,7 +106,7 @@ func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expres
 // settleLedger saves what became of every victim.
 func (r *Runner) settleLedger(ctx context.Context, ledger *journal.Ledger, intended intended, outcomes []object.Outcome) []object.Outcome {
 	for i, n := range intended.places {
-		_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[n])
+		_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[n]) })
 	}
 	r.flush(ctx, ledger)
 	return outcomes
@@ -149,4 +155,3 @@ func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
 	}
 	return outcomes
 }
-

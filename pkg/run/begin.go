@@ -38,16 +38,18 @@ func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner,
 	if err != nil {
 		return nil, r.unrecorded(ctx, record, err), err
 	}
-	r.takeOver(ctx, cleaner, begun, record)
+	r.takeOver(ctx, cleaner, begun, record, cleaner.IsSuspended() && !request.WhileSuspended)
 	return cleaner, begun, nil
 }
 
 // takeOver looks at a record that may be another operator's. What it had only planned goes on, unless it would be done differently
 // now: the record must say what is done. What it had begun to carry out is gone on with, or closed.
-func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun, wanted *v1alpha1.CleanerRun) {
+func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun, wanted *v1alpha1.CleanerRun, suspended bool) {
 	same := begun.Spec.Action == wanted.Spec.Action && begun.Spec.DryRun == wanted.Spec.DryRun && begun.Spec.CleanerGeneration == wanted.Spec.CleanerGeneration
 	switch {
 	case begun.Status.Phase.Final():
+	case begun.Status.Phase == v1alpha1.RunExecuting && suspended:
+		r.Recover(ctx, begun, cleaner, "the Cleaner was suspended")
 	case begun.Status.Phase == v1alpha1.RunExecuting && !same:
 		r.Recover(ctx, begun, cleaner, "the Cleaner, or the operator's --dry-run, has changed since")
 	case begun.Status.Phase == v1alpha1.RunExecuting:

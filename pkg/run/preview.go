@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -79,6 +80,10 @@ func previewItem(ctx context.Context, action v1alpha1.Action, expressions *expre
 			item.Result, item.Err, item.Detail = v1alpha1.OutcomeFailed, err, fmt.Sprintf("it could not be changed: %v", err)
 		case patch == nil:
 			item.Result, item.Detail = v1alpha1.OutcomeUnchanged, "there is nothing to change"
+		default:
+			if reason := guard.Consent(outcome.Kind, patch, expressions.cleaner.Spec.TransformOptions); reason != "" {
+				item.Result, item.Detail, patch = v1alpha1.OutcomeProtected, reason, nil
+			}
 		}
 		item.Patch = patch
 	}

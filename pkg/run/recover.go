@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -23,47 +24,37 @@ import (
 // outcome is not known it looks at the live object: one that is gone was deleted; one that is still as it was judged is dealt with
 // now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
+	err := guarded(ctx, func() error {
+		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
+		return nil
+	})
+	if err != nil { // it is taken over again
+		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
+	}
+}
+
+// finish takes the run over, and brings it to its end.
+func (r *Runner) finish(ctx context.Context, rest *remainder) {
+	cleaner, record := rest.cleaner, rest.record
 	log := klog.FromContext(ctx)
 	if err := r.Journal.TakeOver(ctx, record); err != nil {
 		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
 		return
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
-	if cleaner != nil && closing == "" {
-		closing = r.tooLate(cleaner, record)
+	if cleaner != nil && rest.closing == "" {
+		rest.closing = r.tooLate(cleaner, record)
 	}
 	ledger, intents, known, err := r.Journal.Resume(ctx, record)
 	if err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
-			"The operator went away while the run was acting, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
-			oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
+			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
+			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
-	rest := &remainder{runner: r, cleaner: cleaner, record: record, closing: closing}
-	outcomes := make([]object.Outcome, len(intents))
-	acting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if closing == "" {
-		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
-	}
-	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-		if saved, ok := known[i]; ok {
-			outcomes[i] = savedOutcome(&intents[i], saved)
-			return
-		}
-		outcomes[i] = rest.settle(acting, &intents[i])
-		if err := ledger.Record(acting, i, outcomes[i]); err != nil {
-			stop(err)
-		}
-	})
-	if errors.Is(context.Cause(acting), journal.ErrTaken) {
-		return
-	}
-	for i := range outcomes {
-		if outcomes[i].Result == "" {
-			outcomes[i] = rest.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
-		}
-		_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[i])
+	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
+	if err != nil {
+		return // somebody else has taken it over
 	}
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
@@ -75,6 +66,48 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 	if cleaner != nil {
 		r.tell(ctx, cleaner, record, outcomes)
 	}
+}
+
+// settleAll settles every victim whose outcome is not known. The error says that somebody else has taken the run over.
+func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome) ([]object.Outcome, error) {
+	outcomes := make([]object.Outcome, len(intents))
+	acting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if m.closing == "" {
+		m.namespaces, m.closingErr = m.runner.namespacesOf(ctx, intents)
+	}
+	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
+		if saved, ok := known[i]; ok {
+			outcomes[i] = savedOutcome(&intents[i], saved)
+			return
+		}
+		err := guarded(acting, func() error { outcomes[i] = m.settle(acting, &intents[i]); return nil })
+		if err != nil {
+			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
+		}
+		if err := guarded(acting, func() error { return ledger.Record(acting, i, outcomes[i]) }); errors.Is(err, journal.ErrTaken) {
+			stop(err)
+		}
+	})
+	if taken := context.Cause(acting); errors.Is(taken, journal.ErrTaken) {
+		return nil, taken
+	}
+	for i := range outcomes {
+		if outcomes[i].Result == "" {
+			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
+		}
+		_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[i]) })
+	}
+	return outcomes, nil
+}
+
+// Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
+func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
+	if record.Status.Phase == v1alpha1.RunExecuting {
+		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
+		return
+	}
+	r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
 }
 
 // tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
@@ -110,6 +143,10 @@ type remainder struct {
 	runner  *Runner
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
+	// cause is the beginning of a sentence: why the run was cut off.
+	cause string
+	// failed is true when it was by a fault of the operator's.
+	failed bool
 	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
 	closing    string
 	closingErr error
@@ -136,13 +173,15 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 	live, err := m.runner.Actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
-		outcome := m.outcome(intent, v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+err.Error())
-		outcome.Err = err
+		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
+		if outcome.Result == v1alpha1.OutcomeFailed {
+			outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
+		}
 		return outcome
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
 		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
-		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered)
+		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
 	case live == nil:
 		return m.outcome(intent, v1alpha1.OutcomeGone, "")
 	case live.UID != intent.UID:
@@ -161,7 +200,7 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 }
 
 // recovered is the detail of an outcome that was found out from the live object.
-const recovered = "found out after the operator had gone away"
+const recovered = "found out after the run had been cut off"
 
 // resume deals with a victim that is as it was judged.
 func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live object.Object) object.Outcome {
@@ -199,12 +238,15 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	} else if m.closingErr != nil {
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
 	}
-	message := fmt.Sprintf("The operator went away while the run was acting, %s. %s", what, touchedWords(m.record, outcomes))
+	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	if m.failed {
+		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
+	}
 	for i := range outcomes {
 		switch {
 		case outcomes[i].Result.IsFailure():
-			phase, reason = v1alpha1.RunFailed, reasonFor(outcomes[i].Err, v1alpha1.ReasonPartiallyFailed)
+			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:

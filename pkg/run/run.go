@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -144,7 +143,7 @@ func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1a
 func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
 	log := klog.FromContext(ctx)
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := ledger.Flush(ctx)
+		err := guarded(ctx, func() error { return ledger.Flush(ctx) })
 		if err != nil {
 			log.Error(err, "Could not save the outcomes yet")
 		}
@@ -160,7 +159,7 @@ func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
 func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) {
 	log := klog.FromContext(ctx)
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := r.Journal.Save(ctx, record, was)
+		err := guarded(ctx, func() error { return r.Journal.Save(ctx, record, was) })
 		if err != nil {
 			log.Error(err, "Could not write the record of the run yet")
 		}
@@ -168,15 +167,6 @@ func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1al
 	})
 	if err != nil {
 		log.Error(err, "Gave up writing the record of the run")
-	}
-}
-
-// recoverRun turns a panic into the failure of this run.
-func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
-	if p := recover(); p != nil {
-		klog.FromContext(ctx).Error(fmt.Errorf("%v", p), "Run panicked", "stack", string(debug.Stack()))
-		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
-			fmt.Sprintf("The run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -89,6 +90,10 @@ func (o *one) again(ctx context.Context, live object.Object) (object.Verdict, ma
 		victim.Patch, err = o.expressions.change(ctx, live)
 		if err != nil || len(victim.Patch) == 0 {
 			return next, nil, err
+		}
+		if reason := guard.Consent(live.Kind, victim.Patch, o.cleaner.Spec.TransformOptions); reason != "" {
+			next.Act, next.Skip, next.Reason = false, v1alpha1.OutcomeProtected, reason
+			return next, nil, nil
 		}
 	}
 	return next, victim.Patch, o.ledger.CopyAgain(ctx, victim)

@@ -50,7 +50,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		if first == nil {
 			first = &outcomes[i]
 		}
-		reason = reasonFor(outcomes[i].Err, reason)
+		reason = reasonOf(outcomes[i], reason)
 	}
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
@@ -66,6 +66,14 @@ func reasonFor(err error, otherwise string) string {
 		return v1alpha1.ReasonForbidden
 	}
 	return otherwise
+}
+
+// reasonOf is reasonFor of an object. What was denied is not for want of rights, whatever code the denial has.
+func reasonOf(outcome object.Outcome, otherwise string) string {
+	if outcome.Result == v1alpha1.OutcomeDenied {
+		return otherwise
+	}
+	return reasonFor(outcome.Err, otherwise)
 }
 
 // forbidden looks through joined errors too, where errors.As stops at the first that fits.
@@ -97,20 +105,23 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 	case done == "":
 		return text + "."
 	}
-	var ending, gone int64
+	results := map[v1alpha1.OutcomeResult]int64{}
 	for _, outcome := range outcomes {
-		switch {
-		case outcome.Result == v1alpha1.OutcomeTerminating:
-			ending++
-		case outcome.Result == v1alpha1.OutcomeGone && outcome.Handled(record.Spec.Action):
-			gone++
-		}
+		results[outcome.Result]++
 	}
+	ending, gone := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone]
+	if record.Spec.Action != v1alpha1.ActionDelete {
+		gone = 0 // they are left alone
+	}
+	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
 	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone, done)
 	for _, part := range []struct {
 		n     int64
 		words string
-	}{{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {counts.Failed, "failed"}} {
+	}{
+		{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {denied, "denied"},
+		{kindGone, "whose kind is not served any more"}, {counts.Failed - denied - kindGone, "failed"},
+	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)
 		}

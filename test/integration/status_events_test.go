@@ -154,7 +154,7 @@ func TestDryRunIsToldEverywhere(t *testing.T) {
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "The operator runs with --dry-run: nothing is touched.")
 	l.finish()
 	last := l.now.Status.LastRun
-	if l.now.Status.Action != v1alpha1.ActionScan || last.Action != v1alpha1.ActionScan || !last.DryRun || last.Matches[0].Outcome != v1alpha1.OutcomeMatched {
+	if l.now.Status.Action != v1alpha1.ActionScan || last.Action != v1alpha1.ActionScan || !last.DryRun || last.Matches[0].Outcome != v1alpha1.OutcomeDryRun {
 		t.Fatalf("the status is %+v", l.now.Status)
 	}
 	l.wantTold("Completed", "nothing was touched, because the operator runs with --dry-run.")

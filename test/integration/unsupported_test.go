@@ -22,7 +22,6 @@ func TestFieldsThatAreNotHonouredAreRefused(t *testing.T) {
 		},
 		"logSource":         func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
 		"includeEvents":     func(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(true) },
-		"rollback":          func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: "Report"} },
 		"storeResourcePath": func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = "/store" },
 	} {
 		t.Run(field, func(t *testing.T) {
