@@ -10,7 +10,9 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
@@ -45,7 +47,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	if cleaner != nil && rest.closing == "" {
 		rest.closing = r.tooLate(cleaner, record)
 	}
-	ledger, intents, known, err := r.Journal.Resume(ctx, record)
+	ledger, intents, known, err := r.resume(ctx, record)
 	if err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
@@ -66,6 +68,15 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	if cleaner != nil {
 		r.tell(ctx, cleaner, record, outcomes)
 	}
+}
+
+// resume reads what the run was going to touch. It tries for a while: what is not read is never told.
+func (r *Runner) resume(ctx context.Context, record *v1alpha1.CleanerRun) (ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome, err error) {
+	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		ledger, intents, known, err = r.Journal.Resume(ctx, record)
+		return err == nil || apierrors.IsNotFound(err), nil
+	})
+	return ledger, intents, known, err
 }
 
 // settleAll settles every victim whose outcome is not known. The error says that somebody else has taken the run over.
