@@ -69,6 +69,7 @@ var Kinds = []Kind{
 	{Name: "cut in the body", Fault: CutBody, Answer: Broken},
 	{Name: "half a body", Fault: ShortBody, Answer: Broken},
 	{Name: "empty body", Fault: Page(http.StatusOK, "application/json", ""), Answer: Broken},
+	{Name: "empty object", Fault: Page(http.StatusOK, "application/json", "{}"), Answer: Broken},
 	{Name: "garbage", Fault: Page(http.StatusOK, "application/json", `{"kind":"Se`+"\x00\xff"), Answer: Broken},
 	{Name: "login page", Fault: Page(http.StatusOK, "text/html", html), Answer: Broken},
 	{Name: "failure in a success", Fault: FailureInSuccess, Answer: Broken},
