@@ -28,6 +28,7 @@ type options struct {
 	namespace           string // from the environment variable NAMESPACE
 	version             bool
 	dryRun              bool
+	requireAccount      bool
 	leaderElect         bool
 	workers             int
 	concurrentReconcile int
@@ -80,6 +81,7 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.version, "version", false, "print the version and exit")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
+	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
 	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")

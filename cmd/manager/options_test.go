@@ -38,6 +38,7 @@ func TestOptions(t *testing.T) {
 		"mixed":              {args: []string{"--kube_api-qps=2.5"}, want: func(o *options) { o.qps = 2.5 }},
 		"underscore kept":    {args: []string{"--diagnostics_address=my_host:1"}, want: func(o *options) { o.diagnosticsAddress = "my_host:1" }},
 		"underscore in arg":  {args: []string{"--health_addr", "my_host:1"}, want: func(o *options) { o.healthAddress = "my_host:1" }},
+		"accounts required":  {args: []string{"--require-service-account"}, want: func(o *options) { o.requireAccount = true }},
 		"no leader election": {args: []string{"--leader-elect=false"}, want: func(o *options) { o.leaderElect = false }},
 		"namespace":          {namespace: "mine", want: func(o *options) { o.namespace = "mine" }},
 		"protected": {args: []string{"--protected-namespaces= a, b ,"}, want: func(o *options) {

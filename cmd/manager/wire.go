@@ -81,11 +81,7 @@ func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	raw, err := rawClient(restConfig, mgr.GetHTTPClient())
-	if err != nil {
-		return nil, fmt.Errorf("creating a client: %w", err)
-	}
-	return mgr, addComponents(mgr, live, raw, scripts, o)
+	return mgr, addComponents(mgr, live, plainJSON(restConfig), scripts, o)
 }
 
 func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
@@ -123,17 +119,17 @@ func slim(in any) (any, error) {
 	return in, nil
 }
 
-// rawClient speaks plain JSON to absolute paths.
-func rawClient(restConfig *rest.Config, httpClient *http.Client) (rest.Interface, error) {
+// plainJSON is the configuration of a client that speaks plain JSON to absolute paths.
+func plainJSON(restConfig *rest.Config) *rest.Config {
 	plain := rest.CopyConfig(restConfig)
 	plain.GroupVersion = &schema.GroupVersion{}
 	plain.NegotiatedSerializer = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
 	plain.ContentType, plain.AcceptContentTypes = "application/json", "application/json"
-	return rest.RESTClientForConfigAndClient(plain, httpClient)
+	return plain
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scripts *sandbox.Pool, o *options) error {
+func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
 	facts := metrics.New(ctrlmetrics.Registry)
@@ -141,8 +137,13 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scr
 	if err != nil {
 		return fmt.Errorf("reading the host's name: %w", err)
 	}
+	raw, err := rest.RESTClientForConfigAndClient(plain, mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("creating a client: %w", err)
+	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
+		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount,
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
@@ -150,7 +151,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scr
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, JitterWindow: o.jitterWindow,
+		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
 	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers

@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -30,7 +31,7 @@ func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner,
 		return nil, r.unrecorded(ctx, record, err), err
 	}
 	record.Spec.CleanerUID, record.Spec.CleanerGeneration = cleaner.UID, cleaner.Generation
-	record.Spec.Action = cleaner.EffectiveAction()
+	record.Spec.Action, record.Spec.ServiceAccountRef = cleaner.EffectiveAction(), cleaner.Spec.ServiceAccountRef
 	if r.DryRun && record.Spec.Action != v1alpha1.ActionScan {
 		record.Spec.Action, record.Spec.DryRun = v1alpha1.ActionScan, true
 	}
@@ -45,7 +46,8 @@ func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner,
 // takeOver looks at a record that may be another operator's. What it had only planned goes on, unless it would be done differently
 // now: the record must say what is done. What it had begun to carry out is gone on with, or closed.
 func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun, wanted *v1alpha1.CleanerRun, suspended bool) {
-	same := begun.Spec.Action == wanted.Spec.Action && begun.Spec.DryRun == wanted.Spec.DryRun && begun.Spec.CleanerGeneration == wanted.Spec.CleanerGeneration
+	same := begun.Spec.Action == wanted.Spec.Action && begun.Spec.DryRun == wanted.Spec.DryRun && begun.Spec.CleanerGeneration == wanted.Spec.CleanerGeneration &&
+		ptr.Equal(begun.Spec.ServiceAccountRef, wanted.Spec.ServiceAccountRef)
 	switch {
 	case begun.Status.Phase.Final():
 	case begun.Status.Phase == v1alpha1.RunExecuting && suspended:

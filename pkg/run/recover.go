@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,15 +46,17 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
 	if cleaner != nil && rest.closing == "" {
-		rest.closing = r.tooLate(cleaner, record)
+		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
 	}
+	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.resume(ctx, record)
-	if err != nil {
+	if err = errors.Join(fault, err); err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
+	rest.who = who
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
 	if err != nil {
 		return // somebody else has taken it over
@@ -152,6 +155,7 @@ func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (ma
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	runner  *Runner
+	who     identity
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
 	// cause is the beginning of a sentence: why the run was cut off.
@@ -181,7 +185,7 @@ func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Out
 
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
-	live, err := m.runner.Actor.Live(ctx, intent.Object())
+	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
 		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
@@ -236,9 +240,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 		}, nil, nil
 	}
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
-		return m.runner.Actor.Transform(ctx, verdict, intent.Patch, changed)
+		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
 	}
-	return m.runner.Actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
+	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
 // conclude says how the run ended.
@@ -261,7 +265,10 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
-			phase, reason = v1alpha1.RunInterrupted, v1alpha1.ReasonFailed
+			phase = v1alpha1.RunInterrupted
+			if reason != v1alpha1.ReasonForbidden {
+				reason = reasonFor(outcomes[i].Err, v1alpha1.ReasonFailed)
+			}
 		}
 	}
 	return phase, reason, v1alpha1.Truncate(message, maxMessage)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -46,9 +44,12 @@ var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
 // Runner carries out runs with what it is given.
 type Runner struct {
 	// Client reads Cleaners from the API server, not from a cache: a run must not begin by what is not so any more.
-	Client  client.Reader
+	Client client.Reader
+	// Reader and Actor have the operator's own rights. A Cleaner that names a ServiceAccount reads and acts by what As makes;
+	// of the operator's then are only the records and the reading of namespaces for protection.
 	Reader  *selector.Reader
 	Actor   *action.Actor
+	As      As
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
 	// Event is the channel of notifications of type Event.
@@ -59,6 +60,8 @@ type Runner struct {
 	Clock   clock.PassiveClock
 	// DryRun makes every run a Scan.
 	DryRun bool
+	// RequireServiceAccount refuses the Cleaners that name no ServiceAccount.
+	RequireServiceAccount bool
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
 	// then left for the next leader to carry out.
 	Stopping error
@@ -93,20 +96,31 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 }
 
 func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
-	if cleaner.IsSuspended() && !request.WhileSuspended {
-		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The Cleaner was suspended before the run began.")
+	stop := func(phase v1alpha1.RunPhase, reason, message string) {
+		r.end(ctx, record, phase, reason, message)
 		r.tell(ctx, cleaner, record, nil)
+	}
+	if lacks := r.lacksAccount(record.Spec.ServiceAccountRef); lacks != "" {
+		stop(v1alpha1.RunFailed, v1alpha1.ReasonServiceAccountRequired, "Nothing was read or touched: "+lacks)
+		return
+	}
+	if cleaner.IsSuspended() && !request.WhileSuspended {
+		stop(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The Cleaner was suspended before the run began.")
+		return
+	}
+	who, err := r.identity(record.Spec.ServiceAccountRef)
+	if err != nil {
+		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
 	expressions, err := r.prepare(ctx, cleaner)
 	if err != nil {
-		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
-		r.tell(ctx, cleaner, record, nil)
+		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		return
 	}
 	defer expressions.close()
 
-	plan := r.read(ctx, cleaner, expressions, selector.Observer{})
+	plan := r.read(ctx, cleaner, who, expressions, selector.Observer{})
 	r.judge(ctx, cleaner, record, expressions, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
@@ -168,57 +182,6 @@ func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1al
 	if err != nil {
 		log.Error(err, "Gave up writing the record of the run")
 	}
-}
-
-// Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
-// nothing. An error means that the cluster could not be asked.
-func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
-	problems, err := Problems(ctx, cleaner, r.Scripts)
-	faults := []error{err}
-	var unknown []error
-	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		field := fmt.Sprintf("resourceSelectors[%d]", i)
-		s, err := selector.New(i, spec, selector.Judge{}, r.Clock.Now())
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", field, err))
-			continue
-		}
-		var kind *selector.UnknownKindError
-		if _, err := s.Resolve(ctx, r.Reader); errors.As(err, &kind) {
-			unknown = append(unknown, fmt.Errorf("%s: %w", field, err))
-			continue
-		} else if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", field, err))
-			continue
-		}
-		wrong, err := r.checkTypes(ctx, spec)
-		if wrong != nil {
-			problems = append(problems, inField(field+".", wrong)...)
-		}
-		faults = append(faults, err)
-	}
-	reason = v1alpha1.ReasonUnknownKind
-	if len(problems) > 0 {
-		reason = v1alpha1.ReasonInvalidExpression
-	}
-	if all := errors.Join(append(problems, unknown...)...); all != nil {
-		message = oneLine(all)
-		return reason, message, nil
-	}
-	return "", "", errors.Join(faults...)
-}
-
-// checkTypes checks matchConditions against the kind's schema, where the cluster has one.
-func (r *Runner) checkTypes(ctx context.Context, spec v1alpha1.ResourceSelector) (wrong, fault error) {
-	program, _ := cel.Compile(spec.MatchConditions) // what does not compile was said already
-	if len(spec.MatchConditions) == 0 || program == nil {
-		return nil, nil
-	}
-	types, err := r.Reader.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
-	if err != nil || types == nil {
-		return nil, err
-	}
-	return cel.Check(spec.MatchConditions, types), nil
 }
 
 // objectName names an object in logs.

@@ -42,10 +42,10 @@ func (o *one) act(ctx context.Context, verdict object.Verdict) (outcome object.O
 	case !verdict.Act: // protected since it was judged
 		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
 	case o.record.Spec.Action == v1alpha1.ActionTransform:
-		outcome = o.runner.Actor.Transform(ctx, verdict, o.victim.Patch, o.again)
+		outcome = o.plan.who.actor.Transform(ctx, verdict, o.victim.Patch, o.again)
 		outcome.Message = cmp.Or(o.expressions.messageOf(verdict.Object), outcome.Message)
 	default:
-		outcome = o.runner.Actor.Delete(ctx, verdict, o.cleaner.Spec.DeleteOptions, o.again)
+		outcome = o.plan.who.actor.Delete(ctx, verdict, o.cleaner.Spec.DeleteOptions, o.again)
 	}
 	stopped := context.Cause(ctx)
 	switch {
