@@ -61,6 +61,7 @@ const (
 // newManager wires everything.
 func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
+	restConfig.Wrap(run.RefuseRedirects)
 	restConfig.UserAgent = reporter + "/" + versionString()
 	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
 		// One limiter for all clients: each would make its own.

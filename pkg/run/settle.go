@@ -22,11 +22,11 @@ import (
 // lookTimeout bounds the looking at what a run that was stopped has left.
 const lookTimeout = 20 * time.Second
 
-// resume opens the ledger of a run that was taken over. What may pass is tried for a while.
+// resume opens the ledger of a run that was taken over. It tries for a while: what is not read is never told.
 func (r *Runner) resume(ctx context.Context, record *v1alpha1.CleanerRun) (ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome, err error) {
 	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
 		ledger, intents, known, err = r.Journal.Resume(ctx, record)
-		return err == nil || !mayPass(err), nil
+		return err == nil || apierrors.IsNotFound(err), nil
 	})
 	return ledger, intents, known, err
 }

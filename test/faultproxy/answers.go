@@ -20,11 +20,11 @@ type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 func hangUp(w http.ResponseWriter, reset bool) {
 	hijacker, ok := w.(http.Hijacker)
 	if !ok { // of a fault within a fault
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 	}
 	conn, _, err := hijacker.Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok && reset {
 		_ = tcp.SetLinger(0)
@@ -44,7 +44,7 @@ func statusAs(w http.ResponseWriter, header, code int, reason metav1.StatusReaso
 		Status:   metav1.StatusFailure, Reason: reason, Message: message, Code: int32(code), //nolint:gosec // three digits
 	})
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // a mistake of the proxy
 	}
 	text(w, header, "application/json", string(body))
 }

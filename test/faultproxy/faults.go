@@ -69,11 +69,11 @@ func CutBefore(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 	}
 	conn, _, err := hijacker.Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 	}
 	_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Ty"))
 	_ = conn.Close()
@@ -98,7 +98,7 @@ func ApplyLater(d time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			panic(http.ErrAbortHandler)
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 		}
 		w.Header().Set("Connection", "close") // the next request must not wait for this one
 		status(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "the fault proxy says 504")
@@ -128,7 +128,7 @@ func Delay(d time.Duration) Fault {
 func Duplicate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	ask(applied(r), next)
@@ -141,7 +141,7 @@ func Duplicate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 func CutBody(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	answer := ask(applied(r), next)
 	tell(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2], answer.Body.Len()+1)
-	panic(http.ErrAbortHandler)
+	panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
 }
 
 // ShortBody sends half of the answer as if it were all.

@@ -27,8 +27,13 @@ type Kind struct {
 	Name   string
 	Fault  Fault
 	Answer Answer
-	// Pages is true for what happens to further pages of a list only.
-	Pages bool
+	// Lists is true for what happens to lists only, and Pages for what happens to their further pages only.
+	Lists, Pages bool
+}
+
+// Concerns reports whether the fault does anything to the call.
+func (k Kind) Concerns(c *Call) bool {
+	return !k.Lists && !k.Pages || c.Verb == "list" && (k.Lists || c.Request.URL.Query().Get("continue") != "")
 }
 
 const (
@@ -64,6 +69,7 @@ var Kinds = []Kind{
 	{Name: "cut in the body", Fault: CutBody, Answer: Broken},
 	{Name: "half a body", Fault: ShortBody, Answer: Broken},
 	{Name: "empty body", Fault: Page(http.StatusOK, "application/json", ""), Answer: Broken},
+	{Name: "empty object", Fault: Page(http.StatusOK, "application/json", "{}"), Answer: Broken},
 	{Name: "garbage", Fault: Page(http.StatusOK, "application/json", `{"kind":"Se`+"\x00\xff"), Answer: Broken},
 	{Name: "login page", Fault: Page(http.StatusOK, "text/html", html), Answer: Broken},
 	{Name: "failure in a success", Fault: FailureInSuccess, Answer: Broken},
@@ -72,7 +78,7 @@ var Kinds = []Kind{
 	{Name: "delayed after applying", Fault: Delay(moment), Answer: True},
 	{Name: "slow body", Fault: SlowBody(moment), Answer: True},
 	{Name: "sent twice", Fault: Duplicate, Answer: True},
-	{Name: "stale list", Fault: Stale(100), Answer: False},
+	{Name: "stale list", Fault: Stale(100), Answer: False, Lists: true},
 	{Name: "410 in mid-pages", Fault: ExpirePage(), Answer: Broken, Pages: true},
 	{Name: "another resource version in mid-pages", Fault: OtherVersion(), Answer: Broken, Pages: true},
 	{Name: "repeated page", Fault: RepeatPage(), Answer: Broken, Pages: true},

@@ -6,9 +6,12 @@ package faultproxy
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Paged makes the API server answer a list in pages of so many objects, whatever the client asked for, and lets fault, if any,
@@ -85,7 +88,7 @@ func SkipPage() Fault {
 			changeList(w, skipped, func(list map[string]any) { list["items"] = []any{} })
 			return
 		}
-		next.ServeHTTP(w, with(r, map[string]string{"continue": after.(string)}))
+		next.ServeHTTP(w, with(r, map[string]string{"continue": fmt.Sprint(after)}))
 	})
 }
 
@@ -94,7 +97,7 @@ func EmptyPage() Fault {
 	return further(func(w http.ResponseWriter, r *http.Request, next http.Handler, _ string) {
 		changeList(w, ask(r, next), func(list map[string]any) {
 			list["items"] = []any{}
-			delete(list["metadata"].(map[string]any), "continue")
+			unstructured.RemoveNestedField(list, "metadata", "continue")
 		})
 	})
 }
@@ -103,7 +106,7 @@ func EmptyPage() Fault {
 func OtherVersion() Fault {
 	return further(func(w http.ResponseWriter, r *http.Request, next http.Handler, _ string) {
 		changeList(w, ask(r, next), func(list map[string]any) {
-			list["metadata"].(map[string]any)["resourceVersion"] = "1"
+			_ = unstructured.SetNestedField(list, "1", "metadata", "resourceVersion")
 		})
 	})
 }
@@ -143,12 +146,12 @@ func changeList(w http.ResponseWriter, answer *httptest.ResponseRecorder, change
 	if len(listMeta(answer)) > 0 {
 		var list map[string]any
 		if err := json.Unmarshal(body, &list); err != nil {
-			panic(err)
+			panic(err) //nolint:forbidigo // a mistake of the proxy
 		}
 		change(list)
 		changed, err := json.Marshal(list)
 		if err != nil {
-			panic(err)
+			panic(err) //nolint:forbidigo // a mistake of the proxy
 		}
 		body = changed
 	}

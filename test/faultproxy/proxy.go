@@ -28,8 +28,10 @@ type Proxy struct {
 	next   http.Handler
 	target *rest.Config
 
-	busy  sync.WaitGroup
-	mu    sync.Mutex
+	mu sync.Mutex
+	// idle is told when no request is being dealt with; busy is how many are.
+	idle  *sync.Cond
+	busy  int
 	rule  func(*Call) Fault
 	calls int
 	nth   map[[2]string]int
@@ -47,13 +49,14 @@ func Start(t testing.TB, target *rest.Config) *Proxy {
 		t.Fatal(err)
 	}
 	p := &Proxy{target: target, nth: map[[2]string]int{}}
+	p.idle = sync.NewCond(&p.mu)
 	p.next = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(address) },
 		Transport:     transport,
 		FlushInterval: -1, // watches
 		ErrorLog:      log.New(io.Discard, "", 0),
 		// As if there were no proxy: the connection breaks.
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, //nolint:forbidigo // how a handler breaks its connection off
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.server = httptest.NewUnstartedServer(p)
@@ -96,9 +99,14 @@ func (p *Proxy) Handle(rule func(*Call) Fault) {
 	p.rule = rule
 }
 
-// Wait waits until every request that arrived has been dealt with, also one whose client has its answer already. No other may
-// arrive meanwhile.
-func (p *Proxy) Wait() { p.busy.Wait() }
+// Wait waits until every request that arrived has been dealt with, also one whose client has its answer already.
+func (p *Proxy) Wait() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.busy > 0 {
+		p.idle.Wait()
+	}
+}
 
 // Calls is how many requests have arrived.
 func (p *Proxy) Calls() int {
@@ -114,9 +122,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.next.ServeHTTP(w, r)
 		return
 	}
-	p.busy.Add(1)
-	defer p.busy.Done()
 	rule := p.count(call)
+	defer p.done()
 	if rule != nil {
 		if fault := rule(call); fault != nil {
 			fault(w, r, p.next)
@@ -132,6 +139,15 @@ func (p *Proxy) count(call *Call) func(*Call) Fault {
 	kind := [2]string{call.Verb, call.Resource}
 	call.Index, call.Nth = p.calls, p.nth[kind]
 	p.calls++
+	p.busy++
 	p.nth[kind]++
 	return p.rule
+}
+
+func (p *Proxy) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy--; p.busy == 0 {
+		p.idle.Broadcast()
+	}
 }

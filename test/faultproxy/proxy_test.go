@@ -58,7 +58,7 @@ func put(t *testing.T, p *Proxy) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if response.StatusCode != http.StatusOK || strings.Contains(string(body), `"status":"Failure"`) {
+	if response.StatusCode != http.StatusOK || string(body) == "{}" || strings.Contains(string(body), `"status":"Failure"`) {
 		return nil, fmt.Errorf("%s: %s", response.Status, body)
 	}
 	var answer map[string]string
