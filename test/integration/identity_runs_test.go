@@ -271,13 +271,7 @@ func TestTheOperatorMayNotImpersonate(t *testing.T) {
 		"any but another name's": {named(may("serviceaccounts", "impersonate"), "other"), may("configmaps", "list", "delete")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			operator := fmt.Sprintf("operator-%d", serial.Add(1))
-			user, err := env.AddUser(operator)
-			must(t, err)
-			setup.allow(operator, "", operatorRules...)
-			setup.allow(operator, operatorNamespace, may("configmaps", "list", "get", "create", "update", "delete"), may("secrets", "list", "get", "create", "delete"))
-			setup.allow(operator, setup.namespace, rules...)
-			b := newBench(t, as(user.Config()))
+			b := newBench(t, as(setup.operatorWith(rules...)))
 			b.namespace = setup.namespace
 			b.configMap("one-" + fmt.Sprint(serial.Add(1)))
 			before := b.left()
