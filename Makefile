@@ -95,6 +95,11 @@ test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 15m $(TESTFLAGS) $(PKGS)
 
+.PHONY: crash
+crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	CRASH=all KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort | while IFS=: read -r file func; do \

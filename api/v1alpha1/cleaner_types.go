@@ -283,7 +283,6 @@ type Notification struct {
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
 // +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
-// +kubebuilder:validation:XValidation:rule="!has(self.storeResourcePath) || size(self.storeResourcePath) == 0",message="storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
 	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
@@ -385,8 +384,9 @@ type CleanerSpec struct {
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 
-	// storeResourcePath of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing
-	// would be kept of what it deletes.
+	// storeResourcePath is a directory of the operator's into which a Delete or Transform writes each object as it was, one
+	// YAML file for each object and run, besides the copies that rollback asks for; Secrets are left out. It is the operator's
+	// --copies-path or below it, for example "/copies/audit". These files are never removed by the operator.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	StoreResourcePath string `json:"storeResourcePath,omitempty"`

@@ -149,11 +149,11 @@ type CleanerRunStatus struct {
 // +kubebuilder:printcolumn:name="Considered",type=integer,JSONPath=`.status.considered`
 // +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.matched`
 // +kubebuilder:printcolumn:name="Acted",type=integer,JSONPath=`.status.acted`
+// +kubebuilder:printcolumn:name="Skipped",type=integer,JSONPath=`.status.skipped`
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
 // +kubebuilder:printcolumn:name="Copies",type=integer,JSONPath=`.status.copies.objects`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
-// +kubebuilder:printcolumn:name="Skipped",type=integer,priority=1,JSONPath=`.status.skipped`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.message`
 type CleanerRun struct {

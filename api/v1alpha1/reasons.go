@@ -14,7 +14,7 @@ const (
 	// it is there, no Cleaner touches the object: removing it confirms that one may.
 	RestoredFromAnnotation = "apps.projectsveltos.io/restored-from"
 	// RunLabel on a part of what a run writes down holds the UID of its CleanerRun, and PartLabel which part it is: intent,
-	// outcomes or copies.
+	// outcomes, copies or, where copies of Secrets are apart from the others, secrets.
 	RunLabel  = "apps.projectsveltos.io/run-uid"
 	PartLabel = "apps.projectsveltos.io/run-part"
 	// PartSecretType is the type of the Secrets that are such parts.

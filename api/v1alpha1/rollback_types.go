@@ -50,8 +50,8 @@ type Rollback struct {
 	// +kubebuilder:validation:Minimum=60
 	RetentionSeconds *int64 `json:"retentionSeconds,omitempty"`
 
-	// maxBytes is how much the copies of one run may take, compressed, in bytes. A run that would need more touches nothing.
-	// Default 67108864, which is 64 MiB.
+	// maxBytes is how much the copies of one run may take, compressed, in bytes; files on a volume are not compressed, and count
+	// as they are. A run that would need more touches nothing. Default 67108864, which is 64 MiB.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MaxBytes *int64 `json:"maxBytes,omitempty"`
@@ -146,13 +146,22 @@ type RunCopies struct {
 	// +required
 	Parts int32 `json:"parts"`
 
-	// bytes is how much they take, compressed.
+	// bytes is how much they take, compressed; files on a volume count as they are.
 	// +required
 	Bytes int64 `json:"bytes"`
 
 	// head is the SHA-256, in hexadecimal, of the last part and, through it, of all before it.
 	// +required
 	Head string `json:"head"`
+
+	// secrets are the parts of the copies of Secrets, which are in Secrets when the others are in S3. Absent when there are none.
+	// +optional
+	Secrets *CopyParts `json:"secrets,omitempty"`
+
+	// s3Secret is the name of the Secret in the operator's namespace that says where the S3 bucket is. Absent when the copies
+	// are elsewhere.
+	// +optional
+	S3Secret string `json:"s3Secret,omitempty"`
 
 	// expirationTime is until when they are kept.
 	// +required
@@ -161,4 +170,15 @@ type RunCopies struct {
 	// dropped says why they were dropped. Absent as long as they are kept.
 	// +optional
 	Dropped string `json:"dropped,omitempty"`
+}
+
+// CopyParts are parts of copies that are kept apart from the others.
+type CopyParts struct {
+	// parts is in how many parts they are.
+	// +required
+	Parts int32 `json:"parts"`
+
+	// head is the SHA-256, in hexadecimal, of the last part and, through it, of all before it.
+	// +required
+	Head string `json:"head"`
 }

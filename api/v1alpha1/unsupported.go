@@ -92,6 +92,5 @@ func (c *Cleaner) Unsupported() []string {
 		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
 		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
 	}
-	add(c.Spec.StoreResourcePath != "", "storeResourcePath")
 	return fields
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ type options struct {
 	dryRun              bool
 	requireAccount      bool
 	leaderElect         bool
+	leaseDuration       time.Duration
+	renewDeadline       time.Duration
+	retryPeriod         time.Duration
 	workers             int
 	concurrentReconcile int
 	qps                 float64
@@ -41,6 +45,8 @@ type options struct {
 	healthAddress       string
 	protectedNamespaces string
 	maxScriptMemory     bytes
+	copiesPath          string
+	s3Secret            string
 	maxCopies           bytes
 	logLevel            string
 	logFormat           string
@@ -83,6 +89,9 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
 	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
+	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
+	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")
+	fs.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its lease, and the others try to get it")
 	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
@@ -95,6 +104,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
 	o.maxScriptMemory = sandbox.DefaultMaxMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
+	fs.StringVar(&o.copiesPath, "copies-path", "", "directory below which copies are written for Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
+	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
@@ -138,6 +149,11 @@ func (o *options) validate() error {
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
 	check(int64(o.maxScriptMemory) >= sandbox.MinMaxMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(sandbox.MinMaxMemory, resource.BinarySI))
+	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
+	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
+	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
+	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path", o.copiesPath)
+	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
@@ -186,7 +202,7 @@ func printUsage(fs *flag.FlagSet) {
 		if f.DefValue != "" && f.DefValue != "false" {
 			standard = fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		fmt.Fprintf(fs.Output(), "  --%-24s %s%s\n", f.Name, f.Usage, standard)
+		fmt.Fprintf(fs.Output(), "  --%-27s %s%s\n", f.Name, f.Usage, standard)
 	})
-	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                  the operator's own namespace (default "+defaultNamespace+")")
+	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -72,10 +73,19 @@ func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctr
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(restConfig, managerOptions(scheme, o))
+	options := managerOptions(scheme, o)
+	lease := &resourcelock.LeaseLock{}
+	if o.leaderElect {
+		var err error
+		if lease, err = electLeader(restConfig, &options, o); err != nil {
+			return nil, err
+		}
+	}
+	mgr, err := ctrl.NewManager(restConfig, options)
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
+	lease.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
 	live, err := client.New(restConfig, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
@@ -131,6 +141,7 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
+	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret}
 	facts := metrics.New(ctrlmetrics.Registry)
 	hostname, err := os.Hostname()
 	if err != nil {

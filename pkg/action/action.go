@@ -8,28 +8,16 @@ package action
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-const (
-	// attempts is how often an object that keeps changing is judged anew before it is left alone.
-	attempts = 3
-	// requestTimeout bounds each change, and readTimeout each reading. A cancelled run does not shorten them: the object in
-	// hand is finished. It is not begun anew, though, so that a stop takes no longer than both.
-	requestTimeout = 20 * time.Second
-	readTimeout    = 5 * time.Second
-)
+// attempts is how often an object that keeps changing is judged anew before it is left alone.
+const attempts = 3
 
 // Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a Transform
 // sends to the object as it is now; an empty one leaves it as it is.
@@ -62,16 +50,16 @@ type attempt func(ctx context.Context, o object.Object, patch map[string]any) (r
 func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again, try attempt) object.Outcome {
 	for range attempts {
 		result, detail, err := try(ctx, verdict.Object, patch)
+		stopped := context.Cause(ctx)
 		switch {
 		case err == nil:
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
-		case !apierrors.IsConflict(err):
-			return Failed(verdict, err)
-		}
-		if stopped := context.Cause(ctx); stopped != nil {
+		case stopped != nil && (isConflict(err) || isBusy(err)): // nothing was done, and it is not begun anew
 			return Failed(verdict, stopped)
+		case !isConflict(err):
+			return Failed(verdict, err)
 		}
 		next, change, outcome := a.judgeAgain(ctx, verdict, again)
 		if outcome != nil {
@@ -97,7 +85,7 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Ag
 		return verdict, nil, ref(Failed(verdict, err))
 	}
 	if live.UID != verdict.UID {
-		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: "it was created again under the same name"}
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
 	next, patch, err := again(ctx, live)
 	if err != nil {
@@ -109,48 +97,10 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Ag
 	return next, patch, nil
 }
 
+// replaced is the detail of OutcomeReplaced.
+const replaced = "it was created again under the same name"
+
 func ref(o object.Outcome) *object.Outcome { return &o }
-
-// Failed is the outcome of an object that could not be deleted or changed. No value of a Secret is in it.
-func Failed(verdict object.Verdict, err error) object.Outcome {
-	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: object.Mask(withoutBody(err.Error()), verdict.Object), Err: err}
-}
-
-// withoutBody leaves the object out of the server's message about a patch: it quotes the whole of it, which may be a Secret.
-func withoutBody(message string) string {
-	start := strings.Index(message, `Invalid value: "{`)
-	end := strings.LastIndex(message, `}": `)
-	if start < 0 || end < start {
-		return message
-	}
-	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
-}
-
-func (a *Actor) do(ctx context.Context, request *rest.Request) ([]byte, error) {
-	result := request.Do(ctx)
-	if err := result.Error(); err != nil {
-		return nil, err
-	}
-	return result.Raw()
-}
-
-// inHand is the context of a request that a cancelled run lets finish.
-func inHand(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
-}
-
-// isGone reports whether the server said of this object that it is not there. Any other 404 speaks of something else: a
-// version that is not served any more, a server that is not the right one, a webhook.
-func isGone(err error, o object.Object) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
-		return false
-	}
-	details := status.Status().Details
-	return details != nil && details.Name == o.Name && !slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
-		return c.Type == metav1.CauseTypeUnexpectedServerResponse
-	})
-}
 
 // Live reads an object as it is now. It is nil when the API server says that there is none of the name.
 func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, error) {
@@ -162,12 +112,8 @@ func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, erro
 		return nil, err
 	}
 	live, err := object.New(o.Kind, body)
-	return &live, err
-}
-
-// read reads the live object.
-func (a *Actor) read(ctx context.Context, o object.Object) ([]byte, error) {
-	request, cancel := inHand(ctx, readTimeout)
-	defer cancel()
-	return a.do(request, a.client.Get().AbsPath(o.Path()))
+	if err != nil {
+		return nil, err
+	}
+	return &live, nil
 }

@@ -6,6 +6,8 @@ package action
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,9 +23,10 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	if err != nil {
 		return "", "", err
 	}
-	request, cancel := inHand(ctx, requestTimeout)
-	defer cancel()
-	answer, err := a.do(request, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
+	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
+	if isUnclear(err) {
+		return a.afterUnclear(ctx, o, patch, err)
+	}
 	if err != nil {
 		return "", "", err
 	}
@@ -32,6 +35,34 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	}
 	return v1alpha1.OutcomeTransformed, "", nil
 }
+
+// afterUnclear finds out by a live read whether a change took place whose answer was lost. It is never sent again: the next run does
+// that, if the object still matches.
+func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch map[string]any, lost error) (v1alpha1.OutcomeResult, string, error) {
+	body, err := a.read(ctx, o)
+	if isGone(err, o) || isKindGone(err) {
+		return "", "", err
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
+	}
+	live, err := object.New(o.Kind, body)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
+	}
+	switch {
+	case live.UID != o.UID:
+		return v1alpha1.OutcomeReplaced, replaced, nil
+	case live.ResourceVersion == o.ResourceVersion: // it did not take place
+		return "", "", lost
+	}
+	if holds, err := object.Holds(live, patch); err == nil && holds {
+		return v1alpha1.OutcomeTransformed, "", nil
+	}
+	return "", "", fmt.Errorf("%s, because somebody else changed it too: %w", unknownChange, lost)
+}
+
+const unknownChange = "it is not known whether it was changed"
 
 // guarded puts the judged resourceVersion into a patch: the server answers 409 when the object has any other.
 func guarded(patch map[string]any, o object.Object) ([]byte, error) {

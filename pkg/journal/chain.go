@@ -27,6 +27,19 @@ const (
 // errTooLarge says that what is to be written takes more bytes than it may.
 var errTooLarge = errors.New("it is too large")
 
+// budget is how many bytes the copies of a run may still take, wherever they are.
+type budget struct{ left int64 }
+
+func (b *budget) take(n int) error {
+	if b == nil {
+		return nil
+	}
+	if b.left -= int64(n); b.left < 0 {
+		return errTooLarge
+	}
+	return nil
+}
+
 // chain writes entries as JSON lines, compressed, in parts. Each part is tied to the run, to its place and to all before it by a
 // hash, so that the last hash, the head, proves all of them.
 type chain struct {
@@ -34,8 +47,8 @@ type chain struct {
 	stream string
 	// put keeps the n-th part, durably.
 	put func(ctx context.Context, n int32, data []byte) error
-	// limit is how many bytes there may be in all. Zero means any number.
-	limit int64
+	// budget is how many bytes there may be. Nil means any number.
+	budget *budget
 
 	buffer *bytes.Buffer
 	zip    *gzip.Writer
@@ -47,8 +60,8 @@ type chain struct {
 	head    string
 }
 
-func newChain(run types.UID, stream string, limit int64, put func(ctx context.Context, n int32, data []byte) error) *chain {
-	c := &chain{run: run, stream: stream, put: put, limit: limit, buffer: &bytes.Buffer{}}
+func newChain(run types.UID, stream string, limit *budget, put func(ctx context.Context, n int32, data []byte) error) *chain {
+	c := &chain{run: run, stream: stream, put: put, budget: limit, buffer: &bytes.Buffer{}}
 	c.zip, _ = gzip.NewWriterLevel(c.buffer, gzip.BestSpeed)
 	c.lines = json.NewEncoder(c.zip)
 	c.lines.SetEscapeHTML(false) // an object's bytes stay as the API server sent them
@@ -74,9 +87,10 @@ func (c *chain) flush(ctx context.Context) error {
 	}
 	for c.buffer.Len() > 0 {
 		data := bytes.Clone(c.buffer.Next(maxPartBytes))
-		if c.size += int64(len(data)); c.limit > 0 && c.size > c.limit {
-			return errTooLarge
+		if err := c.budget.take(len(data)); err != nil {
+			return err
 		}
+		c.size += int64(len(data))
 		if err := c.put(ctx, c.parts, data); err != nil {
 			return err
 		}

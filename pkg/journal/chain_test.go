@@ -31,7 +31,7 @@ type written struct {
 func write(t testing.TB, entries []entry) *written {
 	t.Helper()
 	w := &written{}
-	w.chain = newChain("run", "copies", 0, func(_ context.Context, n int32, data []byte) error {
+	w.chain = newChain("run", "copies", nil, func(_ context.Context, n int32, data []byte) error {
 		if int(n) != len(w.parts) {
 			t.Errorf("part %d came after %d parts", n, len(w.parts))
 		}
@@ -163,7 +163,7 @@ func TestChainThatChangesWhileItIsRead(t *testing.T) {
 
 func TestChainKeepsToItsLimit(t *testing.T) {
 	kept := 0
-	c := newChain("run", "copies", 1<<20, func(context.Context, int32, []byte) error { kept++; return nil })
+	c := newChain("run", "copies", &budget{left: 1 << 20}, func(context.Context, int32, []byte) error { kept++; return nil })
 	var err error
 	for i := 0; i < 100 && err == nil; i++ {
 		err = c.add(t.Context(), entry{i, noise(100 << 10)})
@@ -175,7 +175,7 @@ func TestChainKeepsToItsLimit(t *testing.T) {
 
 func TestChainTellsThatAPartWasNotKept(t *testing.T) {
 	full := errors.New("the quota is used up")
-	c := newChain("run", "copies", 0, func(context.Context, int32, []byte) error { return full })
+	c := newChain("run", "copies", nil, func(context.Context, int32, []byte) error { return full })
 	if err := errors.Join(c.add(t.Context(), entry{1, "a"}), c.flush(t.Context())); !errors.Is(err, full) || c.parts != 0 {
 		t.Fatalf("%v, and there are %d parts", err, c.parts)
 	}

@@ -6,6 +6,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +21,8 @@ const (
 	streamIntent   = "intent"
 	streamOutcomes = "outcomes"
 	streamCopies   = "copies"
+	// streamSecrets are the copies of Secrets when the others are not in Secrets.
+	streamSecrets = "secrets"
 )
 
 // Victim is an object that a run is going to delete or change.
@@ -77,9 +80,14 @@ type Copy struct {
 	ResourceVersion string    `json:"resourceVersion"`
 	// Object is what the API server sent, without metadata.managedFields. What comes from a list of a built-in kind has no
 	// apiVersion and kind.
-	Object json.RawMessage `json:"object"`
+	Object json.RawMessage `json:"object,omitempty"`
 	// Patch is what a Transform sent.
 	Patch map[string]any `json:"patch,omitempty"`
+	// File is where the object is instead, below the directory for copies, and SHA256 the hash of that file.
+	File   string `json:"file,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	// Problem says why Object could not be read from File. It is not written.
+	Problem error `json:"-"`
 }
 
 func copyOf(v Victim) Copy {
@@ -151,17 +159,15 @@ func ReadIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]
 }
 
 // ReadCopies proves the copies of a run against the CleanerRun's status, and then hands each to each. An object that changed
-// while the run went on has several: the last is what the run deleted or changed.
+// while the run went on has several: the last is what the run deleted or changed. A copy whose file cannot be read, or is not what
+// the run wrote, has a Problem and no Object.
 func ReadCopies(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, each func(Copy) error) error {
-	kept := run.Status.Copies
-	if kept == nil || run.Status.Intent == nil {
-		return nil
+	if kept := run.Status.Copies; kept != nil && kept.Dropped != "" {
+		return fmt.Errorf("the copies of run %s are not kept any more: %s", run.Name, kept.Dropped)
 	}
-	return readChain(ctx, run.UID, streamCopies, kept.Parts, kept.Head, parts.of(run, streamCopies), func(d *json.Decoder) error {
-		var c Copy
-		d.UseNumber()
-		if err := d.Decode(&c); err != nil {
-			return err
+	return parts.copies(ctx, run, func(c Copy) error {
+		if c.File != "" {
+			c.Object, c.Problem = parts.file(c)
 		}
 		return each(c)
 	})

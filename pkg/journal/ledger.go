@@ -42,10 +42,8 @@ const (
 type Ledger struct {
 	journal *Journal
 	run     *v1alpha1.CleanerRun
-	// keep is false when the Cleaner wants no copies.
-	keep bool
-	// copies is the chain of copies. It is nil for a run that was taken over: such a run makes no further copies.
-	copies *chain
+	// copies are nil for a run that was taken over: such a run makes no further copies.
+	copies *copies
 	// copying is held while copies are written.
 	copying sync.Mutex
 
@@ -70,16 +68,20 @@ type outcomePart struct {
 // ErrTaken, run is the record as the other operator wrote it.
 func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
 	attempt := utilrand.String(5)
-	l := &Ledger{journal: j, run: run, keep: cleaner.CopyStorage() != v1alpha1.StorageNone, saved: j.clock.Now()}
-	l.parts = newOutcomeParts(len(victims))
-	l.copies = j.newChain(run, attempt, streamCopies, cleaner.MaxCopyBytes())
-	intent := j.newChain(run, attempt, streamIntent, 0)
-	err := l.write(ctx, victims, intent)
+	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
+	intent := j.newChain(run, attempt, streamIntent, nil)
+	var err error
+	if l.copies, err = j.openCopies(ctx, cleaner, run, attempt); err == nil {
+		err = l.write(ctx, victims, intent)
+	}
+	if err == nil && cleaner.CopyStorage() == v1alpha1.StorageReport {
+		err = j.showCopies(ctx, cleaner, run, victims)
+	}
 	if err == nil {
 		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Head: intent.head}
 		err = j.beginActing(ctx, run, func() {
 			Describe(run, considered, outcomes)
-			run.Status.Intent, run.Status.Copies = written, l.kept(cleaner)
+			run.Status.Intent, run.Status.Copies = written, l.copies.kept()
 		})
 	}
 	switch {
@@ -91,7 +93,10 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher, let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
 			len(victims), cleaner.MaxCopyBytes())
 	}
-	j.dropParts(context.WithoutCancel(ctx), run, attempt, intent.parts, l.copies.parts)
+	dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	defer cancel()
+	j.dropParts(dropping, run, attempt, streamIntent, intent.parts)
+	l.copies.drop(dropping)
 	if !errors.Is(err, ErrTaken) {
 		run.Status.Intent, run.Status.Copies = nil, nil
 	}
@@ -101,13 +106,10 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 // write writes the copies and then the intent.
 func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) error {
 	for _, v := range victims {
-		copied := l.copied(v.Object)
-		if copied {
-			if err := l.copies.add(ctx, copyOf(v)); err != nil {
-				return err
-			}
+		if err := l.copies.add(ctx, v); err != nil {
+			return err
 		}
-		if err := intent.add(ctx, intentOf(v, copied)); err != nil {
+		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
 			return err
 		}
 	}
@@ -117,20 +119,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 	return intent.flush(ctx)
 }
 
-func (l *Ledger) copied(o object.Object) bool { return l.keep && !isStateless(o) }
-
-// kept is what the status says of the copies. Nil when there are none.
-func (l *Ledger) kept(cleaner *v1alpha1.Cleaner) *v1alpha1.RunCopies {
-	if l.copies.objects == 0 {
-		return nil
-	}
-	return &v1alpha1.RunCopies{
-		Storage: cleaner.CopyStorage(), Objects: l.copies.objects, Parts: l.copies.parts, Bytes: l.copies.size, Head: l.copies.head,
-		ExpirationTime: metav1.NewTime(l.journal.clock.Now().Add(cleaner.CopyRetention())),
-	}
-}
-
-func (j *Journal) newChain(run *v1alpha1.CleanerRun, attempt, stream string, limit int64) *chain {
+func (j *Journal) newChain(run *v1alpha1.CleanerRun, attempt, stream string, limit *budget) *chain {
 	return newChain(run.UID, stream, limit, func(ctx context.Context, n int32, data []byte) error {
 		part := newPart(run, j.namespace, attempt, stream, n, data)
 		return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), j.client.Create(ctx, part))
@@ -182,38 +171,34 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 }
 
 // dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
-func (j *Journal) dropParts(ctx context.Context, run *v1alpha1.CleanerRun, attempt string, intents, copies int32) {
-	ctx, cancel := context.WithTimeout(ctx, dropTimeout)
-	defer cancel()
-	for stream, parts := range map[string]int32{streamIntent: intents, streamCopies: copies} {
-		for n := range parts {
-			_ = j.client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: partName(run, attempt, stream, n)}})
-		}
+func (j *Journal) dropParts(ctx context.Context, run *v1alpha1.CleanerRun, attempt, stream string, parts int32) {
+	for n := range parts {
+		_ = j.client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: partName(run, attempt, stream, n)}})
 	}
 }
 
 // CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched.
 func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
-	if !l.copied(v.Object) {
-		return nil
-	}
 	l.copying.Lock()
 	defer l.copying.Unlock()
-	if l.copies == nil {
+	switch {
+	case l.copies == nil:
 		return errors.New("a run that was taken over makes no further copies")
+	case !l.copies.keeps(v.Object) && !l.copies.stores(v.Object):
+		return nil
 	}
-	err := l.copies.add(ctx, copyOf(v))
+	err := l.copies.add(ctx, v)
 	if err == nil {
 		err = l.copies.flush(ctx)
 	}
-	if err == nil {
+	if err == nil && l.copies.keeps(v.Object) {
 		err = l.journal.extendCopies(ctx, l.run, l.copies)
 	}
 	return wrap("copying "+v.Object.String()+" again", err)
 }
 
 // extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
-func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *chain) error {
+func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
 	for {
 		var live v1alpha1.CleanerRun
 		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
@@ -222,8 +207,7 @@ func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c 
 		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
 			return ErrTaken
 		}
-		kept := run.Status.Copies.DeepCopy()
-		kept.Objects, kept.Parts, kept.Bytes, kept.Head = c.objects, c.parts, c.size, c.head
+		kept := c.kept()
 		live.Status.Copies = kept
 		err := j.client.Status().Update(ctx, &live)
 		if apierrors.IsConflict(err) {
@@ -252,11 +236,12 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) erro
 		Index: i, Outcome: outcome.Result,
 		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
 	}
+	now := l.journal.clock.Now()
 	l.mu.Lock()
 	part := &l.parts[i/outcomesPerPart]
 	part.outcomes[i], part.dirty = saved, true
 	l.unsaved++
-	due := l.unsaved >= saveAfter || l.journal.clock.Since(l.saved) >= saveEvery
+	due := l.unsaved >= saveAfter || now.Sub(l.saved) >= saveEvery
 	l.mu.Unlock()
 	if !due || !l.saving.TryLock() {
 		return nil
@@ -276,8 +261,9 @@ func (l *Ledger) Flush(ctx context.Context) error {
 }
 
 func (l *Ledger) save(ctx context.Context) error {
+	now := l.journal.clock.Now()
 	l.mu.Lock()
-	l.unsaved, l.saved = 0, l.journal.clock.Now()
+	l.unsaved, l.saved = 0, now
 	type dirty struct {
 		n               int
 		data            []byte

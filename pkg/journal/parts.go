@@ -5,6 +5,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,9 @@ const partKey = "part.gz"
 // Parts reads what runs wrote down in parts: it needs the right to get the Secrets of the operator's namespace.
 type Parts struct {
 	client client.Reader
+	// CopiesPath is the directory for copies, as the operator's --copies-path names it. Empty when it is not at hand: then the
+	// copies that are files cannot be read.
+	CopiesPath string
 }
 
 // NewParts returns a reader of parts.
@@ -47,6 +51,45 @@ func (p *Parts) secret(ctx context.Context, run *v1alpha1.CleanerRun, stream str
 		return nil, fmt.Errorf("reading part %d of the %s of run %s (Secret %s): %w", n, stream, run.Name, key, err)
 	}
 	return &secret, nil
+}
+
+// copies hands what the chains of copies hold to each: an object that is in a file has none yet.
+func (p *Parts) copies(ctx context.Context, run *v1alpha1.CleanerRun, each func(Copy) error) error {
+	kept := run.Status.Copies
+	if kept == nil || run.Status.Intent == nil {
+		return nil
+	}
+	decode := func(d *json.Decoder) error {
+		var c Copy
+		d.UseNumber()
+		if err := d.Decode(&c); err != nil {
+			return err
+		}
+		return each(c)
+	}
+	get := p.of(run, streamCopies)
+	if kept.Storage == v1alpha1.StorageS3 {
+		bucket, err := openBucket(ctx, p.client, run.Status.Intent.Namespace, kept.S3Secret)
+		if err != nil {
+			return err
+		}
+		get = func(ctx context.Context, n int32) ([]byte, error) {
+			return bucket.get(ctx, bucket.key(run, run.Status.Intent.Attempt, n))
+		}
+	}
+	if err := readChain(ctx, run.UID, streamCopies, kept.Parts, kept.Head, get, decode); err != nil || kept.Secrets == nil {
+		return err
+	}
+	return readChain(ctx, run.UID, streamSecrets, kept.Secrets.Parts, kept.Secrets.Head, p.of(run, streamSecrets), decode)
+}
+
+// file reads the object of a copy that is in a file.
+func (p *Parts) file(c Copy) (json.RawMessage, error) {
+	if p.CopiesPath == "" {
+		return nil, fmt.Errorf("the copy is the file %s on the operator's volume: mount the volume, and name its directory with --copies-path", c.File)
+	}
+	object, err := readFile(p.CopiesPath, c)
+	return object, wrap("reading a copy below "+p.CopiesPath, err)
 }
 
 func partName(run *v1alpha1.CleanerRun, attempt, stream string, n int32) string {

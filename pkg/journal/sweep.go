@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -96,18 +94,4 @@ func (j *Journal) drop(ctx context.Context, run *v1alpha1.CleanerRun, why string
 	target := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}
 	err := j.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
 	return wrap("writing that the copies of CleanerRun "+run.Name+" were dropped", client.IgnoreNotFound(err))
-}
-
-// DropCopies deletes the copies of a run.
-func (j *Journal) DropCopies(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	if run.Status.Copies == nil || run.Status.Intent == nil {
-		return nil
-	}
-	var errs []error
-	for n := range run.Status.Copies.Parts {
-		name := partName(run, run.Status.Intent.Attempt, streamCopies, n)
-		part := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: run.Status.Intent.Namespace, Name: name}}
-		errs = append(errs, client.IgnoreNotFound(j.client.Delete(ctx, part)))
-	}
-	return wrap("deleting the copies of CleanerRun "+run.Name, errors.Join(errs...))
 }

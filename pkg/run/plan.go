@@ -161,6 +161,22 @@ func (r *Runner) protect(ctx context.Context, plan *plan) error {
 	return errors.Join(errs...)
 }
 
+// namespacesOf reads the namespaces of the victims, for protection.
+func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (map[string]*metav1.ObjectMeta, error) {
+	var names []string
+	for i := range intents {
+		if intents[i].Namespace != "" {
+			names = append(names, intents[i].Namespace)
+		}
+	}
+	slices.Sort(names)
+	found, err := r.Reader.Namespaces(ctx, slices.Compact(names))
+	if err != nil {
+		err = fmt.Errorf("finding out which namespaces are protected: %w", err)
+	}
+	return found, err
+}
+
 func (r *Runner) protectOne(plan *plan, verdict *object.Verdict) error {
 	reason, err := r.Protection.Reason(verdict.Object, plan.namespaces[verdict.Namespace])
 	if err == nil && reason != "" {

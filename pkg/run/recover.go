@@ -8,14 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -24,53 +23,51 @@ import (
 // outcome is not known it looks at the live object: one that is gone was deleted; one that is still as it was judged is dealt with
 // now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
+	err := guarded(ctx, func() error {
+		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
+		return nil
+	})
+	if err != nil { // it is taken over again
+		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
+	}
+}
+
+// finish takes the run over, and brings it to its end.
+func (r *Runner) finish(ctx context.Context, rest *remainder) {
+	cleaner, record := rest.cleaner, rest.record
 	log := klog.FromContext(ctx)
 	if err := r.Journal.TakeOver(ctx, record); err != nil {
 		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
 		return
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
-	if cleaner != nil && closing == "" {
-		closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
+	if cleaner != nil && rest.closing == "" {
+		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
 	}
 	who, fault := r.identity(record.Spec.ServiceAccountRef)
-	ledger, intents, known, err := r.Journal.Resume(ctx, record)
+	ledger, intents, known, err := r.resume(ctx, record)
+	if err != nil && mayPass(err) {
+		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
+		return
+	}
 	if err = errors.Join(fault, err); err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
-			"The operator went away while the run was acting, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
-			oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
+			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
+			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
-	rest := &remainder{runner: r, who: who, cleaner: cleaner, record: record, closing: closing}
-	outcomes := make([]object.Outcome, len(intents))
-	acting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if closing == "" {
-		rest.namespaces, rest.closingErr = r.namespacesOf(ctx, intents)
-	}
-	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-		if saved, ok := known[i]; ok {
-			outcomes[i] = savedOutcome(&intents[i], saved)
-			return
-		}
-		outcomes[i] = rest.settle(acting, &intents[i])
-		if err := ledger.Record(acting, i, outcomes[i]); err != nil {
-			stop(err)
-		}
-	})
-	if errors.Is(context.Cause(acting), journal.ErrTaken) {
+	rest.who = who
+	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
+	if err != nil {
+		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
-	}
-	for i := range outcomes {
-		if outcomes[i].Result == "" {
-			outcomes[i] = rest.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
-		}
-		_ = ledger.Record(context.WithoutCancel(ctx), i, outcomes[i])
 	}
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	r.end(ctx, record, phase, reason, message)
+	if !r.end(ctx, record, phase, reason, message) {
+		return
+	}
 	for _, outcome := range outcomes {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
@@ -100,28 +97,16 @@ func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun)
 	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
 }
 
-// namespacesOf reads the namespaces of the victims, for protection.
-func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (map[string]*metav1.ObjectMeta, error) {
-	var names []string
-	for i := range intents {
-		if intents[i].Namespace != "" {
-			names = append(names, intents[i].Namespace)
-		}
-	}
-	slices.Sort(names)
-	found, err := r.Reader.Namespaces(ctx, slices.Compact(names))
-	if err != nil {
-		err = fmt.Errorf("finding out which namespaces are protected: %w", err)
-	}
-	return found, err
-}
-
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	runner  *Runner
 	who     identity
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
+	// cause is the beginning of a sentence: why the run was cut off.
+	cause string
+	// failed is true when it was by a fault of the operator's.
+	failed bool
 	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
 	closing    string
 	closingErr error
@@ -148,13 +133,15 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
-		outcome := m.outcome(intent, v1alpha1.OutcomeAbandoned, "the operator went away, and it could not be found out what became of it: "+err.Error())
-		outcome.Err = err
+		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
+		if outcome.Result == v1alpha1.OutcomeFailed {
+			outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
+		}
 		return outcome
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
 		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
-		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered)
+		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
 	case live == nil:
 		return m.outcome(intent, v1alpha1.OutcomeGone, "")
 	case live.UID != intent.UID:
@@ -173,7 +160,7 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 }
 
 // recovered is the detail of an outcome that was found out from the live object.
-const recovered = "found out after the operator had gone away"
+const recovered = "found out after the run had been cut off"
 
 // resume deals with a victim that is as it was judged.
 func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live object.Object) object.Outcome {
@@ -211,12 +198,15 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	} else if m.closingErr != nil {
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
 	}
-	message := fmt.Sprintf("The operator went away while the run was acting, %s. %s", what, touchedWords(m.record, outcomes))
+	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	if m.failed {
+		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
+	}
 	for i := range outcomes {
 		switch {
 		case outcomes[i].Result.IsFailure():
-			phase, reason = v1alpha1.RunFailed, reasonFor(outcomes[i].Err, v1alpha1.ReasonPartiallyFailed)
+			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:

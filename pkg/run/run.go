@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -98,8 +97,9 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 
 func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
 	stop := func(phase v1alpha1.RunPhase, reason, message string) {
-		r.end(ctx, record, phase, reason, message)
-		r.tell(ctx, cleaner, record, nil)
+		if r.end(ctx, record, phase, reason, message) {
+			r.tell(ctx, cleaner, record, nil)
+		}
 	}
 	if lacks := r.lacksAccount(record.Spec.ServiceAccountRef); lacks != "" {
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonServiceAccountRequired, "Nothing was read or touched: "+lacks)
@@ -128,15 +128,19 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	}
 	outcomes, err := r.act(ctx, cleaner, record, expressions, plan)
 	if errors.Is(err, journal.ErrTaken) {
-		return // and nothing was touched here
+		return
 	}
-	r.record(ctx, record, plan, outcomes, err)
-	r.tell(ctx, cleaner, record, outcomes)
+	if r.record(ctx, record, plan, outcomes, err) {
+		r.tell(ctx, cleaner, record, outcomes)
+	}
 }
 
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
+	if r.Journal != nil { // a preview copies nothing
+		problems = append(problems, r.Journal.CopyProblems(cleaner)...)
+	}
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
@@ -147,18 +151,18 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expre
 	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 
-// end ends the record and writes it.
-func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+// end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.
+func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
 	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
-	r.save(ctx, record, was)
+	return !errors.Is(r.save(ctx, record, was), journal.ErrTaken)
 }
 
 // flush saves the outcomes, also when the run was stopped.
 func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
 	log := klog.FromContext(ctx)
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := ledger.Flush(ctx)
+		err := guarded(ctx, func() error { return ledger.Flush(ctx) })
 		if err != nil {
 			log.Error(err, "Could not save the outcomes yet")
 		}
@@ -171,27 +175,19 @@ func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
 
 // save writes the record, also when the run was stopped. It tries for a while: a record that stays behind reads as a run that
 // goes on.
-func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) {
+func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	log := klog.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := r.Journal.Save(ctx, record, was)
-		if err != nil {
+	var err error
+	gaveUp := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		if err = guarded(ctx, func() error { return r.Journal.Save(ctx, record, was) }); err != nil {
 			log.Error(err, "Could not write the record of the run yet")
 		}
-		return err == nil, nil
+		return err == nil || errors.Is(err, journal.ErrTaken), nil
 	})
-	if err != nil {
-		log.Error(err, "Gave up writing the record of the run")
+	if gaveUp != nil {
+		log.Error(gaveUp, "Gave up writing the record of the run")
 	}
-}
-
-// recoverRun turns a panic into the failure of this run.
-func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
-	if p := recover(); p != nil {
-		klog.FromContext(ctx).Error(fmt.Errorf("%v", p), "Run panicked", "stack", string(debug.Stack()))
-		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
-			fmt.Sprintf("The run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p))
-	}
+	return err
 }
 
 // objectName names an object in logs.

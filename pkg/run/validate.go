@@ -19,6 +19,7 @@ import (
 // nothing. An error means that the cluster could not be asked.
 func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
+	problems = append(problems, r.Journal.CopyProblems(cleaner)...)
 	if lacks := r.lacksAccount(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
 		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(append([]error{errors.New(lacks)}, problems...)...)), nil
 	}

@@ -51,6 +51,8 @@ func (o *one) act(ctx context.Context, verdict object.Verdict) (outcome object.O
 	switch {
 	case stopped != nil && errors.Is(outcome.Err, stopped): // its script had not come to an end: nothing was sent
 		outcome.Result, outcome.Err = v1alpha1.OutcomePlanned, nil
+	case errors.Is(outcome.Err, journal.ErrTaken): // nor here: this operator may not write any more
+		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:
 		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", o.record.Spec.Action)
 	case outcome.Handled(o.record.Spec.Action):

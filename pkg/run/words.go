@@ -30,8 +30,8 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	switch stopped := context.Cause(ctx); {
 	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
-	case err != nil:
-		return end(v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), "Nothing was touched: "+oneLine(err))
+	case err != nil: // of the operator's own records: it says the way out itself
+		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case plan.incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(plan.incomplete, v1alpha1.ReasonViewIncomplete),
 			"Nothing was touched, because the view was not complete: "+oneLine(plan.incomplete))
@@ -47,7 +47,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		if first == nil {
 			first = &outcomes[i]
 		}
-		reason = reasonFor(outcomes[i].Err, reason)
+		reason = reasonOf(outcomes[i], reason)
 	}
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
@@ -63,6 +63,14 @@ func reasonFor(err error, otherwise string) string {
 		return v1alpha1.ReasonForbidden
 	}
 	return otherwise
+}
+
+// reasonOf is reasonFor of an object. What was denied is not for want of rights, whatever code the denial has.
+func reasonOf(outcome object.Outcome, otherwise string) string {
+	if outcome.Result == v1alpha1.OutcomeDenied {
+		return otherwise
+	}
+	return reasonFor(outcome.Err, otherwise)
 }
 
 // forbidden looks through joined errors too, where errors.As stops at the first that fits.
@@ -94,20 +102,27 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 	case done == "":
 		return text + "."
 	}
-	var ending, gone int64
+	results := map[v1alpha1.OutcomeResult]int64{}
 	for _, outcome := range outcomes {
-		switch {
-		case outcome.Result == v1alpha1.OutcomeTerminating:
-			ending++
-		case outcome.Result == v1alpha1.OutcomeGone && outcome.Handled(record.Spec.Action):
-			gone++
-		}
+		results[outcome.Result]++
 	}
+	ending, gone := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone]
+	if record.Spec.Action != v1alpha1.ActionDelete {
+		gone = 0 // they are left alone
+	}
+	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
 	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone, done)
 	for _, part := range []struct {
 		n     int64
 		words string
-	}{{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {counts.Failed, "failed"}} {
+	}{
+		{ending, "being deleted"},
+		{gone, "gone already"},
+		{counts.Skipped, "left alone"},
+		{denied, "denied"},
+		{kindGone, "whose kind is not served any more"},
+		{counts.Failed - denied - kindGone, "failed"},
+	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)
 		}

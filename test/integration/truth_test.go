@@ -51,8 +51,9 @@ func TestNotFoundOfSomethingElseIsNoSuccess(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{"Content-Type": {"text/plain"}}, Body: body, Request: r}, nil
 	})
 	run := b.run(b.cleaner(v1alpha1.ActionDelete))
-	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "1 failed")
+	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "0 deleted, 1 whose kind is not served any more. ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Failed: 1})
+	wantOutcome(t, run, "old", v1alpha1.OutcomeKindGone)
 }
 
 // F4: the delete was applied and its answer lost: a live read decides.
