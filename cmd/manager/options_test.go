@@ -52,6 +52,7 @@ func TestOptions(t *testing.T) {
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
 		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
+		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
 		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +119,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"unknown":           {args: []string{"--no-such-flag"}, want: []string{"flag provided but not defined: -no-such-flag"}},
 		"not a number":      {args: []string{"--worker-number=many"}, want: []string{`invalid value "many" for flag -worker-number`}},
 		"not a flag":        {args: []string{"--dry-run", "true"}, want: []string{`"true" is not a flag; see --help`}},
+		"copies elsewhere":  {args: []string{"--copies-path=copies", "--s3-secret=a/b"}, want: []string{`--copies-path is "copies"; it must be an absolute path`, `--s3-secret is "a/b"; it must be the name of a Secret`}},
 		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--worker-number is 0; it must be at least 1"}},
 		"no reconciler":     {args: []string{"--concurrent-reconciles=-1"}, want: []string{"--concurrent-reconciles is -1; it must be at least 1"}},
 		"negative qps":      {args: []string{"--kube-api-qps=-1"}, want: []string{"--kube-api-qps is -1; it must not be negative (0 means no limit)"}},

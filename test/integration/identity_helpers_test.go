@@ -160,6 +160,18 @@ func (b *bench) as(user string, rules ...rbacv1.PolicyRule) client.Client {
 	return c
 }
 
+// operatorWith is the identity of an operator that has what it needs for itself and, in the test's namespace, the rights.
+func (b *bench) operatorWith(rules ...rbacv1.PolicyRule) *rest.Config {
+	b.t.Helper()
+	name := fmt.Sprintf("operator-%d", serial.Add(1))
+	user, err := env.AddUser(name)
+	must(b.t, err)
+	b.allow(name, "", operatorRules...)
+	b.allow(name, operatorNamespace, may("configmaps", "list", "get", "create", "update", "delete"), may("secrets", "list", "get", "create", "delete"))
+	b.allow(name, b.namespace, rules...)
+	return user.Config()
+}
+
 // naming lets a Cleaner name an account.
 func naming(namespace, name string) func(*v1alpha1.Cleaner) {
 	return func(c *v1alpha1.Cleaner) {
