@@ -58,7 +58,8 @@ func prepareVictims(cleanerAction v1alpha1.Action) func(context.Context, rest.In
 			if err := json.Unmarshal(created, &value); err != nil {
 				return err
 			}
-			value["metadata"].(map[string]any)["namespace"] = victimNamespace
+			metadata, _ := value["metadata"].(map[string]any)
+			metadata["namespace"] = victimNamespace
 			body, err := json.Marshal(value)
 			if err != nil {
 				return err

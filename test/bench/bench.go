@@ -69,7 +69,7 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	if err != nil {
 		return err
 	}
-	stream, err := startStreaming(env.Dir)
+	stream, err := startStreaming(ctx, env.Dir)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type streaming struct {
 }
 
 // startStreaming serves on loopback. The Pods are those of the load, with a number each.
-func startStreaming(dir string) (*streaming, error) {
+func startStreaming(ctx context.Context, dir string) (*streaming, error) {
 	pods := make([]pattern, patterns)
 	for i := range pods {
 		var err error
@@ -46,7 +46,7 @@ func startStreaming(dir string) (*streaming, error) {
 			return nil, err
 		}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
