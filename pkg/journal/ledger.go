@@ -194,7 +194,7 @@ func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
 	if err == nil && l.copies.keeps(v.Object) {
 		err = l.journal.extendCopies(ctx, l.run, l.copies)
 	}
-	return wrap("copying "+v.Object.String()+" again", err)
+	return wrap("copying "+v.String()+" again", err)
 }
 
 // extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.

@@ -276,8 +276,10 @@ func TestStorageThatTheOperatorDoesNotHave(t *testing.T) {
 		"Volume": {copying(v1alpha1.StorageVolume), "rollback.storage is Volume, and the operator has no directory for copies: mount a volume and start it with --copies-path, or set rollback.storage to Secret"},
 		"S3":     {copying(v1alpha1.StorageS3), "rollback.storage is S3, and the operator has no bucket for copies: start it with --s3-secret, or set rollback.storage to Secret"},
 		"Report": {func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageReport} }, noReport},
-		"storeResourcePath": {func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = "/store" },
-			"storeResourcePath: the operator has no directory for copies: mount a volume and start it with --copies-path, or remove storeResourcePath"},
+		"storeResourcePath": {
+			func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = "/store" },
+			"storeResourcePath: the operator has no directory for copies: mount a volume and start it with --copies-path, or remove storeResourcePath",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
