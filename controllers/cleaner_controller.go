@@ -70,6 +70,8 @@ type CleanerReconciler struct {
 	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
 	// DryRun says that every run is a Scan.
 	DryRun bool
+	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
+	RequireServiceAccount bool
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
 

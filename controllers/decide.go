@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
@@ -41,6 +42,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	if cleaner.Status.ObservedGeneration != cleaner.Generation {
 		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
 	}
+	unchecked := ""
 	if r.mustValidate(cleaner, round) {
 		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
 			return nil, err
@@ -50,6 +52,9 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 			// The run asks again, and does nothing without an answer.
 			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
 			round.unchecked = true
+			if apierrors.IsForbidden(err) { // it will not pass by itself
+				unchecked = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
+			}
 		}
 		if reason != "" {
 			round.sleep = recheck
@@ -57,19 +62,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 			return nil, nil
 		}
 	}
-	words := "It runs " + plan.String() + "."
-	if jitter := r.jitter(cleaner); jitter > 0 {
-		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
-	}
-	if r.DryRun {
-		words += " The operator runs with --dry-run: nothing is touched."
-	}
-	for _, warning := range plan.Warnings() {
-		words += " Mind: " + warning + "."
-	}
-	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
-		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
-	}
+	words := r.readyWords(cleaner, plan) + unchecked
 	if cleaner.IsSuspended() {
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
 		return plan, nil
@@ -84,6 +77,24 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	return plan, nil
 }
 
+// readyWords says when the Cleaner runs, and what to mind.
+func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule) string {
+	words := "It runs " + plan.String() + "."
+	if jitter := r.jitter(cleaner); jitter > 0 {
+		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
+	}
+	if r.DryRun {
+		words += " The operator runs with --dry-run: nothing is touched."
+	}
+	for _, warning := range plan.Warnings() {
+		words += " Mind: " + warning + "."
+	}
+	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
+		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
+	}
+	return words
+}
+
 // maxExhausted is after how many runs in a row in which scripts used up their time or memory the schedule stops.
 const maxExhausted = 3
 
@@ -93,6 +104,9 @@ func exhausted(cleaner *v1alpha1.Cleaner) bool { return cleaner.Status.Exhausted
 // mustValidate is true when the spec is new, was not valid, or may have ceased to be.
 func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round) bool {
 	if cleaner.Status.ObservedGeneration != cleaner.Generation {
+		return true
+	}
+	if r.RequireServiceAccount && cleaner.Spec.ServiceAccountRef == nil { // the flag may be newer than what was found then
 		return true
 	}
 	if round.ended != nil && round.ended.Status.Reason == v1alpha1.ReasonViewIncomplete {

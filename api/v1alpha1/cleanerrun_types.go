@@ -64,6 +64,10 @@ type CleanerRunSpec struct {
 	// dryRun is true when the operator's --dry-run made the run a Scan.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
+
+	// serviceAccountRef is the ServiceAccount as which the run reads and acts. Unset means the operator's own rights.
+	// +optional
+	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
 
 // CleanerRunStatus is how a run went.

@@ -44,7 +44,8 @@ const (
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
 	ReasonUnknownKind       = "UnknownKind"
-	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none.
+	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
+	// a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
 	// ReasonBudgetExhausted says that the Cleaner's scripts used up their time or memory in several runs in a row. It runs
 	// again when its spec changes, or when it is asked to.

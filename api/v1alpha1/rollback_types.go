@@ -74,6 +74,14 @@ type ServiceAccountRef struct {
 	Name string `json:"name"`
 }
 
+// Username is what the API server calls the account.
+func (r ServiceAccountRef) Username() string {
+	return "system:serviceaccount:" + r.Namespace + ":" + r.Name
+}
+
+// String is the account as namespace/name.
+func (r ServiceAccountRef) String() string { return r.Namespace + "/" + r.Name }
+
 // CopyStorage is where the Cleaner's copies are kept.
 func (c *Cleaner) CopyStorage() CopyStorage {
 	if c.Spec.Rollback == nil {

@@ -29,7 +29,11 @@ type options struct {
 	namespace           string // from the environment variable NAMESPACE
 	version             bool
 	dryRun              bool
+	requireAccount      bool
 	leaderElect         bool
+	leaseDuration       time.Duration
+	renewDeadline       time.Duration
+	retryPeriod         time.Duration
 	workers             int
 	concurrentReconcile int
 	qps                 float64
@@ -83,7 +87,11 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.version, "version", false, "print the version and exit")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
+	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
+	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
+	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")
+	fs.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its lease, and the others try to get it")
 	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
@@ -141,6 +149,9 @@ func (o *options) validate() error {
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
 	check(int64(o.maxScriptMemory) >= sandbox.MinMaxMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(sandbox.MinMaxMemory, resource.BinarySI))
+	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
+	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
+	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
 	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path", o.copiesPath)
 	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
@@ -191,7 +202,7 @@ func printUsage(fs *flag.FlagSet) {
 		if f.DefValue != "" && f.DefValue != "false" {
 			standard = fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		fmt.Fprintf(fs.Output(), "  --%-24s %s%s\n", f.Name, f.Usage, standard)
+		fmt.Fprintf(fs.Output(), "  --%-27s %s%s\n", f.Name, f.Usage, standard)
 	})
-	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                  the operator's own namespace (default "+defaultNamespace+")")
+	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
 }

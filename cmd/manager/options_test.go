@@ -19,7 +19,7 @@ import (
 // standard are the options of an empty command line.
 func standard() *options {
 	return &options{
-		namespace: "projectsveltos", leaderElect: true, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
+		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
 		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, logLevel: "info", logFormat: "json",
 	}
@@ -38,8 +38,12 @@ func TestOptions(t *testing.T) {
 		"mixed":              {args: []string{"--kube_api-qps=2.5"}, want: func(o *options) { o.qps = 2.5 }},
 		"underscore kept":    {args: []string{"--diagnostics_address=my_host:1"}, want: func(o *options) { o.diagnosticsAddress = "my_host:1" }},
 		"underscore in arg":  {args: []string{"--health_addr", "my_host:1"}, want: func(o *options) { o.healthAddress = "my_host:1" }},
+		"accounts required":  {args: []string{"--require-service-account"}, want: func(o *options) { o.requireAccount = true }},
 		"no leader election": {args: []string{"--leader-elect=false"}, want: func(o *options) { o.leaderElect = false }},
-		"namespace":          {namespace: "mine", want: func(o *options) { o.namespace = "mine" }},
+		"lease": {args: []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s"}, want: func(o *options) {
+			o.leaseDuration, o.renewDeadline, o.retryPeriod = time.Minute, 40*time.Second, 5*time.Second
+		}},
+		"namespace": {namespace: "mine", want: func(o *options) { o.namespace = "mine" }},
 		"protected": {args: []string{"--protected-namespaces= a, b ,"}, want: func(o *options) {
 			o.protectedNamespaces = " a, b ,"
 		}},
@@ -122,6 +126,9 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"negative burst":    {args: []string{"--kube-api-burst=-1"}, want: []string{"--kube-api-burst is -1; it must not be negative"}},
 		"little memory":     {args: []string{"--max-script-memory=100Mi"}, want: []string{"--max-script-memory is 100Mi; it must be at least 384Mi"}},
 		"no memory":         {args: []string{"--max-script-memory=lots"}, want: []string{"write an amount of memory such as 512Mi"}},
+		"broken lease":      {args: []string{"--leader-elect-lease-duration=20500ms"}, want: []string{"--leader-elect-lease-duration is 20.5s; write whole seconds, at least 1s"}},
+		"short lease":       {args: []string{"--leader-elect-lease-duration=10s"}, want: []string{"--leader-elect-renew-deadline is 10s; it must be less than --leader-elect-lease-duration (10s)"}},
+		"rare retries":      {args: []string{"--leader-elect-retry-period=6s"}, want: []string{"--leader-elect-retry-period is 6s; it must be positive, and at most half of --leader-elect-renew-deadline (10s)"}},
 		"no period":         {args: []string{"--sync-period=0s"}, want: []string{"--sync-period is 0s; it must be positive"}},
 		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},
 		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},

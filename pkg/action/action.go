@@ -33,7 +33,14 @@ func NewActor(client rest.Interface) *Actor { return &Actor{client: client} }
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.
 func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1alpha1.DeleteOptions, again Again) object.Outcome {
-	return a.carryOut(ctx, verdict, nil, again, func(ctx context.Context, o object.Object, _ map[string]any) (v1alpha1.OutcomeResult, string, error) {
+	ending := func(ctx context.Context, live object.Object) (object.Verdict, map[string]any, error) {
+		if !live.Deleting || verdict.Deleting {
+			return again(ctx, live)
+		}
+		// A delete that came late or twice, or somebody else's: there is nothing left to do.
+		return object.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
+	}
+	return a.carryOut(ctx, verdict, nil, ending, func(ctx context.Context, o object.Object, _ map[string]any) (v1alpha1.OutcomeResult, string, error) {
 		return a.delete(ctx, o, options)
 	})
 }
@@ -64,6 +71,10 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 		next, change, outcome := a.judgeAgain(ctx, verdict, again)
 		if outcome != nil {
 			return *outcome
+		}
+		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
+			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.
+			return object.Outcome{Verdict: next, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}
 		}
 		verdict, patch = next, change
 	}

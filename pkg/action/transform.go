@@ -24,13 +24,17 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 		return "", "", err
 	}
 	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
+	after, unread := object.New(o.Kind, answer)
+	if err == nil && (unread != nil || after.UID != o.UID) {
+		err = errors.New("the answer is not the object; something between the operator and the API server may have written it")
+	}
 	if isUnclear(err) {
 		return a.afterUnclear(ctx, o, patch, err)
 	}
 	if err != nil {
 		return "", "", err
 	}
-	if after, err := object.New(o.Kind, answer); err == nil && after.ResourceVersion == o.ResourceVersion {
+	if after.ResourceVersion == o.ResourceVersion {
 		return v1alpha1.OutcomeUnchanged, "the API server kept it as it was", nil
 	}
 	return v1alpha1.OutcomeTransformed, "", nil

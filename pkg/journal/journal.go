@@ -86,19 +86,33 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 }
 
 // Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
-// process wrote last: a record that another operator brought further stays as it is. One that somebody deleted is not written
-// again.
+// process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end. One that somebody
+// deleted is not written again.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	status := run.Status
 	err := j.client.Status().Update(ctx, run)
 	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && run.Status.Phase == was && run.Status.Recoveries == status.Recoveries {
+		err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run)
+		switch live := run.Status; {
+		case err != nil, isWritten(&live, &status):
+		case live.Phase != was || live.Recoveries != status.Recoveries:
+			return wrap("writing CleanerRun "+run.Name, ErrTaken)
+		default:
 			run.Status = status
 			err = j.client.Status().Update(ctx, run)
 		}
 	}
 	run.Status = status // also when the server's answer was not decoded
+	if errors.Is(err, ErrTaken) {
+		run.Status.Phase = was
+	}
 	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
+}
+
+// isWritten reports whether a status is the one that was to be written: an answer may have been lost.
+func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
+	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && live.Notified == status.Notified && live.CompletionTime != nil &&
+		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
 // Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until Sweep drops

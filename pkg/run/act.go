@@ -22,7 +22,8 @@ import (
 const parallel = 16
 
 // act is stages 3 and 4: it writes down what is going to be touched, with copies, and touches it. It returns an outcome for each
-// verdict, and the cause when nothing was touched because that could not be written down.
+// verdict, and the cause when nothing was touched because that could not be written down. With ErrTaken, what became of the rest is
+// another operator's to find out.
 func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) ([]object.Outcome, error) {
 	outcomes := planned(plan)
 	if plan.counts != nil && plan.incomplete == nil {
@@ -50,13 +51,17 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		n := intended.places[i]
 		one := &one{runner: r, cleaner: cleaner, record: record, expressions: expressions, plan: plan, ledger: ledger, victim: intended.victims[i]}
 		outcomes[n] = one.act(acting, plan.verdicts[n])
-		if outcomes[n].Result == v1alpha1.OutcomePlanned {
-			return
+		err := outcomes[n].Err
+		if outcomes[n].Result != v1alpha1.OutcomePlanned {
+			err = guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) })
 		}
-		if err := guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) }); errors.Is(err, journal.ErrTaken) {
+		if errors.Is(err, journal.ErrTaken) {
 			stop(err)
 		}
 	})
+	if err := context.Cause(acting); errors.Is(err, journal.ErrTaken) {
+		return outcomes, err
+	}
 	return r.settleLedger(ctx, ledger, intended, untouched(outcomes, context.Cause(acting))), nil
 }
 

@@ -4,14 +4,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -43,62 +42,38 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
 	if cleaner != nil && rest.closing == "" {
-		rest.closing = r.tooLate(cleaner, record)
+		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
 	}
-	ledger, intents, known, err := r.Journal.Resume(ctx, record)
-	if err != nil {
+	who, fault := r.identity(record.Spec.ServiceAccountRef)
+	ledger, intents, known, err := r.resume(ctx, record)
+	if err != nil && mayPass(err) {
+		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
+		return
+	}
+	if err = errors.Join(fault, err); err != nil {
 		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
+	rest.who = who
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
 	if err != nil {
-		return // somebody else has taken it over
+		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+		return
 	}
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	r.end(ctx, record, phase, reason, message)
+	if !r.end(ctx, record, phase, reason, message) {
+		return
+	}
 	for _, outcome := range outcomes {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
 	if cleaner != nil {
 		r.tell(ctx, cleaner, record, outcomes)
 	}
-}
-
-// settleAll settles every victim whose outcome is not known. The error says that somebody else has taken the run over.
-func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome) ([]object.Outcome, error) {
-	outcomes := make([]object.Outcome, len(intents))
-	acting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if m.closing == "" {
-		m.namespaces, m.closingErr = m.runner.namespacesOf(ctx, intents)
-	}
-	workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-		if saved, ok := known[i]; ok {
-			outcomes[i] = savedOutcome(&intents[i], saved)
-			return
-		}
-		err := guarded(acting, func() error { outcomes[i] = m.settle(acting, &intents[i]); return nil })
-		if err != nil {
-			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
-		}
-		if err := guarded(acting, func() error { return ledger.Record(acting, i, outcomes[i]) }); errors.Is(err, journal.ErrTaken) {
-			stop(err)
-		}
-	})
-	if taken := context.Cause(acting); errors.Is(taken, journal.ErrTaken) {
-		return nil, taken
-	}
-	for i := range outcomes {
-		if outcomes[i].Result == "" {
-			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object")
-		}
-		_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[i]) })
-	}
-	return outcomes, nil
 }
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
@@ -122,25 +97,10 @@ func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun)
 	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
 }
 
-// namespacesOf reads the namespaces of the victims, for protection.
-func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (map[string]*metav1.ObjectMeta, error) {
-	var names []string
-	for i := range intents {
-		if intents[i].Namespace != "" {
-			names = append(names, intents[i].Namespace)
-		}
-	}
-	slices.Sort(names)
-	found, err := r.Reader.Namespaces(ctx, slices.Compact(names))
-	if err != nil {
-		err = fmt.Errorf("finding out which namespaces are protected: %w", err)
-	}
-	return found, err
-}
-
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	runner  *Runner
+	who     identity
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
 	// cause is the beginning of a sentence: why the run was cut off.
@@ -170,7 +130,7 @@ func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Out
 
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
-	live, err := m.runner.Actor.Live(ctx, intent.Object())
+	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
 		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
@@ -225,9 +185,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 		}, nil, nil
 	}
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
-		return m.runner.Actor.Transform(ctx, verdict, intent.Patch, changed)
+		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
 	}
-	return m.runner.Actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
+	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
 // conclude says how the run ended.
@@ -250,7 +210,10 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
-			phase, reason = v1alpha1.RunInterrupted, v1alpha1.ReasonFailed
+			phase = v1alpha1.RunInterrupted
+			if reason != v1alpha1.ReasonForbidden {
+				reason = reasonFor(outcomes[i].Err, v1alpha1.ReasonFailed)
+			}
 		}
 	}
 	return phase, reason, v1alpha1.Truncate(message, maxMessage)

@@ -42,15 +42,17 @@ func (o *one) act(ctx context.Context, verdict object.Verdict) (outcome object.O
 	case !verdict.Act: // protected since it was judged
 		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
 	case o.record.Spec.Action == v1alpha1.ActionTransform:
-		outcome = o.runner.Actor.Transform(ctx, verdict, o.victim.Patch, o.again)
+		outcome = o.plan.who.actor.Transform(ctx, verdict, o.victim.Patch, o.again)
 		outcome.Message = cmp.Or(o.expressions.messageOf(verdict.Object), outcome.Message)
 	default:
-		outcome = o.runner.Actor.Delete(ctx, verdict, o.cleaner.Spec.DeleteOptions, o.again)
+		outcome = o.plan.who.actor.Delete(ctx, verdict, o.cleaner.Spec.DeleteOptions, o.again)
 	}
 	stopped := context.Cause(ctx)
 	switch {
 	case stopped != nil && errors.Is(outcome.Err, stopped): // its script had not come to an end: nothing was sent
 		outcome.Result, outcome.Err = v1alpha1.OutcomePlanned, nil
+	case errors.Is(outcome.Err, journal.ErrTaken): // nor here: this operator may not write any more
+		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:
 		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", o.record.Spec.Action)
 	case outcome.Handled(o.record.Spec.Action):

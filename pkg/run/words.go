@@ -18,15 +18,12 @@ import (
 // maxMessage bounds a record's message in bytes.
 const maxMessage = 4096
 
-// forbiddenHint is the way out of a refusal.
-const forbiddenHint = "Give the operator the right in the ClusterRole for what Cleaners may touch (config/rbac/cleaner_targets_role.yaml), or select less."
-
 // conclude says in which phase the run ends, for which reason, and in a sentence.
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
 	touched := touchedWords(record, outcomes)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
 		if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
-			message += ". " + forbiddenHint
+			message += ". " + forbiddenHint(message, record.Spec.ServiceAccountRef)
 		}
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)
 	}
@@ -119,8 +116,12 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 		n     int64
 		words string
 	}{
-		{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {denied, "denied"},
-		{kindGone, "whose kind is not served any more"}, {counts.Failed - denied - kindGone, "failed"},
+		{ending, "being deleted"},
+		{gone, "gone already"},
+		{counts.Skipped, "left alone"},
+		{denied, "denied"},
+		{kindGone, "whose kind is not served any more"},
+		{counts.Failed - denied - kindGone, "failed"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)

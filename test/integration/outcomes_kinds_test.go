@@ -131,7 +131,7 @@ func TestKindThatGoesAwayBeforeItIsReadAgain(t *testing.T) {
 	t.Parallel()
 	for name, answered := range map[string]func(*gadgets, *http.Request) (*http.Response, error){
 		"lost": func(_ *gadgets, r *http.Request) (*http.Response, error) { return cut(r) },
-		"conflict": func(g *gadgets, r *http.Request) (*http.Response, error) {
+		"conflict": func(_ *gadgets, r *http.Request) (*http.Response, error) {
 			return answer(r, http.StatusConflict, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","message":"it changed","code":409}`)), nil
 		},
 		"no proof": func(_ *gadgets, r *http.Request) (*http.Response, error) { return answer(r, http.StatusOK, nil), nil },

@@ -59,7 +59,7 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "outcomes.md"))
 	must(t, err)
 	for _, word := range words(t) {
-		row := regexp.MustCompile("(?m)^\\| `"+string(word)+"` \\| ([^|]*) \\|").FindSubmatch(raw)
+		row := regexp.MustCompile("(?m)^\\| `" + string(word) + "` \\| ([^|]*) \\|").FindSubmatch(raw)
 		if row == nil {
 			t.Errorf("docs/outcomes.md has no row on %s", word)
 			continue
