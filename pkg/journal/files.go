@@ -212,7 +212,7 @@ func storePath(root, wanted string) (string, error) {
 	case !filepath.IsAbs(wanted):
 		return "", fmt.Errorf("storeResourcePath is %q: it must be an absolute path, such as %s", wanted, root)
 	case slices.Contains(strings.Split(wanted, "/"), ".."):
-		return "", fmt.Errorf("storeResourcePath is %q: write the path without \"..\" in it", wanted)
+		return "", fmt.Errorf("storeResourcePath is %q: a path with .. in it is refused", wanted)
 	}
 	below, err := filepath.Rel(root, wanted)
 	if err != nil || below == ".." || strings.HasPrefix(below, "../") {

@@ -212,8 +212,8 @@ func TestStorePath(t *testing.T) {
 	for wanted, want := range map[string]string{
 		"/copies": ".", "/copies/": ".", "/copies/a/b": "a/b", "/copies//a/.": "a",
 		"copies/a":        `storeResourcePath is "copies/a": it must be an absolute path, such as /copies`,
-		"/copies/../etc":  `storeResourcePath is "/copies/../etc": write the path without ..`,
-		"/copies/a/../b":  `storeResourcePath is "/copies/a/../b": write the path without ..`,
+		"/copies/../etc":  `storeResourcePath is "/copies/../etc": a path with .. in it is refused`,
+		"/copies/a/../b":  `storeResourcePath is "/copies/a/../b": a path with .. in it is refused`,
 		"/copies-other/a": `storeResourcePath is "/copies-other/a": it must be /copies, which is the operator's --copies-path, or a directory below it`,
 		"/":               `storeResourcePath is "/": it must be /copies, which is the operator's --copies-path, or a directory below it`,
 	} {
