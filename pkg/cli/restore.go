@@ -33,6 +33,7 @@ type restoreOptions struct {
 	only     []string
 	dryRun   bool
 	yes      bool
+	copies   string
 	output   string
 	progress string
 }
@@ -66,6 +67,7 @@ func (s *shared) restoreCommand() *cobra.Command {
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
 	flags.BoolVar(&o.Force, "force", false, "make what exists and differs as its copy is, and undo changes that somebody edited since")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
 	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")
 	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
 	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
@@ -93,7 +95,7 @@ func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	restorer, err := api.restorer()
+	restorer, err := api.restorer(o.copies)
 	if err != nil {
 		return err
 	}
@@ -117,15 +119,17 @@ func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 	return o.conclusion(run, plan)
 }
 
-// restorer is one that acts as the user.
-func (c *cluster) restorer() (*restore.Restorer, error) {
+// restorer is one that acts as the user. copiesPath is where copies are that are files.
+func (c *cluster) restorer(copiesPath string) (*restore.Restorer, error) {
 	mapper := meta.NewDefaultRESTMapper(nil) // of the one kind that is read: nothing needs to be looked up
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	secrets, err := client.New(c.config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fail(ClusterUnreachable, err, "")
 	}
-	return restore.New(c.raw, journal.NewParts(secrets)), nil
+	parts := journal.NewParts(secrets)
+	parts.CopiesPath = copiesPath
+	return restore.New(c.raw, parts), nil
 }
 
 // plan finds out what is to become of the objects.

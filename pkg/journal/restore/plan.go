@@ -143,6 +143,10 @@ func identityOf(o object.Object) identity { return identity{o.Kind.GroupKind(), 
 
 // judge looks at the cluster, and decides.
 func (r *Restorer) judge(ctx context.Context, p *Plan, item *Item) {
+	if item.copy != nil && item.copy.Problem != nil { // a file that is not there, or not as the run wrote it
+		item.fail(item.copy.Problem)
+		return
+	}
 	f, err := r.facts(ctx, p, item)
 	if isKindMissing(err) {
 		err = fmt.Errorf("the cluster does not serve %s of %s any more", item.Kind.Kind, item.Kind.APIVersion())
