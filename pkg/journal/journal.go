@@ -62,7 +62,7 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 	if spec.Action == v1alpha1.ActionScan { // any other may hold copies, which outlive the Cleaner
 		run.OwnerReferences = []metav1.OwnerReference{ownedBy(cleaner)}
 	}
-	err = j.client.Create(ctx, run)
+	err = j.create(ctx, run)
 	if !apierrors.IsAlreadyExists(err) {
 		return run, wrap("creating CleanerRun "+run.Name, err)
 	}

@@ -122,7 +122,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 func (j *Journal) newChain(run *v1alpha1.CleanerRun, attempt, stream string, limit *budget) *chain {
 	return newChain(run.UID, stream, limit, func(ctx context.Context, n int32, data []byte) error {
 		part := newPart(run, j.namespace, attempt, stream, n, data)
-		return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), j.client.Create(ctx, part))
+		return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), j.create(ctx, part))
 	})
 }
 
@@ -135,7 +135,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	begin := func() error {
 		describe()
 		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.client.Status().Update(ctx, run)
+		err := j.changeStatus(ctx, run)
 		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
 		return err
 	}
@@ -209,7 +209,7 @@ func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c 
 		}
 		kept := c.kept()
 		live.Status.Copies = kept
-		err := j.client.Status().Update(ctx, &live)
+		err := j.changeStatus(ctx, &live)
 		if apierrors.IsConflict(err) {
 			continue
 		}
@@ -301,7 +301,7 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 	part.ResourceVersion = resourceVersion
 	var err error
 	if resourceVersion == "" {
-		err = j.client.Create(ctx, part)
+		err = j.create(ctx, part)
 	} else {
 		err = j.client.Update(ctx, part)
 	}

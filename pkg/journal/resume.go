@@ -15,7 +15,7 @@ import (
 // outcomes, any more. With ErrTaken somebody else was faster.
 func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	run.Status.Recoveries++
-	err := j.client.Status().Update(ctx, run)
+	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
 		return ErrTaken
 	}
