@@ -64,8 +64,9 @@ type outcomePart struct {
 }
 
 // Intend writes down, before anything is touched, what the run is going to touch, with copies of it, and then that it is
-// executing. Without its success nothing may be touched. The outcomes are what is known so far of all that matched. With
-// ErrTaken, run is the record as the other operator wrote it.
+// executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have been written,
+// and the outcomes belong there. The outcomes given are what is known so far of all that matched. With ErrTaken, run is the record
+// as the other operator wrote it.
 func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
@@ -87,8 +88,8 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	switch {
 	case err == nil:
 		return l, nil
-	case errors.Is(err, errUnclear): // the record may name the parts
-		return nil, wrap("writing down what the run intends", err)
+	case errors.Is(err, errUnclear): // the record may name the parts: then it must be told what became of the victims
+		return l, wrap("writing down what the run intends", err)
 	case errors.Is(err, errTooLarge):
 		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher, let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
 			len(victims), cleaner.MaxCopyBytes())

@@ -39,7 +39,10 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		return untouched(outcomes, stopped), nil
 	}
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
-	if err != nil {
+	switch {
+	case err != nil && ledger != nil:
+		return r.settleLedger(ctx, ledger, intended, untouched(outcomes, err)), err
+	case err != nil:
 		return untouched(outcomes, err), err
 	}
 	if err := r.protect(ctx, plan); err != nil { // once more, after the intent

@@ -5,7 +5,11 @@ package faults
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
@@ -57,4 +61,42 @@ func TestOutcomeIsWhatBecameOfTheObject(t *testing.T) {
 			}
 		}
 	}, func() {})
+}
+
+// When it is not known whether the record says that the run is executing, nothing is touched; and it is told of each victim, wherever
+// the record says so.
+func TestBeginningThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for name, fault := range map[string]faultproxy.Fault{"written": faultproxy.CutAfter, "not written": faultproxy.Close} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
+			for _, kind := range kinds {
+				w.create(kind, "a", "")
+			}
+			runner, proxy := s.newRunner(t)
+			tried := false
+			proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+				switch {
+				case c.Resource != "cleanerruns":
+				case c.Verb == "update" && !tried:
+					tried = true
+					return fault
+				case c.Verb == "get" && c.Nth == 0:
+					return faultproxy.Refuse(http.StatusInternalServerError, metav1.StatusReasonInternalError)
+				}
+				return nil
+			})
+			record := runner.Run(t.Context(), w.request())
+			if !strings.HasPrefix(record.Status.Message, "Nothing was touched: writing down what the run intends: it is not known whether the record was written") {
+				t.Errorf("the run says %q", record.Status.Message)
+			}
+			seen := w.check(t, "after the run")
+			for i := range seen.Records[0].Intents {
+				if got := seen.Records[0].Outcomes[i].Outcome; got != v1alpha1.OutcomeInterrupted {
+					t.Errorf("the outcome is %q", got)
+				}
+			}
+		})
+	}
 }
