@@ -162,6 +162,8 @@ func admits(outcome journal.SavedOutcome) bool {
 	switch outcome.Outcome {
 	case v1alpha1.OutcomeAbandoned:
 		return strings.Contains(outcome.Reason, "it could not be found out what became of it")
+	case v1alpha1.OutcomeKindGone:
+		return strings.Contains(outcome.Reason, "it is not known what became of the object")
 	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFailed:
 		return true
 	}
