@@ -57,7 +57,7 @@ func leave(result Result, format string, args ...any) plan {
 var touched = []v1alpha1.OutcomeResult{"", v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed}
 
 // uncertain are the outcomes of objects that a run most probably did not touch.
-var uncertain = []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned}
+var uncertain = []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone}
 
 // concerns reports whether the object is one that the run touched, or that is asked for by name.
 func concerns(outcome v1alpha1.OutcomeResult, named bool) bool {
