@@ -142,7 +142,7 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
-	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret}
+	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
 	facts := metrics.New(ctrlmetrics.Registry)
 	hostname, err := os.Hostname()
 	if err != nil {

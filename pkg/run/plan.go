@@ -43,6 +43,8 @@ type plan struct {
 	namespaces map[string]*metav1.ObjectMeta
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error
+	// stopped says why the run did not come to all that it was going to touch.
+	stopped error
 }
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
