@@ -6,6 +6,8 @@ package restore
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
@@ -43,4 +45,20 @@ func TestRunThatEndedWithoutItsOutcomes(t *testing.T) {
 	}
 	wantItem(t, b.restore(record, only("unlisted")), "unlisted", restore.Restored, "")
 	wantItem(t, b.restore(record, only("left")), "left", restore.Left, "the run did not touch it: the outcome is Protected")
+}
+
+// Endpoints of a Service without a selector are made by hand: nothing makes them anew, so there is a copy.
+func TestEndpointsComeBack(t *testing.T) {
+	b := newBench(t)
+	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Endpoints"}, Resource: "endpoints", Namespaced: true}
+	database := b.create(kind, map[string]any{
+		"metadata": map[string]any{"name": "database", "namespace": b.namespace},
+		"subsets":  []any{map[string]any{"addresses": []any{map[string]any{"ip": "192.0.2.1"}}, "ports": []any{map[string]any{"port": 5432}}}},
+	})
+	record := b.deleted([]schema.GroupVersionKind{kind.GroupVersionKind}, database)
+	b.gone(database)
+	wantResults(t, b.restore(record, restore.Options{}), 1, restore.Restored)
+	if subsets, _ := at(b.get(database), "subsets").([]any); len(subsets) != 1 {
+		t.Errorf("restored %v", b.get(database))
+	}
 }
