@@ -41,7 +41,7 @@ const (
 type Rollback struct {
 	// storage is where the copies are kept: Secret (in Secrets of the operator's namespace), Report (the same, and in the
 	// Cleaner's Report too, as k8s-cleaner did), Volume (files), S3, or None. Default Secret. No copies are made of kinds
-	// without state: Pods, Events, Leases, Endpoints, EndpointSlices and Jobs that have finished.
+	// without state: Pods, Events, Leases, EndpointSlices and Jobs that have finished.
 	// +optional
 	Storage CopyStorage `json:"storage,omitempty"`
 

@@ -22,7 +22,7 @@ import (
 //
 // The lease is another's at the earliest when its whole duration has passed since the API server took our last renewal, which is
 // after we sent it. So the fence counts from the sending, and closes at the elector's renew deadline, which is shorter than the
-// lease: what is between is for the requests that were let through just before, at most as many as a run has workers.
+// lease: what is between is for the requests that were let through just before, at most 16 for each run that is going on.
 //
 // The time is that of sinceBoot, which goes on while the process is stopped and, on Linux, while the machine is suspended.
 // Nothing inside a virtual machine counts the time in which its host has paused all of it. Then, and for requests that were

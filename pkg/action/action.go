@@ -64,11 +64,11 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 		case stopped != nil && (isConflict(err) || isBusy(err)): // nothing was done, and it is not begun anew
-			return Failed(verdict, stopped)
+			return failed(verdict, patch, stopped)
 		case !isConflict(err):
-			return Failed(verdict, err)
+			return failed(verdict, patch, err)
 		}
-		next, change, outcome := a.judgeAgain(ctx, verdict, again)
+		next, change, outcome := a.judgeAgain(ctx, verdict, patch, again)
 		if outcome != nil {
 			return *outcome
 		}
@@ -83,24 +83,24 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 
 // judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go
 // on with.
-func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Again) (object.Verdict, map[string]any, *object.Outcome) {
+func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map[string]any, again Again) (object.Verdict, map[string]any, *object.Outcome) {
 	body, err := a.read(ctx, verdict.Object)
 	if isGone(err, verdict.Object) {
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	}
 	if err != nil {
-		return verdict, nil, ref(Failed(verdict, fmt.Errorf("reading it again after a conflict: %w", err)))
+		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("reading it again after a conflict: %w", err)))
 	}
 	live, err := object.New(verdict.Kind, body)
 	if err != nil {
-		return verdict, nil, ref(Failed(verdict, err))
+		return verdict, nil, ref(failed(verdict, sent, err))
 	}
 	if live.UID != verdict.UID {
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
 	next, patch, err := again(ctx, live)
 	if err != nil {
-		return verdict, nil, ref(Failed(verdict, fmt.Errorf("judging it again after a conflict: %w", err)))
+		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("judging it again after a conflict: %w", err)))
 	}
 	if !next.Act {
 		return verdict, nil, &object.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}

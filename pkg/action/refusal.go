@@ -17,7 +17,10 @@ import (
 
 // Failed is the outcome of an object that could not be deleted or changed: Denied when admission did not let it be, KindGone when
 // the kind is not served any more, else Failed. No value of a Secret is in it.
-func Failed(verdict object.Verdict, err error) object.Outcome {
+func Failed(verdict object.Verdict, err error) object.Outcome { return failed(verdict, nil, err) }
+
+// failed is Failed when a patch was sent: whoever refuses it may quote what it would have put into a Secret.
+func failed(verdict object.Verdict, patch map[string]any, err error) object.Outcome {
 	outcome := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Err: err}
 	said, denied := denial(err)
 	switch {
@@ -29,7 +32,7 @@ func Failed(verdict object.Verdict, err error) object.Outcome {
 	default:
 		outcome.Detail = err.Error()
 	}
-	outcome.Detail = object.Mask(withoutBody(outcome.Detail), verdict.Object)
+	outcome.Detail = object.Mask(withoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
 	return outcome
 }
 

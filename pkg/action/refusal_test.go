@@ -4,6 +4,7 @@
 package action
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -121,5 +122,25 @@ func TestWhatGoneIs(t *testing.T) {
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "old")
 	if !isGone(gone, old(t).Object) || isKindGone(gone) {
 		t.Fatal("a 404 that names the object says that it is gone")
+	}
+}
+
+// A webhook may quote what a patch would put into a Secret, which is not in the object that was judged.
+func TestRefusalOfAPatchHidesItsValues(t *testing.T) {
+	t.Parallel()
+	raw := `{"metadata":{"namespace":"shop","name":"s","uid":"u1","resourceVersion":"7"},"data":{"password":"aHVudGVyMmh1bnRlcjI="}}`
+	o, err := object.New(object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Namespaced: true}, []byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := answered(403, "Forbidden", webhook+"new-password (bmV3LXBhc3N3b3Jk) is as weak as hunter2hunter2", "")
+	a := NewActor(nil)
+	refuse := func(context.Context, object.Object, map[string]any) (v1alpha1.OutcomeResult, string, error) {
+		return "", "", refused
+	}
+	patch := map[string]any{"data": map[string]any{"password": "bmV3LXBhc3N3b3Jk"}}
+	outcome := a.carryOut(t.Context(), object.Verdict{Candidate: object.Candidate{Object: o}, Act: true}, patch, nil, refuse)
+	if want := webhook + "****** (******) is as weak as ******"; outcome.Detail != want {
+		t.Errorf("it says %q, want %q", outcome.Detail, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -76,7 +77,8 @@ type copies struct {
 	storage v1alpha1.CopyStorage
 	expires metav1.Time
 	budget  *budget
-	objects int64
+	// objects are those that there are copies of. An object that changed meanwhile has several copies.
+	objects map[types.UID]struct{}
 
 	// main is the chain of the copies, and secrets that of copies of Secrets when main is in S3.
 	main, secrets *chain
@@ -93,7 +95,7 @@ type copies struct {
 func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, attempt string) (*copies, error) {
 	c := &copies{
 		journal: j, run: run, attempt: attempt, storage: cleaner.CopyStorage(), budget: &budget{left: j.maxCopyBytes(cleaner)},
-		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())),
+		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())), objects: map[types.UID]struct{}{},
 	}
 	if err := errors.Join(j.CopyProblems(cleaner)...); err != nil {
 		return c, err
@@ -167,7 +169,7 @@ func (c *copies) add(ctx context.Context, v Victim) error {
 	if err := chain.add(ctx, entry); err != nil {
 		return c.wayOut(err)
 	}
-	c.objects++
+	c.objects[v.UID] = struct{}{}
 	return nil
 }
 
@@ -196,11 +198,11 @@ func (c *copies) flush(ctx context.Context) error {
 
 // kept is what the status says of the copies. Nil when there are none.
 func (c *copies) kept() *v1alpha1.RunCopies {
-	if c.objects == 0 {
+	if len(c.objects) == 0 {
 		return nil
 	}
 	kept := &v1alpha1.RunCopies{
-		Storage: c.storage, Objects: c.objects, Parts: c.main.parts, Bytes: c.main.size + c.fileBytes, Head: c.main.head,
+		Storage: c.storage, Objects: int64(len(c.objects)), Parts: c.main.parts, Bytes: c.main.size + c.fileBytes, Head: c.main.head,
 		S3Secret: c.s3Secret, ExpirationTime: c.expires,
 	}
 	if c.secrets != nil && c.secrets.parts > 0 {

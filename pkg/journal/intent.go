@@ -98,11 +98,11 @@ func copyOf(v Victim) Copy {
 	}
 }
 
-// stateless are the kinds whose objects something makes anew, or that only tell what was. There are no copies of them.
+// stateless are the kinds whose objects something makes anew, or that only tell what was. There are no copies of them. Endpoints
+// are none of these: those of a Service without a selector are made by hand.
 var stateless = map[schema.GroupKind]bool{
 	{Kind: "Pod"}:                                      true,
 	{Kind: "Event"}:                                    true,
-	{Kind: "Endpoints"}:                                true,
 	{Group: "events.k8s.io", Kind: "Event"}:            true,
 	{Group: "coordination.k8s.io", Kind: "Lease"}:      true,
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: true,

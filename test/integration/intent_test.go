@@ -200,7 +200,7 @@ func TestCopyOfWhatChanged(t *testing.T) {
 	run := b.run(b.cleaner(v1alpha1.ActionDelete))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 deleted")
 	stored := b.stored(run)
-	if got := b.copies(stored)["old"]; !strings.Contains(string(got.Object), `"new":"value"`) || stored.Status.Copies.Objects != 2 {
+	if got := b.copies(stored)["old"]; !strings.Contains(string(got.Object), `"new":"value"`) || stored.Status.Copies.Objects != 1 {
 		t.Fatalf("the last copy is %s, of %+v", got.Object, stored.Status.Copies)
 	}
 }

@@ -106,7 +106,10 @@ func (r *Restorer) await(ctx context.Context, p *Plan, item *Item, progress Prog
 			if isKindMissing(err) {
 				return false, nil
 			}
-			return err == nil, err
+			if err != nil {
+				return false, err
+			}
+			return r.serves(ctx, item.Kind)
 		})
 	}
 	return nil

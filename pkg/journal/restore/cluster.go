@@ -121,6 +121,21 @@ func (c cluster) resources(ctx context.Context, gv schema.GroupVersion) ([]metav
 	return list.APIResources, nil
 }
 
+// serves reports whether the API server says that it serves a kind. It asks anew until then: what it said before is forgotten.
+func (c cluster) serves(ctx context.Context, kind object.Kind) (bool, error) {
+	resources, err := c.resources(ctx, kind.GroupVersion())
+	if isKindMissing(err) {
+		return false, nil
+	}
+	if err != nil || slices.ContainsFunc(resources, func(r metav1.APIResource) bool { return r.Name == kind.Resource }) {
+		return err == nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.served, kind.GroupVersion())
+	return false, nil
+}
+
 // hasStatus reports whether the kind's status is written by itself.
 func (c cluster) hasStatus(ctx context.Context, kind object.Kind) (bool, error) {
 	resources, err := c.resources(ctx, kind.GroupVersion())

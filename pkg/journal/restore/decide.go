@@ -21,7 +21,7 @@ import (
 type facts struct {
 	// run is the UID of the CleanerRun.
 	run string
-	// outcome is what became of the object in the run. Empty when the run was cut off before that was written down.
+	// outcome is what became of the object in the run. Empty when the run was cut off before that was written down, and has not ended.
 	outcome v1alpha1.OutcomeResult
 	// named is true when the object was asked for by name.
 	named bool
@@ -56,8 +56,11 @@ func leave(result Result, format string, args ...any) plan {
 // touched are the outcomes of objects that a run deleted or changed, or may have.
 var touched = []v1alpha1.OutcomeResult{"", v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed}
 
-// uncertain are the outcomes of objects that a run most probably did not touch.
-var uncertain = []v1alpha1.OutcomeResult{v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone}
+// unknown is the outcome of an object of a run that has ended, and left nothing about it.
+const unknown v1alpha1.OutcomeResult = "Unknown"
+
+// uncertain are the outcomes of objects that a run most probably did not touch, or of which that is not known.
+var uncertain = []v1alpha1.OutcomeResult{unknown, v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone}
 
 // concerns reports whether the object is one that the run touched, or that is asked for by name.
 func concerns(outcome v1alpha1.OutcomeResult, named bool) bool {
@@ -67,6 +70,8 @@ func concerns(outcome v1alpha1.OutcomeResult, named bool) bool {
 // decide says what is to become of one object. It looks at nothing but its arguments.
 func decide(c *journal.Copy, f facts, options Options) plan {
 	switch {
+	case f.outcome == unknown && !f.named:
+		return leave(Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name to bring it back all the same")
 	case slices.Contains(uncertain, f.outcome) && !f.named:
 		return leave(Left, "the outcome of the run is %s, so it most probably did not touch it; ask for it by name to bring it back all the same", f.outcome)
 	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome):

@@ -63,6 +63,8 @@ func TestDecide(t *testing.T) {
 		"ended since":                    {copied, "", "", facts{outcome: "Terminating"}, Options{}, StepCreate, Planned, "", body},
 		"outcome unknown, and gone":      {copied, "", "", facts{}, Options{}, StepCreate, Planned, "", body},
 		"outcome unknown, still there":   {copied, "", still, facts{}, Options{}, "", Left, "it is still there: the run did not delete it", ""},
+		"not known, and gone":            {copied, "", "", facts{outcome: unknown}, Options{}, "", Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name to bring it back all the same", ""},
+		"not known, and asked for":       {copied, "", "", facts{outcome: unknown, named: true}, Options{}, StepCreate, Planned, "", body},
 		"failed":                         {copied, "", "", facts{outcome: "Failed"}, Options{}, "", Left, "the outcome of the run is Failed, so it most probably did not touch it; ask for it by name to bring it back all the same", ""},
 		"failed, and asked for":          {copied, "", "", facts{outcome: "Failed", named: true}, Options{}, StepCreate, Planned, "", body},
 		"abandoned, asked for, is there": {copied, "", still, facts{outcome: "Abandoned", named: true}, Options{}, "", Left, "it is still there: the run did not delete it", ""},

@@ -89,6 +89,7 @@ func (r *Restorer) read(ctx context.Context, p *Plan) error {
 	if err != nil {
 		return err
 	}
+	complete(p.run, intents, outcomes)
 	emptied := namespacesOf(intents, outcomes)
 	items := map[identity]*Item{}
 	for i := range intents {
@@ -115,18 +116,6 @@ func (r *Restorer) read(ctx context.Context, p *Plan) error {
 		}
 		return nil
 	})
-}
-
-// namespacesOf are the names of the Namespaces that a run deleted.
-func namespacesOf(intents []journal.Intent, outcomes map[int]journal.SavedOutcome) map[string]bool {
-	deleted := map[string]bool{}
-	for i := range intents {
-		outcome := outcomes[i].Outcome
-		if intents[i].Object().Kind.GroupKind() == namespaceKind().GroupKind() && (outcome == v1alpha1.OutcomeDeleted || outcome == v1alpha1.OutcomeTerminating) {
-			deleted[intents[i].Name] = true
-		}
-	}
-	return deleted
 }
 
 // copies hands the proved copies of a run to each.
