@@ -41,13 +41,14 @@ type plan struct {
 	counts guard.Counts
 	// namespaces are the metadata of the namespaces of the verdicts, for protection.
 	namespaces map[string]*metav1.ObjectMeta
-	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
-	incomplete, limit error
+	// incomplete says why the view is not complete; limit, which limit is exceeded; clock, why ages could not be judged. With
+	// any of them, nothing is touched.
+	incomplete, limit, clock error
 }
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
-	plan := &plan{who: who, aggregated: expressions.aggregate != nil}
+	plan := &plan{who: who, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
@@ -76,6 +77,7 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
+	r.judgeClock(record, plan)
 	if record.Spec.Action == v1alpha1.ActionScan {
 		return
 	}
