@@ -5,6 +5,8 @@ package controllers
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,7 +44,7 @@ func (s *Sweeper) Start(ctx context.Context) error {
 	ticker := s.Clock.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if err := s.Sweep(ctx); err != nil {
+		if err := s.guarded(ctx); err != nil {
 			klog.FromContext(ctx).Error(err, "Could not sweep the records of old runs")
 		}
 		select {
@@ -51,6 +53,16 @@ func (s *Sweeper) Start(ctx context.Context) error {
 		case <-ticker.C():
 		}
 	}
+}
+
+// guarded sweeps, and turns a panic into an error: it would end the process, at each start anew.
+func (s *Sweeper) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a fault of KubeCleaner: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return s.Sweep(ctx)
 }
 
 // Sweep looks through the records of all runs once.

@@ -170,8 +170,8 @@ type CleanerSpec struct {
 	Transform string `json:"transform,omitempty"`
 
 	// mergePatch is a JSON merge patch (RFC 7386) that is applied to every matching object, instead of a script in transform,
-	// for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply drops nulls from a
-	// Cleaner that exists already, unless with --server-side. It is used when action is Transform.
+	// for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply drops
+	// nulls, unless with --server-side. It is used when action is Transform.
 	// +optional
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields

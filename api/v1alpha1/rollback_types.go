@@ -138,7 +138,7 @@ type RunCopies struct {
 	// +required
 	Storage CopyStorage `json:"storage"`
 
-	// objects is how many objects there are copies of.
+	// objects is how many objects there are copies of. It is 0 when the copies were dropped.
 	// +required
 	Objects int64 `json:"objects"`
 

@@ -144,7 +144,7 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, skew *run.ClockSkew, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
-	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret}
+	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
 	book.CheckClock = skew.Check
 	facts := metrics.New(ctrlmetrics.Registry)
 	hostname, err := os.Hostname()

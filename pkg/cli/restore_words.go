@@ -144,6 +144,9 @@ func restoreCounts(plan *restore.Plan) []string {
 func (o *restoreOptions) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	summary := planSummary(run, plan)
 	problems := plan.Count(restore.Exists, restore.ChangedSince, restore.Failed, restore.Interrupted)
+	if len(o.only) > 0 {
+		problems += plan.Count(restore.Left) // they were asked for
+	}
 	if problems == 0 {
 		fmt.Fprintln(o.ErrOut, summary)
 		if plan.Count(restore.Restored) > 0 {

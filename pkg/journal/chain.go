@@ -58,6 +58,8 @@ type chain struct {
 	objects int64
 	size    int64
 	head    string
+	// err is the first error. After one, nothing more is written: a part is missing.
+	err error
 }
 
 func newChain(run types.UID, stream string, limit *budget, put func(ctx context.Context, n int32, data []byte) error) *chain {
@@ -70,8 +72,11 @@ func newChain(run types.UID, stream string, limit *budget, put func(ctx context.
 
 // add writes an entry. It is durable when flush has returned.
 func (c *chain) add(ctx context.Context, entry any) error {
-	if err := c.lines.Encode(entry); err != nil {
-		return err
+	if c.err != nil {
+		return c.err
+	}
+	if c.err = c.lines.Encode(entry); c.err != nil {
+		return c.err
 	}
 	c.objects++
 	if c.buffer.Len() < fullPartBytes {
@@ -82,6 +87,13 @@ func (c *chain) add(ctx context.Context, entry any) error {
 
 // flush keeps what was added. An entry that is larger than a part goes into several.
 func (c *chain) flush(ctx context.Context) error {
+	if c.err == nil {
+		c.err = c.write(ctx)
+	}
+	return c.err
+}
+
+func (c *chain) write(ctx context.Context) error {
 	if err := c.zip.Close(); err != nil {
 		return err
 	}

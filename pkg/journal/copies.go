@@ -21,6 +21,17 @@ type Places struct {
 	CopiesPath string
 	// S3Secret is the name of the Secret in the operator's namespace that says where the bucket is. Empty when there is none.
 	S3Secret string
+	// MaxBytes is how much the copies of all runs may take together, in bytes: one run's may not take more either. Zero means
+	// any amount.
+	MaxBytes int64
+}
+
+// maxCopyBytes is how much the copies of one run may take.
+func (j *Journal) maxCopyBytes(cleaner *v1alpha1.Cleaner) int64 {
+	if j.Places.MaxBytes == 0 {
+		return cleaner.MaxCopyBytes()
+	}
+	return min(cleaner.MaxCopyBytes(), j.Places.MaxBytes)
 }
 
 // errNoReport is k8s-cleaner's, word for word.
@@ -81,7 +92,7 @@ type copies struct {
 // openCopies makes everything ready that the copies of a run need.
 func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, attempt string) (*copies, error) {
 	c := &copies{
-		journal: j, run: run, attempt: attempt, storage: cleaner.CopyStorage(), budget: &budget{left: cleaner.MaxCopyBytes()},
+		journal: j, run: run, attempt: attempt, storage: cleaner.CopyStorage(), budget: &budget{left: j.maxCopyBytes(cleaner)},
 		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())),
 	}
 	if err := errors.Join(j.CopyProblems(cleaner)...); err != nil {

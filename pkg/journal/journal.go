@@ -23,6 +23,8 @@ import (
 var (
 	// ErrOtherCleaner says that a run's name is taken by the run of another Cleaner, an earlier one of the same name.
 	ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
+	// ErrGone says that somebody deleted the run's record while it went on.
+	ErrGone = errors.New("the CleanerRun was deleted while the run went on, and with it what it had written down")
 	// ErrTaken says that another operator carries the run out.
 	ErrTaken = errors.New("another operator carries the run out")
 )
@@ -100,6 +102,9 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 		case live.Phase != was || live.Recoveries != status.Recoveries:
 			return wrap("writing CleanerRun "+run.Name, ErrTaken)
 		default:
+			if status.Copies != nil && live.Copies != nil {
+				status.Copies.Dropped = live.Copies.Dropped // by a sweep
+			}
 			run.Status = status
 			err = j.client.Status().Update(ctx, run)
 		}

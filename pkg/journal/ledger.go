@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -77,8 +78,8 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	case errors.Is(err, errUnclear): // the record may name the parts: then it must be told what became of the victims
 		return l, wrap("writing down what the run intends", err)
 	case errors.Is(err, errTooLarge):
-		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher, let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
-			len(victims), cleaner.MaxCopyBytes())
+		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
+			len(victims), j.maxCopyBytes(cleaner))
 	}
 	dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
@@ -186,7 +187,7 @@ func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
 
 // extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
 func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
-	for {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		var live v1alpha1.CleanerRun
 		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
 			return err
@@ -197,12 +198,9 @@ func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c 
 		kept := c.kept()
 		live.Status.Copies = kept
 		err := j.changeStatus(ctx, &live)
-		if apierrors.IsConflict(err) {
-			continue
-		}
 		if err == nil {
 			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
 		}
 		return err
-	}
+	})
 }

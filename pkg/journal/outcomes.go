@@ -44,6 +44,9 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) erro
 		Index: i, Outcome: outcome.Result,
 		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
 	}
+	if err := l.journal.holds(ctx, l.run); err != nil {
+		return wrap("saving outcomes", err)
+	}
 	now := l.journal.clock.Now()
 	l.mu.Lock()
 	part := &l.parts[i/outcomesPerPart]
@@ -55,7 +58,7 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) erro
 		return nil
 	}
 	defer l.saving.Unlock()
-	if err := l.save(ctx); errors.Is(err, ErrTaken) {
+	if err := l.save(ctx); errors.Is(err, ErrTaken) || errors.Is(err, ErrGone) {
 		return err
 	}
 	return nil
@@ -121,16 +124,27 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 	if readErr != nil {
 		return "", errors.Join(err, readErr)
 	}
-	var live v1alpha1.CleanerRun
-	if readErr := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); readErr != nil {
-		return "", errors.Join(err, readErr)
-	}
-	if live.UID != run.UID || live.Status.Recoveries != run.Status.Recoveries || live.Status.Phase != v1alpha1.RunExecuting {
-		return "", ErrTaken
+	if holdErr := j.holds(ctx, run); holdErr != nil {
+		return "", errors.Join(err, holdErr)
 	}
 	part.ResourceVersion = stored.ResourceVersion
 	err = j.client.Update(ctx, part)
 	return part.ResourceVersion, err
+}
+
+// holds finds out whether the run is still this operator's to carry out.
+func (j *Journal) holds(ctx context.Context, run *v1alpha1.CleanerRun) error {
+	var live v1alpha1.CleanerRun
+	err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && live.UID != run.UID:
+		return ErrGone
+	case err != nil:
+		return wrap("reading CleanerRun "+run.Name, err)
+	case live.Status.Recoveries != run.Status.Recoveries || live.Status.Phase.Final():
+		return ErrTaken
+	}
+	return nil
 }
 
 func encodeOutcomes(outcomes map[int]SavedOutcome) ([]byte, error) {

@@ -56,9 +56,11 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name stri
 	})
 	var size int64
 	for i := range kept {
-		if size += kept[i].Status.Copies.Bytes; size > maxBytes {
-			errs = append(errs, j.drop(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
+		if bytes := kept[i].Status.Copies.Bytes; size+bytes <= maxBytes {
+			size += bytes
+			continue
 		}
+		errs = append(errs, j.drop(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
 	}
 	return unfinished, errors.Join(errs...)
 }
@@ -86,6 +88,9 @@ func holdsCopies(run *v1alpha1.CleanerRun) bool {
 
 // dropOrphan deletes the record of a Cleaner that is gone.
 func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) error {
+	if len(run.OwnerReferences) > 0 {
+		return nil // it goes with its Cleaner
+	}
 	cleaner, err := find(run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil || cleaner != nil {
 		return err
@@ -98,7 +103,7 @@ func (j *Journal) drop(ctx context.Context, run *v1alpha1.CleanerRun, why string
 	if err := j.DropCopies(ctx, run); err != nil {
 		return err
 	}
-	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"copies":{"dropped":%q}}}`, run.UID, why)
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"copies":{"objects":0,"dropped":%q}}}`, run.UID, why)
 	target := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}
 	err := j.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
 	return wrap("writing that the copies of CleanerRun "+run.Name+" were dropped", client.IgnoreNotFound(err))

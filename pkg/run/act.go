@@ -28,7 +28,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	outcomes := planned(plan)
 	if plan.counts != nil && plan.incomplete == nil {
 		if err := r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name); err != nil {
-			return untouched(outcomes, err), err
+			return notActed(outcomes), err
 		}
 	}
 	if record.Spec.Action == v1alpha1.ActionScan {
@@ -41,12 +41,12 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
 	switch {
 	case err != nil && ledger != nil:
-		return r.settleLedger(ctx, ledger, intended, untouched(outcomes, err)), err
+		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
 	case err != nil:
-		return untouched(outcomes, err), err
+		return notActed(outcomes), err
 	}
 	if err := r.protect(ctx, plan); err != nil { // once more, after the intent
-		return r.settleLedger(ctx, ledger, intended, untouched(outcomes, err)), err
+		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
 	}
 	acting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -58,14 +58,15 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		if outcomes[n].Result != v1alpha1.OutcomePlanned {
 			err = guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) })
 		}
-		if errors.Is(err, journal.ErrTaken) {
+		if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
 			stop(err)
 		}
 	})
 	if err := context.Cause(acting); errors.Is(err, journal.ErrTaken) {
 		return outcomes, err
 	}
-	return r.settleLedger(ctx, ledger, intended, untouched(outcomes, context.Cause(acting))), nil
+	plan.stopped = context.Cause(acting)
+	return r.settleLedger(ctx, ledger, intended, untouched(outcomes, plan.stopped)), nil
 }
 
 // intended are the verdicts that are going to be carried out: each victim, and its place among the verdicts.
@@ -146,6 +147,16 @@ func found(ctx context.Context, record *v1alpha1.CleanerRun, outcomes []object.O
 		o := outcomes[i]
 		// k8s-cleaner documents this line for dry runs.
 		log.Info("resource is a match for cleaner", "kind", o.Kind.Kind, "object", objectName(o.Object), "message", o.Message)
+	}
+	return outcomes
+}
+
+// notActed says of all that was going to be touched that it was not, because of what the run's message says.
+func notActed(outcomes []object.Outcome) []object.Outcome {
+	for i := range outcomes {
+		if outcomes[i].Result == v1alpha1.OutcomePlanned {
+			outcomes[i].Result, outcomes[i].Detail = v1alpha1.OutcomeNotActed, "nothing was touched in this run; its message says why"
+		}
 	}
 	return outcomes
 }

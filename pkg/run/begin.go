@@ -107,6 +107,15 @@ func (r *Runner) unrecorded(ctx context.Context, record *v1alpha1.CleanerRun, er
 	if errors.Is(err, journal.ErrTaken) {
 		return record // so does the leader that there is by now
 	}
+	// It may have begun, under another operator, and touched things.
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	switch found, findErr := r.Journal.Find(looking, record.Name); {
+	case findErr != nil && mayPass(findErr):
+		return record // it is looked at again
+	case findErr == nil && found != nil && found.Spec.CleanerUID == record.Spec.CleanerUID && found.Status.Phase == v1alpha1.RunExecuting:
+		return found
+	}
 	reason := v1alpha1.ReasonFailed
 	if apierrors.IsForbidden(err) {
 		reason = v1alpha1.ReasonForbidden

@@ -41,9 +41,10 @@ type plan struct {
 	counts guard.Counts
 	// namespaces are the metadata of the namespaces of the verdicts, for protection.
 	namespaces map[string]*metav1.ObjectMeta
-	// incomplete says why the view is not complete; limit, which limit is exceeded; clock, why ages could not be judged. With
-	// any of them, nothing is touched.
-	incomplete, limit, clock error
+	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
+	incomplete, limit error
+	// clock says why ages could not be judged; stopped, why the run did not come to all that it was going to touch.
+	clock, stopped error
 }
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.

@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -88,10 +90,13 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 // tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
 func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
 	deadline := record.Spec.NominalTime.Add(MaxDuration)
-	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) {
+	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
 		deadline = next.Time
 	}
-	if r.Clock.Now().Before(deadline) {
+	switch {
+	case cleaner.Spec.ResourcePolicySet.AggregatedSelection != "": // an object that did not change may be in use by now
+		return "what was judged together with other objects must be judged again; the next run does"
+	case r.Clock.Now().Before(deadline):
 		return ""
 	}
 	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
@@ -177,6 +182,8 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 		return m.outcome(intent, v1alpha1.OutcomeAbandoned, err.Error())
 	case reason != "":
 		return m.outcome(intent, v1alpha1.OutcomeProtected, reason)
+	case !m.inScope(live):
+		return m.outcome(intent, v1alpha1.OutcomeAbandoned, "namespace "+live.Namespace+" is not selected any more")
 	}
 	changed := func(_ context.Context, now object.Object) (object.Verdict, map[string]any, error) {
 		return object.Verdict{
@@ -190,10 +197,34 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
+// inScope reports whether the object's namespace is still one that the Cleaner selects.
+func (m *remainder) inScope(live object.Object) bool {
+	if live.Namespace == "" {
+		return true
+	}
+	var namespace labels.Set
+	if metadata := m.namespaces[live.Namespace]; metadata != nil {
+		namespace = metadata.Labels
+	}
+	return slices.ContainsFunc(m.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		if s.Kind != live.Kind.Kind || s.Group != live.Kind.Group {
+			return false
+		}
+		if s.NamespaceSelector == "" {
+			return s.Namespace == "" || s.Namespace == live.Namespace
+		}
+		selected, err := labels.Parse(s.NamespaceSelector)
+		return s.Namespace == live.Namespace || err == nil && selected.Matches(namespace)
+	})
+}
+
 // conclude says how the run ended.
 func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
 	what := "and the run was gone on with"
-	if closing := m.closing; closing != "" {
+	left := slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned })
+	if closing := m.closing; closing != "" && !left && !m.failed {
+		what = "when it had dealt with everything"
+	} else if closing != "" {
 		what = "and the run was not gone on with: " + closing
 	} else if m.closingErr != nil {
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)

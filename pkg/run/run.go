@@ -168,7 +168,7 @@ func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
 		if err != nil {
 			log.Error(err, "Could not save the outcomes yet")
 		}
-		return err == nil || errors.Is(err, journal.ErrTaken), nil
+		return err == nil || errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone), nil
 	})
 	if err != nil {
 		log.Error(err, "Gave up saving the outcomes")

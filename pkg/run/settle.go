@@ -68,7 +68,7 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 				outcomes[i] = outcome
 				err = guarded(acting, func() error { return ledger.Record(acting, i, outcome) })
 			}
-			if errors.Is(err, journal.ErrTaken) {
+			if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
 				stop(err)
 			}
 		})

@@ -27,7 +27,11 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		}
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)
 	}
-	switch stopped := context.Cause(ctx); {
+	stopped := context.Cause(ctx)
+	if stopped == nil {
+		stopped = plan.stopped
+	}
+	switch {
 	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
 	case err != nil: // of the operator's own records: it says the way out itself

@@ -93,7 +93,7 @@ func TestBeginningThatIsNotKnown(t *testing.T) {
 			}
 			seen := w.check(t, "after the run")
 			for i := range seen.Records[0].Intents {
-				if got := seen.Records[0].Outcomes[i].Outcome; got != v1alpha1.OutcomeInterrupted {
+				if got := seen.Records[0].Outcomes[i].Outcome; got != v1alpha1.OutcomeNotActed {
 					t.Errorf("the outcome is %q", got)
 				}
 			}

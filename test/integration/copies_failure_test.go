@@ -202,7 +202,7 @@ func TestCopiesBeyondTheirLimit(t *testing.T) {
 			b.threeParts()
 			c := b.cleaner(v1alpha1.ActionDelete, copying(storage), func(c *v1alpha1.Cleaner) { c.Spec.Rollback.MaxBytes = ptr.To[int64](900_000) })
 			run := b.run(c)
-			wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: writing down what the run intends: the copies of the 3 objects take more than 900000 bytes, compressed: set rollback.maxBytes higher, let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back")
+			wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: writing down what the run intends: the copies of the 3 objects take more than 900000 bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back")
 			s.wantNothing(run)
 		})
 	}
