@@ -63,6 +63,8 @@ func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctr
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(run.RefuseRedirects)
 	restConfig.UserAgent = reporter + "/" + versionString()
+	skew := &run.ClockSkew{Clock: clock.RealClock{}}
+	restConfig.Wrap(skew.Wrap)
 	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
 		// One limiter for all clients: each would make its own.
 		restConfig.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(float32(o.qps), max(1, cmp.Or(o.burst, int(o.qps))))
@@ -91,7 +93,7 @@ func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	return mgr, addComponents(mgr, live, plainJSON(restConfig), scripts, o)
+	return mgr, addComponents(mgr, live, plainJSON(restConfig), scripts, skew, o)
 }
 
 func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
@@ -140,10 +142,11 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, o *options) error {
+func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, skew *run.ClockSkew, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
 	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
+	book.CheckClock = skew.Check
 	facts := metrics.New(ctrlmetrics.Registry)
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -159,7 +162,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
-		Clock:      clk, DryRun: o.dryRun, Stopping: executor.ErrStopping,
+		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),

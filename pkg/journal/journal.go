@@ -43,6 +43,8 @@ type Journal struct {
 	clock     clock.PassiveClock
 	// Places are where copies can be kept besides Secrets. They are set before the first use.
 	Places Places
+	// CheckClock says what is wrong with the clock: then no copies are dropped. Nil when nothing can be known of that.
+	CheckClock func() error
 }
 
 // New returns a Journal. namespace is the operator's own, where it keeps state.

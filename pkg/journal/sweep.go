@@ -29,10 +29,15 @@ const runsPerPage = 100
 func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) (unfinished []v1alpha1.CleanerRun, err error) {
 	var kept []v1alpha1.CleanerRun
 	var errs []error
+	var wrong error
 	err = j.eachRun(ctx, func(run *v1alpha1.CleanerRun) {
+		if wrong == nil && j.CheckClock != nil { // now that the server has just answered
+			wrong = j.CheckClock()
+		}
 		switch {
 		case !run.Status.Phase.Final():
 			unfinished = append(unfinished, *run)
+		case wrong != nil:
 		case !holdsCopies(run):
 			errs = append(errs, j.dropOrphan(ctx, run, find))
 		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
@@ -43,6 +48,9 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name stri
 		}
 	})
 	errs = append(errs, err)
+	if wrong != nil {
+		return unfinished, errors.Join(append(errs, fmt.Errorf("no copies are dropped: %w", wrong))...)
+	}
 	slices.SortFunc(kept, func(a, b v1alpha1.CleanerRun) int { // newest first
 		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
 	})

@@ -43,13 +43,13 @@ type plan struct {
 	namespaces map[string]*metav1.ObjectMeta
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error
-	// stopped says why the run did not come to all that it was going to touch.
-	stopped error
+	// clock says why ages could not be judged; stopped, why the run did not come to all that it was going to touch.
+	clock, stopped error
 }
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
-	plan := &plan{who: who, aggregated: expressions.aggregate != nil}
+	plan := &plan{who: who, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
@@ -78,6 +78,7 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
+	r.judgeClock(record, plan)
 	if record.Spec.Action == v1alpha1.ActionScan {
 		return
 	}

@@ -44,7 +44,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	}
 	log.Info("Took over a run that was cut off", "run", record.Name)
 	if cleaner != nil && rest.closing == "" {
-		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.tooLate(cleaner, record))
+		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.wrongClock(), r.tooLate(cleaner, record))
 	}
 	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.resume(ctx, record)

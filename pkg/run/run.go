@@ -58,6 +58,8 @@ type Runner struct {
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
 	Clock   clock.PassiveClock
+	// CheckClock says what is wrong with the Clock: then a run touches nothing. Nil when nothing can be known of that.
+	CheckClock func() error
 	// DryRun makes every run a Scan.
 	DryRun bool
 	// RequireServiceAccount refuses the Cleaners that name no ServiceAccount.
