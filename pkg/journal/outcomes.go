@@ -44,9 +44,6 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) erro
 		Index: i, Outcome: outcome.Result,
 		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
 	}
-	if err := l.journal.holds(ctx, l.run); err != nil {
-		return wrap("saving outcomes", err)
-	}
 	now := l.journal.clock.Now()
 	l.mu.Lock()
 	part := &l.parts[i/outcomesPerPart]
@@ -72,6 +69,9 @@ func (l *Ledger) Flush(ctx context.Context) error {
 }
 
 func (l *Ledger) save(ctx context.Context) error {
+	if err := l.journal.holds(ctx, l.run); err != nil {
+		return wrap("saving outcomes", err)
+	}
 	now := l.journal.clock.Now()
 	l.mu.Lock()
 	l.unsaved, l.saved = 0, now
