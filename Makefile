@@ -11,6 +11,9 @@ PKGS ?= ./...
 TESTFLAGS ?=
 FUZZTIME ?= 20s
 PAIRS ?= 1000000
+FAULT_RUNS ?= 5000
+FAULT_SEED ?= 1
+RACES ?= 10000
 
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
@@ -95,6 +98,11 @@ test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 15m $(TESTFLAGS) $(PKGS)
 
+.PHONY: crash
+crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	CRASH=all KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort | while IFS=: read -r file func; do \
@@ -102,6 +110,13 @@ fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy an
 		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" </dev/null; \
 	done
 	PAIRS=$(PAIRS) go test -run '^TestMillionPairs$$' -count=1 -timeout 60m ./pkg/expr/lua
+
+.PHONY: fault
+fault: ## Run FAULT_RUNS runs behind a proxy that breaks requests, every partial view, and RACES races; FAULT_SEED chooses them.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	KUBEBUILDER_ASSETS=$$assets go test -race -count=1 -timeout 180m -v ./test/faults \
+		-fault-runs=$(FAULT_RUNS) -fault-seed=$(FAULT_SEED) -races=$(RACES) -partial=0 \
+		| { grep -v '^ *--- PASS\|^=== ' || true; }
 
 .PHONY: bench
 bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.

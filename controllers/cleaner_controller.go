@@ -70,17 +70,23 @@ type CleanerReconciler struct {
 	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
 	// DryRun says that every run is a Scan.
 	DryRun bool
+	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
+	RequireServiceAccount bool
+	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
+	JitterWindow time.Duration
 
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
 	unpruned sync.Map
+	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
+	takenUp sync.Map
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns,verbs=get;list;create;delete
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns/status,verbs=update
-// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=create;patch;delete
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns/status,verbs=update;patch
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list
@@ -204,6 +210,7 @@ func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
 	r.unpruned.Delete(name)
+	r.takenUp.Delete(name)
 }
 
 // round is what one Reconcile found out, for after the status is written.

@@ -4,7 +4,6 @@
 package controllers
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -24,88 +22,6 @@ const (
 	// clockSkew is by how much the clock of who asks may be behind the API server's.
 	clockSkew = time.Minute
 )
-
-// assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it cannot.
-func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
-	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
-	if err != nil {
-		cleaner.Status.Schedule = ""
-		message := err.Error()
-		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
-			message += "; " + more
-		}
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, v1alpha1.Truncate(message, maxStatusMessage))
-		return nil, nil
-	}
-	cleaner.Status.Schedule = plan.String()
-	if cleaner.Status.ObservedGeneration != cleaner.Generation {
-		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
-	}
-	if r.mustValidate(cleaner, round) {
-		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
-			return nil, err
-		}
-		reason, message, err := r.Validate(ctx, cleaner)
-		if err != nil {
-			// The run asks again, and does nothing without an answer.
-			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
-			round.unchecked = true
-		}
-		if reason != "" {
-			round.sleep = recheck
-			setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, reason, v1alpha1.Truncate(message, maxStatusMessage))
-			return nil, nil
-		}
-	}
-	words := "It runs " + plan.String() + "."
-	if r.DryRun {
-		words += " The operator runs with --dry-run: nothing is touched."
-	}
-	for _, warning := range plan.Warnings() {
-		words += " Mind: " + warning + "."
-	}
-	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
-		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
-	}
-	if cleaner.IsSuspended() {
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
-		return plan, nil
-	}
-	if exhausted(cleaner) {
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
-			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Mend the script, or ask for a run (%s): when one goes well, the schedule goes on.",
-			cleaner.Status.ExhaustedRuns, v1alpha1.RunRequestedAtAnnotation))
-		return plan, nil
-	}
-	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
-	return plan, nil
-}
-
-// maxExhausted is after how many runs in a row in which scripts used up their time or memory the schedule stops.
-const maxExhausted = 3
-
-// exhausted reports whether the schedule is stopped because of the Cleaner's scripts.
-func exhausted(cleaner *v1alpha1.Cleaner) bool { return cleaner.Status.ExhaustedRuns >= maxExhausted }
-
-// mustValidate is true when the spec is new, was not valid, or may have ceased to be.
-func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round) bool {
-	if cleaner.Status.ObservedGeneration != cleaner.Generation {
-		return true
-	}
-	if round.ended != nil && round.ended.Status.Reason == v1alpha1.ReasonViewIncomplete {
-		return true
-	}
-	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)
-}
-
-// dropIdleCounts clears the counts of a Cleaner that does not count.
-func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
-		return nil
-	}
-	return r.Journal.DropCounts(ctx, cleaner)
-}
 
 // decide plans the next run and picks the one that is due. A nil plan means that the Cleaner cannot run.
 func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round) {
@@ -154,6 +70,7 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 	}
 	planned := r.planned(cleaner, plan, now)
 	status.NextScheduleTime = &metav1.Time{Time: planned}
+	now = now.Add(-r.jitter(cleaner)) // as if the clock were late
 	if planned.After(now) {
 		round.sleep = min(planned.Sub(now), maxSleep)
 		return time.Time{}

@@ -80,6 +80,8 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 	case run == nil && r.isLate(cleaner):
 		round.missed = missedWords(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds")
+	case !r.mayTakeUp(cleaner.Name, active.Name):
+		round.soon = true
 	default:
 		// The message makes the status differ, so that it is written, which fails if the Cleaner is not as it was read.
 		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
@@ -87,6 +89,23 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		round.submit = requestFor(cleaner, active)
 	}
 	return nil
+}
+
+// mayTakeUp reports whether it is time to take the run up, again if that failed: not more often than every so many seconds.
+func (r *CleanerReconciler) mayTakeUp(cleaner, run string) bool {
+	now := r.Clock.Now()
+	last, tried := r.takenUp.Load(cleaner)
+	if at, ok := last.(takenUp); tried && ok && at.run == run && now.Sub(at.time) < recheck {
+		return false
+	}
+	r.takenUp.Store(cleaner, takenUp{run, now})
+	return true
+}
+
+// takenUp is when a run was taken up last by this process.
+type takenUp struct {
+	run  string
+	time time.Time
 }
 
 // recordOf is the record of a run that ended in this process; one that panicked gets one.

@@ -161,9 +161,9 @@ const (
 	OutcomePlanned OutcomeResult = "Planned"
 	// OutcomeMatched is an object that a Scan reports.
 	OutcomeMatched OutcomeResult = "Matched"
-	// OutcomeDeleted is an object that the server deleted for this run.
+	// OutcomeDeleted is an object that the server deleted for this run, as its answer or a live read proves.
 	OutcomeDeleted OutcomeResult = "Deleted"
-	// OutcomeTerminating is an object that the server is deleting for this run and that finalizers or a grace period hold.
+	// OutcomeTerminating is an object that the server is deleting and that finalizers or a grace period hold.
 	OutcomeTerminating OutcomeResult = "Terminating"
 	// OutcomeTransformed is an object that this run changed.
 	OutcomeTransformed OutcomeResult = "Transformed"
@@ -179,6 +179,15 @@ const (
 	OutcomeConflict OutcomeResult = "Conflict"
 	// OutcomeProtected is an object that no Cleaner may touch. It was left alone.
 	OutcomeProtected OutcomeResult = "Protected"
+	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run.
+	OutcomeDryRun OutcomeResult = "DryRun"
+	// OutcomeDenied is an object that an admission webhook, a policy or a quota did not let the run delete or change.
+	OutcomeDenied OutcomeResult = "Denied"
+	// OutcomeKindGone is an object whose kind the API server does not serve any more. It is not known what became of it.
+	OutcomeKindGone OutcomeResult = "KindGone"
+	// OutcomeAbandoned is an object that a run that was cut off did not go on with: it had changed, or it was too late. It was
+	// left alone.
+	OutcomeAbandoned OutcomeResult = "Abandoned"
 	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
 	// exceeded, or the view was not complete.
 	OutcomeNotActed OutcomeResult = "NotActed"
@@ -189,6 +198,11 @@ const (
 	// OutcomeFailed is an object that could not be deleted or changed.
 	OutcomeFailed OutcomeResult = "Failed"
 )
+
+// IsFailure reports whether the run wanted to delete or change the object and could not.
+func (r OutcomeResult) IsFailure() bool {
+	return r == OutcomeFailed || r == OutcomeDenied || r == OutcomeKindGone
+}
 
 // ObjectOutcome is one object and what became of it.
 type ObjectOutcome struct {

@@ -21,21 +21,6 @@ const (
 	ActionScan Action = "Scan"
 )
 
-// Operation is how a label filter compares.
-// +kubebuilder:validation:Enum=Equal;Different;Has;DoesNotHave
-type Operation string
-
-const (
-	// OperationEqual holds when the label has the value.
-	OperationEqual Operation = "Equal"
-	// OperationDifferent holds when the label has another value, or is absent.
-	OperationDifferent Operation = "Different"
-	// OperationHas holds when the label is present.
-	OperationHas Operation = "Has"
-	// OperationDoesNotHave holds when the label is absent.
-	OperationDoesNotHave Operation = "DoesNotHave"
-)
-
 // NotificationType is a channel on which the result of a run is told.
 // +kubebuilder:validation:Enum=CleanerReport;Event
 type NotificationType string
@@ -46,165 +31,6 @@ const (
 	// NotificationEvent records one Event on each object that was handled.
 	NotificationEvent NotificationType = "Event"
 )
-
-// LabelFilter selects objects by one label.
-// +kubebuilder:validation:XValidation:rule="(self.operation in ['Has', 'DoesNotHave']) || has(self.value)",message="operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
-// +kubebuilder:validation:XValidation:rule="self.key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="key must be a label key, for example app or example.com/team"
-// +kubebuilder:validation:XValidation:rule="!has(self.value) || self.value.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
-type LabelFilter struct {
-	// key is the label's key, for example "app" or "example.com/team".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=317
-	Key string `json:"key"`
-
-	// operation compares the label: Equal (has the value), Different (has another value or is absent), Has (is present)
-	// or DoesNotHave (is absent).
-	// +required
-	Operation Operation `json:"operation"`
-
-	// value is what Equal and Different compare with, for example "test". Has and DoesNotHave ignore it.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Value *string `json:"value,omitempty"`
-}
-
-// MatchCondition is one CEL expression that must hold.
-type MatchCondition struct {
-	// name identifies the condition within its selector, for example "unused".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	Name string `json:"name"`
-
-	// expression is a CEL expression that is true or false, for example
-	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
-	// are object, the object as the API server sent it, and now, the time at which the run began.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=16384
-	Expression string `json:"expression"`
-
-	// message says why an object for which the expression holds is selected, for example "failed more than a day ago".
-	// Optional.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
-}
-
-// ResourceSelector selects objects of one kind.
-// +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
-// +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
-// +kubebuilder:validation:XValidation:rule="!has(self.includeEvents) || !self.includeEvents",message="includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
-type ResourceSelector struct {
-	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
-	// +required
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$')",message="group must name one API group, for example apps; write \"\" for the core group; wildcards are not supported"
-	Group string `json:"group"`
-
-	// version is the API version of the kind, for example "v1".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="version must name one API version, for example v1; wildcards are not supported"
-	Version string `json:"version"`
-
-	// kind is the kind of the objects, for example "ConfigMap".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$')",message="kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
-	Kind string `json:"kind"`
-
-	// namespace selects the objects of this namespace. Empty, without a namespaceSelector, means all namespaces. It must
-	// be empty for a cluster-scoped kind.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="namespace must be the name of one namespace; to select several, use namespaceSelector"
-	Namespace string `json:"namespace,omitempty"`
-
-	// namespaceSelector selects namespaces by their labels, as a string in the syntax of kubectl's -l: "env=prod" or
-	// "kubernetes.io/metadata.name notin (a,b)". The namespaces it selects are united with namespace; terminating ones are
-	// skipped. One that matches no namespace selects nothing.
-	// +optional
-	// +kubebuilder:validation:MaxLength=4096
-	NamespaceSelector string `json:"namespaceSelector,omitempty"`
-
-	// labelFilters select objects by their labels. All of them must hold.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
-	LabelFilters []LabelFilter `json:"labelFilters,omitempty"`
-
-	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true.
-	// +optional
-	// +kubebuilder:default=true
-	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`
-
-	// minAgeSeconds skips objects created less than this many seconds ago, for example 86400 for a day. Unset or 0
-	// selects objects of any age.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=3153600000
-	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
-
-	// matchConditions are CEL expressions, all of which must hold for an object to match, as in a ValidatingAdmissionPolicy.
-	// They are asked before evaluate, which sees only the objects for which they hold.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=64
-	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
-
-	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj and returns a table
-	// with matching (bool) and, optionally, message (string). Empty means that every selected object matches.
-	// +optional
-	// +kubebuilder:validation:MaxLength=65536
-	Evaluate string `json:"evaluate,omitempty"`
-
-	// metricSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
-	// judge without metrics.
-	// +optional
-	MetricSource *MetricSource `json:"metricSource,omitempty"`
-
-	// metricQueries of k8s-cleaner are kept and not used: they go with metricSource.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	MetricQueries []MetricQuery `json:"metricQueries,omitempty"`
-
-	// includeEvents of k8s-cleaner is not supported by this version. A Cleaner in which it is true is refused, because its
-	// script would judge without events. Default false.
-	// +optional
-	IncludeEvents *bool `json:"includeEvents,omitempty"`
-
-	// logSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
-	// judge without logs.
-	// +optional
-	LogSource *LogSource `json:"logSource,omitempty"`
-}
-
-// ResourcePolicySet says which objects a Cleaner looks at.
-type ResourcePolicySet struct {
-	// resourceSelectors select objects kind by kind, in this order; their results are put one after the other.
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	ResourceSelectors []ResourceSelector `json:"resourceSelectors"`
-
-	// aggregatedSelection is a Lua script with a function evaluate(), which looks at all selected objects together, in the
-	// global resources, and returns a table with resources: a list of {resource=obj, message="..."}. Empty means that every
-	// selected object matches.
-	// +optional
-	// +kubebuilder:validation:MaxLength=65536
-	AggregatedSelection string `json:"aggregatedSelection,omitempty"`
-
-	// action is the older place of spec.action and means the same. Deprecated: use spec.action.
-	// +optional
-	Action *Action `json:"action,omitempty"`
-}
 
 // DeleteOptions are passed on with each delete.
 type DeleteOptions struct {
@@ -219,6 +45,29 @@ type DeleteOptions struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Orphan;Background;Foreground
 	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
+}
+
+// TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from it.
+// +kubebuilder:validation:Enum=OwnerReferences;Finalizers;RBAC
+type TransformConsent string
+
+const (
+	// ConsentOwnerReferences lets a Transform change metadata.ownerReferences: the garbage collector deletes by them.
+	ConsentOwnerReferences TransformConsent = "OwnerReferences"
+	// ConsentFinalizers lets a Transform change metadata.finalizers: without them, what they wait for is left undone.
+	ConsentFinalizers TransformConsent = "Finalizers"
+	// ConsentRBAC lets a Transform change Roles, ClusterRoles and their bindings.
+	ConsentRBAC TransformConsent = "RBAC"
+)
+
+// TransformOptions say what a Transform may change besides the ordinary.
+type TransformOptions struct {
+	// allow is what a Transform may change that it may not otherwise: OwnerReferences, Finalizers, and RBAC (Roles, ClusterRoles
+	// and their bindings). An object that would be changed in a way that is not allowed is left alone. Default none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=3
+	Allow []TransformConsent `json:"allow,omitempty"`
 }
 
 // BlastRadiusLimit stops a Delete or Transform run that would touch too much. Either limit, when exceeded, stops it.
@@ -260,8 +109,6 @@ type Notification struct {
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
 // +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
-// +kubebuilder:validation:XValidation:rule="!has(self.rollback)",message="rollback is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
-// +kubebuilder:validation:XValidation:rule="!has(self.storeResourcePath) || size(self.storeResourcePath) == 0",message="storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
 	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
@@ -323,12 +170,16 @@ type CleanerSpec struct {
 	Transform string `json:"transform,omitempty"`
 
 	// mergePatch is a JSON merge patch (RFC 7386) that is applied to every matching object, instead of a script in transform,
-	// for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply drops nulls from a
-	// Cleaner that exists already, unless with --server-side. It is used when action is Transform.
+	// for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply drops
+	// nulls, unless with --server-side. It is used when action is Transform.
 	// +optional
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	MergePatch *runtime.RawExtension `json:"mergePatch,omitempty"`
+
+	// transformOptions say what a Transform may change besides the ordinary.
+	// +optional
+	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 
 	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default 1.
 	// +optional
@@ -348,13 +199,20 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Notifications []Notification `json:"notifications,omitempty"`
 
-	// rollback of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing would be
-	// kept of what it deletes.
+	// rollback says where copies of the objects are kept that a Delete or Transform touches, so that they can be brought back.
+	// Unset means the defaults of its fields: copies in Secrets, for seven days.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
-	// storeResourcePath of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because nothing
-	// would be kept of what it deletes.
+	// serviceAccountRef is the ServiceAccount as which the Cleaner reads and acts: everything a run does to the cluster's
+	// objects, it does with that account's rights. Unset means the operator's own rights, unless the operator runs with
+	// --require-service-account.
+	// +optional
+	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
+
+	// storeResourcePath is a directory of the operator's into which a Delete or Transform writes each object as it was, one
+	// YAML file for each object and run, besides the copies that rollback asks for; Secrets are left out. It is the operator's
+	// --copies-path or below it, for example "/copies/audit". These files are never removed by the operator.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	StoreResourcePath string `json:"storeResourcePath,omitempty"`

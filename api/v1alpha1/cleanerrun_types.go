@@ -64,6 +64,10 @@ type CleanerRunSpec struct {
 	// dryRun is true when the operator's --dry-run made the run a Scan.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
+
+	// serviceAccountRef is the ServiceAccount as which the run reads and acts. Unset means the operator's own rights.
+	// +optional
+	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
 
 // CleanerRunStatus is how a run went.
@@ -100,6 +104,19 @@ type CleanerRunStatus struct {
 	// +optional
 	Exhausted bool `json:"exhausted,omitempty"`
 
+	// intent says where it is written down what the run was going to touch. Absent when it touched nothing.
+	// +optional
+	Intent *RunIntent `json:"intent,omitempty"`
+
+	// copies are those that the run made of the objects before it touched them. kubectl cleaner restore brings them back.
+	// Absent when it made none.
+	// +optional
+	Copies *RunCopies `json:"copies,omitempty"`
+
+	// recoveries is how often another operator took the run over, because the one before went away.
+	// +optional
+	Recoveries int32 `json:"recoveries,omitempty"`
+
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
 	// into 256 KiB.
 	// +optional
@@ -132,10 +149,11 @@ type CleanerRunStatus struct {
 // +kubebuilder:printcolumn:name="Considered",type=integer,JSONPath=`.status.considered`
 // +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.matched`
 // +kubebuilder:printcolumn:name="Acted",type=integer,JSONPath=`.status.acted`
+// +kubebuilder:printcolumn:name="Skipped",type=integer,JSONPath=`.status.skipped`
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
+// +kubebuilder:printcolumn:name="Copies",type=integer,JSONPath=`.status.copies.objects`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
-// +kubebuilder:printcolumn:name="Skipped",type=integer,priority=1,JSONPath=`.status.skipped`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.message`
 type CleanerRun struct {

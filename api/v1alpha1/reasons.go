@@ -10,6 +10,15 @@ const (
 	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
 	// ProtectAnnotation, with the value "true" on an object or its namespace, keeps every Cleaner from touching it.
 	ProtectAnnotation = "cleaner/protect"
+	// RestoredFromAnnotation on an object that was brought back holds the UID of the CleanerRun that had deleted it. As long as
+	// it is there, no Cleaner touches the object: removing it confirms that one may.
+	RestoredFromAnnotation = "apps.projectsveltos.io/restored-from"
+	// RunLabel on a part of what a run writes down holds the UID of its CleanerRun, and PartLabel which part it is: intent,
+	// outcomes, copies or, where copies of Secrets are apart from the others, secrets.
+	RunLabel  = "apps.projectsveltos.io/run-uid"
+	PartLabel = "apps.projectsveltos.io/run-part"
+	// PartSecretType is the type of the Secrets that are such parts.
+	PartSecretType = "apps.projectsveltos.io/cleaner-run-part"
 	// CleanerLabel on a CleanerRun holds the UID of its Cleaner.
 	CleanerLabel = "apps.projectsveltos.io/cleaner-uid"
 	// Finalizer stands on Cleaners that k8s-cleaner managed. It is removed when such a Cleaner is deleted.
@@ -35,6 +44,9 @@ const (
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
 	ReasonUnknownKind       = "UnknownKind"
+	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
+	// a reason of RunSucceeded too, of a run that was due before the operator knew.
+	ReasonServiceAccountRequired = "ServiceAccountRequired"
 	// ReasonBudgetExhausted says that the Cleaner's scripts used up their time or memory in several runs in a row. It runs
 	// again when its spec changes, or when it is asked to.
 	ReasonBudgetExhausted = "BudgetExhausted"

@@ -4,6 +4,8 @@
 package v1alpha1
 
 import (
+	"encoding/base64"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,7 +20,8 @@ type ResourceInfo struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// fullResource is a copy of the object that k8s-cleaner kept here. This version writes none.
+	// fullResource is a copy of the object as it was before the run touched it, as JSON, in base64: with rollback.storage
+	// Report only, and never of a Secret. kubectl cleaner restore does not read it, but the copies in Secrets.
 	// +optional
 	FullResource []byte `json:"fullResource,omitempty"`
 }
@@ -72,5 +75,6 @@ const entryOverhead = 160
 // Size is about how many bytes the entry takes in the stored object.
 func (i *ResourceInfo) Size() int {
 	r := i.Resource
-	return entryOverhead + len(r.APIVersion) + len(r.Kind) + len(r.Namespace) + len(r.Name) + len(i.Message)
+	return entryOverhead + len(r.APIVersion) + len(r.Kind) + len(r.Namespace) + len(r.Name) + len(i.Message) +
+		base64.StdEncoding.EncodedLen(len(i.FullResource))
 }

@@ -55,14 +55,6 @@ type LogSource struct {
 	Previous *bool `json:"previous,omitempty"`
 }
 
-// Rollback is where k8s-cleaner keeps copies.
-type Rollback struct {
-	// storage is where the copies are kept.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Storage string `json:"storage,omitempty"`
-}
-
 // NotificationRef names a Secret of k8s-cleaner.
 type NotificationRef struct {
 	// apiVersion is the group and version of what is named: "v1".
@@ -100,7 +92,5 @@ func (c *Cleaner) Unsupported() []string {
 		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
 		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
 	}
-	add(c.Spec.Rollback != nil, "rollback")
-	add(c.Spec.StoreResourcePath != "", "storeResourcePath")
 	return fields
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // defaultNamespace is where k8s-cleaner is installed by default, and where its counts are.
@@ -27,17 +29,25 @@ type options struct {
 	namespace           string // from the environment variable NAMESPACE
 	version             bool
 	dryRun              bool
+	requireAccount      bool
 	leaderElect         bool
+	leaseDuration       time.Duration
+	renewDeadline       time.Duration
+	retryPeriod         time.Duration
 	workers             int
 	concurrentReconcile int
 	qps                 float64
 	burst               int
 	syncPeriod          time.Duration
+	jitterWindow        time.Duration
 	diagnosticsAddress  string
 	insecureDiagnostics bool
 	healthAddress       string
 	protectedNamespaces string
 	maxScriptMemory     bytes
+	copiesPath          string
+	s3Secret            string
+	maxCopies           bytes
 	logLevel            string
 	logFormat           string
 
@@ -47,7 +57,7 @@ type options struct {
 
 // unused are flags of k8s-cleaner that a Deployment may carry over: accepted, with a warning.
 var unused = map[string]bool{ // name: takes no value
-	"disable-telemetry": true, "webhook-port": false, "jitter-window": false, "enable-web": true, "web-port": false, "web-read-only": true,
+	"disable-telemetry": true, "webhook-port": false, "enable-web": true, "web-port": false, "web-read-only": true,
 }
 
 // parseOptions reads the command line. Names may be written as k8s-cleaner's were: with one dash, and with underscores.
@@ -77,18 +87,27 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.version, "version", false, "print the version and exit")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "make every Cleaner act as Scan: nothing is deleted or changed (emergency stop)")
+	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
+	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
+	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")
+	fs.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its lease, and the others try to get it")
 	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
 	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Hour, "how often every Cleaner is looked at again although nothing happened")
+	fs.DurationVar(&o.jitterWindow, "jitter-window", 0, "by how much scheduled runs may start later than they are due, each Cleaner's always by the same, so that not all start at once")
 	fs.StringVar(&o.diagnosticsAddress, "diagnostics-address", ":8443", "where metrics are served over TLS to those who may get /metrics; 0 turns them off")
 	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
 	fs.StringVar(&o.healthAddress, "health-addr", ":9440", "where /healthz and /readyz are served")
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
 	o.maxScriptMemory = sandbox.DefaultMaxMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
+	fs.StringVar(&o.copiesPath, "copies-path", "", "directory below which copies are written for Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
+	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
+	o.maxCopies = journal.DefaultMaxCopiesBytes
+	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {
@@ -130,6 +149,13 @@ func (o *options) validate() error {
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
 	check(int64(o.maxScriptMemory) >= sandbox.MinMaxMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(sandbox.MinMaxMemory, resource.BinarySI))
+	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
+	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
+	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
+	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path", o.copiesPath)
+	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
+	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
+	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)
@@ -176,7 +202,7 @@ func printUsage(fs *flag.FlagSet) {
 		if f.DefValue != "" && f.DefValue != "false" {
 			standard = fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		fmt.Fprintf(fs.Output(), "  --%-24s %s%s\n", f.Name, f.Usage, standard)
+		fmt.Fprintf(fs.Output(), "  --%-27s %s%s\n", f.Name, f.Usage, standard)
 	})
-	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                  the operator's own namespace (default "+defaultNamespace+")")
+	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
 }

@@ -19,9 +19,9 @@ import (
 // standard are the options of an empty command line.
 func standard() *options {
 	return &options{
-		namespace: "projectsveltos", leaderElect: true, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
+		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
-		maxScriptMemory: 512 << 20, logLevel: "info", logFormat: "json",
+		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, logLevel: "info", logFormat: "json",
 	}
 }
 
@@ -38,15 +38,21 @@ func TestOptions(t *testing.T) {
 		"mixed":              {args: []string{"--kube_api-qps=2.5"}, want: func(o *options) { o.qps = 2.5 }},
 		"underscore kept":    {args: []string{"--diagnostics_address=my_host:1"}, want: func(o *options) { o.diagnosticsAddress = "my_host:1" }},
 		"underscore in arg":  {args: []string{"--health_addr", "my_host:1"}, want: func(o *options) { o.healthAddress = "my_host:1" }},
+		"accounts required":  {args: []string{"--require-service-account"}, want: func(o *options) { o.requireAccount = true }},
 		"no leader election": {args: []string{"--leader-elect=false"}, want: func(o *options) { o.leaderElect = false }},
-		"namespace":          {namespace: "mine", want: func(o *options) { o.namespace = "mine" }},
+		"lease": {args: []string{"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s"}, want: func(o *options) {
+			o.leaseDuration, o.renewDeadline, o.retryPeriod = time.Minute, 40*time.Second, 5*time.Second
+		}},
+		"namespace": {namespace: "mine", want: func(o *options) { o.namespace = "mine" }},
 		"protected": {args: []string{"--protected-namespaces= a, b ,"}, want: func(o *options) {
 			o.protectedNamespaces = " a, b ,"
 		}},
 		"last one holds": {args: []string{"--worker-number=3", "--worker-number=4"}, want: func(o *options) { o.workers = 4 }},
 		"version":        {args: []string{"--version"}, want: func(o *options) { o.version = true }},
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
+		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
+		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
 		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +91,8 @@ func TestFlagsOfK8sCleaner(t *testing.T) {
 	want := standard()
 	want.diagnosticsAddress, want.insecureDiagnostics, want.workers, want.concurrentReconcile = ":8080", true, 7, 8
 	want.qps, want.burst, want.syncPeriod, want.healthAddress = 40, 60, 10*time.Minute, ":9441"
-	want.ignored = []string{"--disable-telemetry", "--enable-web", "--jitter-window", "--web-port", "--web-read-only", "--webhook-port"}
+	want.jitterWindow = 5 * time.Second
+	want.ignored = []string{"--disable-telemetry", "--enable-web", "--web-port", "--web-read-only", "--webhook-port"}
 	for name, spell := range spellings {
 		t.Run(name, func(t *testing.T) {
 			var args []string
@@ -112,12 +119,16 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"unknown":           {args: []string{"--no-such-flag"}, want: []string{"flag provided but not defined: -no-such-flag"}},
 		"not a number":      {args: []string{"--worker-number=many"}, want: []string{`invalid value "many" for flag -worker-number`}},
 		"not a flag":        {args: []string{"--dry-run", "true"}, want: []string{`"true" is not a flag; see --help`}},
+		"copies elsewhere":  {args: []string{"--copies-path=copies", "--s3-secret=a/b"}, want: []string{`--copies-path is "copies"; it must be an absolute path`, `--s3-secret is "a/b"; it must be the name of a Secret`}},
 		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--worker-number is 0; it must be at least 1"}},
 		"no reconciler":     {args: []string{"--concurrent-reconciles=-1"}, want: []string{"--concurrent-reconciles is -1; it must be at least 1"}},
 		"negative qps":      {args: []string{"--kube-api-qps=-1"}, want: []string{"--kube-api-qps is -1; it must not be negative (0 means no limit)"}},
 		"negative burst":    {args: []string{"--kube-api-burst=-1"}, want: []string{"--kube-api-burst is -1; it must not be negative"}},
 		"little memory":     {args: []string{"--max-script-memory=100Mi"}, want: []string{"--max-script-memory is 100Mi; it must be at least 384Mi"}},
 		"no memory":         {args: []string{"--max-script-memory=lots"}, want: []string{"write an amount of memory such as 512Mi"}},
+		"broken lease":      {args: []string{"--leader-elect-lease-duration=20500ms"}, want: []string{"--leader-elect-lease-duration is 20.5s; write whole seconds, at least 1s"}},
+		"short lease":       {args: []string{"--leader-elect-lease-duration=10s"}, want: []string{"--leader-elect-renew-deadline is 10s; it must be less than --leader-elect-lease-duration (10s)"}},
+		"rare retries":      {args: []string{"--leader-elect-retry-period=6s"}, want: []string{"--leader-elect-retry-period is 6s; it must be positive, and at most half of --leader-elect-renew-deadline (10s)"}},
 		"no period":         {args: []string{"--sync-period=0s"}, want: []string{"--sync-period is 0s; it must be positive"}},
 		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},
 		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -60,7 +61,10 @@ const (
 // newManager wires everything.
 func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
+	restConfig.Wrap(run.RefuseRedirects)
 	restConfig.UserAgent = reporter + "/" + versionString()
+	skew := &run.ClockSkew{Clock: clock.RealClock{}}
+	restConfig.Wrap(skew.Wrap)
 	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
 		// One limiter for all clients: each would make its own.
 		restConfig.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(float32(o.qps), max(1, cmp.Or(o.burst, int(o.qps))))
@@ -72,19 +76,24 @@ func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctr
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(restConfig, managerOptions(scheme, o))
+	options := managerOptions(scheme, o)
+	lease := &resourcelock.LeaseLock{}
+	if o.leaderElect {
+		var err error
+		if lease, err = electLeader(restConfig, &options, o); err != nil {
+			return nil, err
+		}
+	}
+	mgr, err := ctrl.NewManager(restConfig, options)
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
+	lease.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
 	live, err := client.New(restConfig, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	raw, err := rawClient(restConfig, mgr.GetHTTPClient())
-	if err != nil {
-		return nil, fmt.Errorf("creating a client: %w", err)
-	}
-	return mgr, addComponents(mgr, live, raw, scripts, o)
+	return mgr, addComponents(mgr, live, plainJSON(restConfig), scripts, skew, o)
 }
 
 func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
@@ -122,38 +131,53 @@ func slim(in any) (any, error) {
 	return in, nil
 }
 
-// rawClient speaks plain JSON to absolute paths.
-func rawClient(restConfig *rest.Config, httpClient *http.Client) (rest.Interface, error) {
+// plainJSON is the configuration of a client that speaks plain JSON to absolute paths.
+func plainJSON(restConfig *rest.Config) *rest.Config {
 	plain := rest.CopyConfig(restConfig)
 	plain.GroupVersion = &schema.GroupVersion{}
 	plain.NegotiatedSerializer = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
 	plain.ContentType, plain.AcceptContentTypes = "application/json", "application/json"
-	return rest.RESTClientForConfigAndClient(plain, httpClient)
+	plain.WarningHandler = rest.NoWarnings{} // an admission plugin's may quote a Secret
+	return plain
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, raw rest.Interface, scripts *sandbox.Pool, o *options) error {
+func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, skew *run.ClockSkew, o *options) error {
 	clk := clock.RealClock{}
 	book := journal.New(live, o.namespace, clk)
+	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
+	book.CheckClock = skew.Check
 	facts := metrics.New(ctrlmetrics.Registry)
 	hostname, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("reading the host's name: %w", err)
 	}
+	raw, err := rest.RESTClientForConfigAndClient(plain, mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("creating a client: %w", err)
+	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
+		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount,
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
-		Clock:      clk, DryRun: o.dryRun, Stopping: executor.ErrStopping,
+		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun,
+		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
 	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
+		return err
+	}
+	sweeper := &controllers.Sweeper{
+		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close,
+		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
+	}
+	if err := mgr.Add(sweeper); err != nil {
 		return err
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {

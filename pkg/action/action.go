@@ -8,34 +8,20 @@ package action
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-const (
-	// attempts is how often an object that keeps changing is judged anew before it is left alone.
-	attempts = 3
-	// requestTimeout bounds each change, and readTimeout each reading. A cancelled run does not shorten them: the object in
-	// hand is finished. It is not begun anew, though, so that a stop takes no longer than both.
-	requestTimeout = 20 * time.Second
-	readTimeout    = 5 * time.Second
-)
+// attempts is how often an object that keeps changing is judged anew before it is left alone.
+const attempts = 3
 
-// Again judges an object anew, as it is now. A verdict with Act false says why it is left alone.
-type Again func(ctx context.Context, live object.Object) (object.Verdict, error)
-
-// Change computes the merge patch for an object. A nil patch leaves it as it is.
-type Change func(ctx context.Context, o object.Object) (patch map[string]any, err error)
+// Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a Transform
+// sends to the object as it is now; an empty one leaves it as it is.
+type Again func(ctx context.Context, live object.Object) (verdict object.Verdict, patch map[string]any, err error)
 
 // Actor deletes and changes objects through one REST client.
 type Actor struct {
@@ -47,116 +33,98 @@ func NewActor(client rest.Interface) *Actor { return &Actor{client: client} }
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.
 func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1alpha1.DeleteOptions, again Again) object.Outcome {
-	return a.carryOut(ctx, verdict, again, func(ctx context.Context, o object.Object) (v1alpha1.OutcomeResult, string, error) {
+	ending := func(ctx context.Context, live object.Object) (object.Verdict, map[string]any, error) {
+		if !live.Deleting || verdict.Deleting {
+			return again(ctx, live)
+		}
+		// A delete that came late or twice, or somebody else's: there is nothing left to do.
+		return object.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
+	}
+	return a.carryOut(ctx, verdict, nil, ending, func(ctx context.Context, o object.Object, _ map[string]any) (v1alpha1.OutcomeResult, string, error) {
 		return a.delete(ctx, o, options)
 	})
 }
 
-// Transform changes the object of a verdict by what change returns.
-func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, change Change, again Again) object.Outcome {
-	return a.carryOut(ctx, verdict, again, func(ctx context.Context, o object.Object) (v1alpha1.OutcomeResult, string, error) {
-		return a.transform(ctx, o, change)
-	})
+// Transform changes the object of a verdict by a merge patch.
+func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again) object.Outcome {
+	return a.carryOut(ctx, verdict, patch, again, a.transform)
 }
 
-// attempt tries once, on the object as it was judged. An error is the API server's, or the script's.
-type attempt func(ctx context.Context, o object.Object) (result v1alpha1.OutcomeResult, detail string, err error)
+// attempt tries once, on the object as it was judged. An error is the API server's.
+type attempt func(ctx context.Context, o object.Object, patch map[string]any) (result v1alpha1.OutcomeResult, detail string, err error)
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
-func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, again Again, try attempt) object.Outcome {
+func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again, try attempt) object.Outcome {
 	for range attempts {
-		result, detail, err := try(ctx, verdict.Object)
+		result, detail, err := try(ctx, verdict.Object, patch)
+		stopped := context.Cause(ctx)
 		switch {
 		case err == nil:
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
-		case !apierrors.IsConflict(err):
-			return failed(verdict, err)
+		case stopped != nil && (isConflict(err) || isBusy(err)): // nothing was done, and it is not begun anew
+			return failed(verdict, patch, stopped)
+		case !isConflict(err):
+			return failed(verdict, patch, err)
 		}
-		if stopped := context.Cause(ctx); stopped != nil {
-			return failed(verdict, stopped)
-		}
-		next, outcome := a.judgeAgain(ctx, verdict, again)
+		next, change, outcome := a.judgeAgain(ctx, verdict, patch, again)
 		if outcome != nil {
 			return *outcome
 		}
-		verdict = next
+		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
+			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.
+			return object.Outcome{Verdict: next, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}
+		}
+		verdict, patch = next, change
 	}
 	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeConflict, Detail: "it kept changing; the next run judges it again"}
 }
 
-// judgeAgain reads the live object. It returns the verdict to go on with, or the outcome if there is nothing to go on with.
-func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, again Again) (object.Verdict, *object.Outcome) {
+// judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go
+// on with.
+func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map[string]any, again Again) (object.Verdict, map[string]any, *object.Outcome) {
 	body, err := a.read(ctx, verdict.Object)
 	if isGone(err, verdict.Object) {
-		return verdict, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	}
 	if err != nil {
-		return verdict, ref(failed(verdict, fmt.Errorf("reading it again after a conflict: %w", err)))
+		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("reading it again after a conflict: %w", err)))
 	}
 	live, err := object.New(verdict.Kind, body)
 	if err != nil {
-		return verdict, ref(failed(verdict, err))
+		return verdict, nil, ref(failed(verdict, sent, err))
 	}
 	if live.UID != verdict.UID {
-		return verdict, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: "it was created again under the same name"}
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
-	next, err := again(ctx, live)
+	next, patch, err := again(ctx, live)
 	if err != nil {
-		return verdict, ref(failed(verdict, fmt.Errorf("judging it again after a conflict: %w", err)))
+		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("judging it again after a conflict: %w", err)))
 	}
 	if !next.Act {
-		return verdict, &object.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}
+		return verdict, nil, &object.Outcome{Verdict: next, Result: next.Skip, Detail: next.Reason}
 	}
-	return next, nil
+	return next, patch, nil
 }
+
+// replaced is the detail of OutcomeReplaced.
+const replaced = "it was created again under the same name"
 
 func ref(o object.Outcome) *object.Outcome { return &o }
 
-func failed(verdict object.Verdict, err error) object.Outcome {
-	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: object.Mask(withoutBody(err.Error()), verdict.Object), Err: err}
-}
-
-// withoutBody leaves the object out of the server's message about a patch: it quotes the whole of it, which may be a Secret.
-func withoutBody(message string) string {
-	start := strings.Index(message, `Invalid value: "{`)
-	end := strings.LastIndex(message, `}": `)
-	if start < 0 || end < start {
-		return message
+// Live reads an object as it is now. It is nil when the API server says that there is none of the name.
+func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, error) {
+	body, err := a.read(ctx, o)
+	if isGone(err, o) {
+		return nil, nil
 	}
-	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
-}
-
-func (a *Actor) do(ctx context.Context, request *rest.Request) ([]byte, error) {
-	result := request.Do(ctx)
-	if err := result.Error(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return result.Raw()
-}
-
-// inHand is the context of a request that a cancelled run lets finish.
-func inHand(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
-}
-
-// isGone reports whether the server said of this object that it is not there. Any other 404 speaks of something else: a
-// version that is not served any more, a server that is not the right one, a webhook.
-func isGone(err error, o object.Object) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
-		return false
+	live, err := object.New(o.Kind, body)
+	if err != nil {
+		return nil, err
 	}
-	details := status.Status().Details
-	return details != nil && details.Name == o.Name && !slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
-		return c.Type == metav1.CauseTypeUnexpectedServerResponse
-	})
-}
-
-// read reads the live object.
-func (a *Actor) read(ctx context.Context, o object.Object) ([]byte, error) {
-	request, cancel := inHand(ctx, readTimeout)
-	defer cancel()
-	return a.do(request, a.client.Get().AbsPath(o.Path()))
+	return &live, nil
 }

@@ -9,11 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -21,6 +17,9 @@ import (
 )
 
 func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.DeleteOptions) (v1alpha1.OutcomeResult, string, error) {
+	if o.Deleting && !asksForMore(o, options) {
+		return v1alpha1.OutcomeTerminating, already(o), nil
+	}
 	body := metav1.DeleteOptions{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		Preconditions: &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
@@ -33,75 +32,62 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	if err != nil {
 		return "", "", err
 	}
-	request, cancel := inHand(ctx, requestTimeout)
-	defer cancel()
-	answer, err := a.do(request, a.client.Delete().AbsPath(o.Path()).SetHeader("Content-Type", "application/json").Body(payload))
-	if isUnclear(err) {
-		return a.afterUnclear(ctx, o, err)
-	}
-	if err != nil {
+	answer, code, err := a.send(ctx, a.client.Delete().AbsPath(o.Path()).SetHeader("Content-Type", "application/json").Body(payload))
+	switch {
+	case isUnclear(err):
+		return a.observe(ctx, o, code, err)
+	case err != nil:
 		return "", "", err
-	}
-	result, detail := deleted(o, answer)
-	return result, detail, nil
-}
-
-// isUnclear reports whether the server may have done what it was asked although it did not say so.
-func isUnclear(err error) bool {
-	var status apierrors.APIStatus
-	return err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
-}
-
-// afterUnclear finds out by a live read whether a delete took place whose answer was lost.
-func (a *Actor) afterUnclear(ctx context.Context, o object.Object, lost error) (v1alpha1.OutcomeResult, string, error) {
-	body, err := a.read(ctx, o)
-	if isGone(err, o) {
+	case provesDeletion(answer, code, o):
 		return v1alpha1.OutcomeDeleted, "", nil
 	}
-	if err != nil {
-		return "", "", errors.Join(lost, err)
+	if ending, err := object.New(o.Kind, answer); err == nil && ending.UID == o.UID && ending.Deleting && held(ending) != "" {
+		return v1alpha1.OutcomeTerminating, held(ending), nil
 	}
-	live, err := object.New(o.Kind, body)
+	return a.observe(ctx, o, code, nil)
+}
+
+// asksForMore reports whether a delete can still change how an object ends that is being deleted already: less time, or another way
+// to deal with what depends on it. Without that, one DELETE is enough.
+func asksForMore(o object.Object, options *v1alpha1.DeleteOptions) bool {
 	switch {
+	case options == nil:
+		return false
+	case options.PropagationPolicy != nil:
+		return true
+	case options.GracePeriodSeconds == nil:
+		return false
+	}
+	metadata, err := o.Metadata()
+	return err != nil || metadata.DeletionGracePeriodSeconds == nil || *options.GracePeriodSeconds < *metadata.DeletionGracePeriodSeconds
+}
+
+// provesDeletion reports whether the server's answer says that just this object is gone: most kinds are answered with a Status that
+// has its UID. Any other answer, such as the object as it was, is looked into.
+func provesDeletion(answer []byte, code int, o object.Object) bool {
+	var status metav1.Status
+	return code == http.StatusOK && json.Unmarshal(answer, &status) == nil && status.Kind == "Status" &&
+		status.Status == metav1.StatusSuccess && status.Details != nil && status.Details.UID == o.UID
+}
+
+// observe finds out by a live read what became of an object that was to be deleted. lost is why the answer was lost, if it was.
+func (a *Actor) observe(ctx context.Context, o object.Object, code int, lost error) (v1alpha1.OutcomeResult, string, error) {
+	live, err := a.Live(ctx, o)
+	switch {
+	case isKindGone(err):
+		return "", "", err
+	case err != nil && lost != nil:
+		return "", "", fmt.Errorf("it is not known whether it was deleted: %w", errors.Join(lost, err))
 	case err != nil:
-		return "", "", errors.Join(lost, err)
-	case live.UID != o.UID:
+		return v1alpha1.OutcomeTerminating, fmt.Sprintf("the API server accepted the delete; whether the object is gone could not be read: %v", err), nil
+	case live == nil || live.UID != o.UID:
 		return v1alpha1.OutcomeDeleted, "", nil
-	case !live.Deleting:
+	case live.Deleting:
+		return v1alpha1.OutcomeTerminating, Ending(*live), nil
+	case lost != nil:
 		return "", "", lost
+	case code == http.StatusAccepted:
+		return v1alpha1.OutcomeTerminating, "the API server accepted the delete, and has not begun with it yet", nil
 	}
-	result, detail := deleted(o, body)
-	return result, detail, nil
-}
-
-// deleted reads from the server's answer to a delete whether the object is gone, or still there and ending.
-func deleted(o object.Object, answer []byte) (v1alpha1.OutcomeResult, string) {
-	live, err := object.New(o.Kind, answer)
-	if err != nil || live.UID != o.UID || !live.Deleting {
-		return v1alpha1.OutcomeDeleted, "" // a Status, or the object as it was
-	}
-	metadata, err := live.Metadata()
-	switch {
-	case err != nil:
-		return v1alpha1.OutcomeTerminating, ""
-	case len(metadata.Finalizers)+len(namespaceFinalizers(live)) > 0:
-		finalizers := slices.Concat(metadata.Finalizers, namespaceFinalizers(live))
-		return v1alpha1.OutcomeTerminating, "finalizers hold it: " + strings.Join(finalizers, ", ")
-	case metadata.DeletionGracePeriodSeconds != nil && *metadata.DeletionGracePeriodSeconds > 0:
-		return v1alpha1.OutcomeTerminating, fmt.Sprintf("it has %d s to end", *metadata.DeletionGracePeriodSeconds)
-	}
-	return v1alpha1.OutcomeDeleted, ""
-}
-
-// namespaceFinalizers are those in the spec of a Namespace, which no other kind has: until its content is gone.
-func namespaceFinalizers(live object.Object) []string {
-	var namespace corev1.Namespace
-	if live.Kind.Group != "" || live.Kind.Kind != "Namespace" || json.Unmarshal(live.Raw, &namespace) != nil {
-		return nil
-	}
-	names := make([]string, 0, len(namespace.Spec.Finalizers))
-	for _, name := range namespace.Spec.Finalizers {
-		names = append(names, string(name))
-	}
-	return names
+	return "", "", errors.New("the API server answered that it deleted the object, but the object is still there, and not being deleted")
 }

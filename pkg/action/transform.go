@@ -6,6 +6,8 @@ package action
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -13,29 +15,58 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func (a *Actor) transform(ctx context.Context, o object.Object, change Change) (v1alpha1.OutcomeResult, string, error) {
-	patch, err := change(ctx, o)
-	if err != nil {
-		return "", "", err
-	}
+func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
 	if len(patch) == 0 {
-		return v1alpha1.OutcomeUnchanged, "the script changed nothing", nil
+		return v1alpha1.OutcomeUnchanged, "there is nothing to change", nil
 	}
 	payload, err := guarded(patch, o)
 	if err != nil {
 		return "", "", err
 	}
-	request, cancel := inHand(ctx, requestTimeout)
-	defer cancel()
-	answer, err := a.do(request, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
+	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
+	after, unread := object.New(o.Kind, answer)
+	if err == nil && (unread != nil || after.UID != o.UID) {
+		err = errors.New("the answer is not the object; something between the operator and the API server may have written it")
+	}
+	if isUnclear(err) {
+		return a.afterUnclear(ctx, o, patch, err)
+	}
 	if err != nil {
 		return "", "", err
 	}
-	if after, err := object.New(o.Kind, answer); err == nil && after.ResourceVersion == o.ResourceVersion {
+	if after.ResourceVersion == o.ResourceVersion {
 		return v1alpha1.OutcomeUnchanged, "the API server kept it as it was", nil
 	}
 	return v1alpha1.OutcomeTransformed, "", nil
 }
+
+// afterUnclear finds out by a live read whether a change took place whose answer was lost. It is never sent again: the next run does
+// that, if the object still matches.
+func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch map[string]any, lost error) (v1alpha1.OutcomeResult, string, error) {
+	body, err := a.read(ctx, o)
+	if isGone(err, o) || isKindGone(err) {
+		return "", "", err
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
+	}
+	live, err := object.New(o.Kind, body)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
+	}
+	switch {
+	case live.UID != o.UID:
+		return v1alpha1.OutcomeReplaced, replaced, nil
+	case live.ResourceVersion == o.ResourceVersion: // it did not take place
+		return "", "", lost
+	}
+	if holds, err := object.Holds(live, patch); err == nil && holds {
+		return v1alpha1.OutcomeTransformed, "", nil
+	}
+	return "", "", fmt.Errorf("%s, because somebody else changed it too: %w", unknownChange, lost)
+}
+
+const unknownChange = "it is not known whether it was changed"
 
 // guarded puts the judged resourceVersion into a patch: the server answers 409 when the object has any other.
 func guarded(patch map[string]any, o object.Object) ([]byte, error) {

@@ -73,6 +73,12 @@ const (
 	RunNotBegun    Code = "E-RUN-003"
 	RunFailed      Code = "E-RUN-004"
 	RunTimeout     Code = "E-RUN-005"
+	RunNotFound    Code = "E-RUN-006"
+
+	RestoreNothing      Code = "E-RST-001"
+	RestoreUnreadable   Code = "E-RST-002"
+	RestoreIncomplete   Code = "E-RST-003"
+	RestoreNotConfirmed Code = "E-RST-004"
 )
 
 // codeTable says what each code means.
@@ -121,6 +127,11 @@ func codeTable() [][2]string {
 		{string(RunNotBegun), "the run that was asked for did not begin"},
 		{string(RunFailed), "the run did not do all that it was asked to do"},
 		{string(RunTimeout), "the run goes on for longer than --timeout"},
+		{string(RunNotFound), "the cluster has no run of that name"},
+		{string(RestoreNothing), "the run left nothing that could be brought back"},
+		{string(RestoreUnreadable), "the copies of a run cannot be read, or are not what the run wrote"},
+		{string(RestoreIncomplete), "something that the run touched is not as it was before"},
+		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
 		{string(TestNothing), "there is nothing to test in a directory"},
 	}
 }

@@ -81,11 +81,14 @@ func (s *shared) client(config *rest.Config) (*cluster, error) {
 	if err != nil {
 		return nil, fail(ClusterUnreachable, err, "")
 	}
-	return &cluster{raw}, nil
+	return &cluster{raw, config}, nil
 }
 
 // cluster is an API server.
-type cluster struct{ raw rest.Interface }
+type cluster struct {
+	raw    rest.Interface
+	config *rest.Config
+}
 
 func cleanerPath(name string) string {
 	kind := object.Kind{GroupVersionKind: v1alpha1.GroupVersion.WithKind("Cleaner"), Resource: "cleaners"}

@@ -207,6 +207,32 @@ func TestPreviewForbidden(t *testing.T) {
 		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope   [E-CLU-003]`+"\n")
 }
 
+// A Cleaner that names an account has that account's rights in a run, and the user's in a preview.
+func TestPreviewOfAnAccountsCleaner(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountRef{Namespace: s.namespace, Name: "cleaner"}
+	})
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitDone,
+		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\n",
+		"1 of 1 object matches; 1 would be deleted\n"+
+			"note: a run reads and acts as ServiceAccount NS/cleaner, this preview read with your own rights; to preview as that account: --as system:serviceaccount:NS:cleaner\n"+
+			"hint: to have the operator do this now: kubectl cleaner run unused-NS\n")
+	check(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "account-" + s.namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: "cleaner"}},
+	}))
+	var got session
+	s.eventually(func(ctx context.Context) (bool, error) {
+		got = s.call(ctx, nil, "preview", c.Name, "--as", "system:serviceaccount:"+s.namespace+":cleaner")
+		return got.code == ExitDone, nil
+	})
+	if strings.Contains(got.errOut, "note:") {
+		t.Errorf("it says:\n%s", got.errOut)
+	}
+}
+
 func TestPreviewOfUnknownNames(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()

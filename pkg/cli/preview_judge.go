@@ -80,6 +80,7 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 		}
 		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
 	}
+	j.tellIdentity(cleaner)
 	switch {
 	case found.Incomplete != nil:
 		j.fails(j.conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
@@ -90,6 +91,15 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 		}))
 	}
 	return nil
+}
+
+// tellIdentity says that a run would have other rights than this preview had.
+func (j *previewJob) tellIdentity(cleaner *v1alpha1.Cleaner) {
+	account := cleaner.Spec.ServiceAccountRef
+	if account == nil || j.dump != nil || j.overrides.AuthInfo.Impersonate == account.Username() {
+		return
+	}
+	j.note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
 }
 
 // fails notes that the command exits with a code; an error counts more than a partial view.

@@ -54,10 +54,10 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 }
 
 func colourOf(paint paint, outcome v1alpha1.OutcomeResult) func(string) string {
-	switch outcome {
-	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeMatched:
+	switch {
+	case outcome == v1alpha1.OutcomeDeleted, outcome == v1alpha1.OutcomeTerminating, outcome == v1alpha1.OutcomeTransformed, outcome == v1alpha1.OutcomeMatched:
 		return paint.green
-	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeNotEvaluated:
+	case outcome.IsFailure(), outcome == v1alpha1.OutcomeNotEvaluated:
 		return paint.red
 	}
 	return nil

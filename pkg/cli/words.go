@@ -39,7 +39,7 @@ func (s *crdSchema) reword(d *document, err *field.Error) problem {
 	return d.at(path, code, message, hint)
 }
 
-// ruleWords splits the message of a rule of the CustomResourceDefinition, "rollback is not supported by this version; ...", into
+// ruleWords splits the message of a rule of the CustomResourceDefinition, "logSource is not supported by this version; ...", into
 // the field that it begins with, if the document has it, what is wrong with it, and the way out.
 func (d *document) ruleWords(path, detail string) (code Code, at, message, hint string) {
 	code = FieldRule

@@ -56,12 +56,28 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 		return "it belongs to KubeCleaner", nil
 	case metadata.Annotations[v1alpha1.ProtectAnnotation] == "true":
 		return "it is annotated " + v1alpha1.ProtectAnnotation + `: "true"`, nil
+	case metadata.Annotations[v1alpha1.RestoredFromAnnotation] != "":
+		return fmt.Sprintf("it was brought back from the run with UID %s; to let Cleaners touch it again: %s",
+			metadata.Annotations[v1alpha1.RestoredFromAnnotation], confirmation(o)), nil
 	case namespace != nil && namespace.Annotations[v1alpha1.ProtectAnnotation] == "true":
 		return fmt.Sprintf("namespace %s is annotated %s: \"true\"", o.Namespace, v1alpha1.ProtectAnnotation), nil
 	case group == "" && o.Kind.Kind == "PersistentVolume":
 		return claimed(o)
 	}
 	return "", nil
+}
+
+// confirmation is the command by which a user lets Cleaners touch an object that was brought back.
+func confirmation(o object.Object) string {
+	resource := o.Kind.Resource
+	if o.Kind.Group != "" {
+		resource += "." + o.Kind.Group
+	}
+	command := "kubectl annotate " + resource + " " + o.Name
+	if o.Namespace != "" {
+		command += " -n " + o.Namespace
+	}
+	return command + " " + v1alpha1.RestoredFromAnnotation + "-"
 }
 
 // claimed protects a PersistentVolume that a claim holds.

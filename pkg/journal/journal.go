@@ -18,14 +18,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 var (
 	// ErrOtherCleaner says that a run's name is taken by the run of another Cleaner, an earlier one of the same name.
 	ErrOtherCleaner = errors.New("the run's name is taken by a run of an earlier Cleaner of the same name")
+	// ErrGone says that somebody deleted the run's record while it went on.
+	ErrGone = errors.New("the CleanerRun was deleted while the run went on, and with it what it had written down")
 	// ErrTaken says that another operator carries the run out.
 	ErrTaken = errors.New("another operator carries the run out")
+)
+
+const (
+	// dropTimeout bounds the cleaning up after a run that could not write down what it intends.
+	dropTimeout = 10 * time.Second
+	// readTimeout bounds the reading of a record whose writing was not answered.
+	readTimeout = 5 * time.Second
 )
 
 // Journal writes records through a client that reads the API server, not a cache.
@@ -33,6 +41,10 @@ type Journal struct {
 	client    client.Client
 	namespace string
 	clock     clock.PassiveClock
+	// Places are where copies can be kept besides Secrets. They are set before the first use.
+	Places Places
+	// CheckClock says what is wrong with the clock: then no copies are dropped. Nil when nothing can be known of that.
+	CheckClock func() error
 }
 
 // New returns a Journal. namespace is the operator's own, where it keeps state.
@@ -46,13 +58,15 @@ func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal 
 func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
 	run := &v1alpha1.CleanerRun{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
-			Labels:          map[string]string{v1alpha1.CleanerLabel: string(cleaner.UID)},
-			OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)},
+			Name:   v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
+			Labels: map[string]string{v1alpha1.CleanerLabel: string(cleaner.UID)},
 		},
 		Spec: spec,
 	}
-	err = j.client.Create(ctx, run)
+	if spec.Action == v1alpha1.ActionScan { // any other may hold copies, which outlive the Cleaner
+		run.OwnerReferences = []metav1.OwnerReference{ownedBy(cleaner)}
+	}
+	err = j.create(ctx, run)
 	if !apierrors.IsAlreadyExists(err) {
 		return run, wrap("creating CleanerRun "+run.Name, err)
 	}
@@ -75,46 +89,41 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 	return &run, wrap("reading CleanerRun "+name, err)
 }
 
-// Intend writes down, before anything is touched, what the run is going to touch. Without its success nothing may be. With
-// ErrTaken, run is the record as the other operator wrote it.
-func (j *Journal) Intend(ctx context.Context, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) error {
-	start := run.Status.StartTime
-	intend := func() error {
-		Describe(run, considered, outcomes)
-		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.client.Status().Update(ctx, run)
-		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
-		return err
-	}
-	err := intend()
-	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil {
-			if run.Status.Phase != "" {
-				return ErrTaken
-			}
-			err = intend() // something else changed in the record, such as a label
-		}
-	}
-	return wrap("writing down what the run intends", err)
-}
-
 // Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
-// process wrote last: a record that another operator brought further stays as it is. One that somebody deleted is not written
-// again.
+// process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end. One that somebody
+// deleted is not written again.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	status := run.Status
 	err := j.client.Status().Update(ctx, run)
 	if apierrors.IsConflict(err) {
-		if err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run); err == nil && run.Status.Phase == was {
+		err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run)
+		switch live := run.Status; {
+		case err != nil, isWritten(&live, &status):
+		case live.Phase != was || live.Recoveries != status.Recoveries:
+			return wrap("writing CleanerRun "+run.Name, ErrTaken)
+		default:
+			if status.Copies != nil && live.Copies != nil {
+				status.Copies.Dropped = live.Copies.Dropped // by a sweep
+			}
 			run.Status = status
 			err = j.client.Status().Update(ctx, run)
 		}
 	}
 	run.Status = status // also when the server's answer was not decoded
+	if errors.Is(err, ErrTaken) {
+		run.Status.Phase = was
+	}
 	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
 }
 
-// Prune deletes the Cleaner's oldest finished records beyond its history limits.
+// isWritten reports whether a status is the one that was to be written: an answer may have been lost.
+func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
+	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && live.Notified == status.Notified && live.CompletionTime != nil &&
+		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
+}
+
+// Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until Sweep drops
+// the copies.
 func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var runs v1alpha1.CleanerRunList
 	if err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)}); err != nil {
@@ -128,14 +137,10 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var errs []error
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		left := &bad
-		if was := run.Status.Phase; !was.Final() {
-			if last := cleaner.Status.LastRun; last == nil || !run.Spec.NominalTime.Before(&last.NominalTime) {
-				continue // it may be going on
-			}
-			j.End(run, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before it could write how the run ended.")
-			errs = append(errs, j.Save(ctx, run, was))
+		if !run.Status.Phase.Final() || holdsCopies(run) {
+			continue
 		}
+		left := &bad
 		if run.Status.Phase == v1alpha1.RunCompleted {
 			left = &good
 		}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -26,12 +27,31 @@ const (
 	fieldManager = "kubecleaner"
 )
 
-// WriteReport writes the Report of the Cleaner's name anew. It goes away with the Cleaner.
+// WriteReport writes the Report of the Cleaner's name anew. It goes away with the Cleaner. With the storage Report it shows copies:
+// those of the objects that the run touched or, when it touched none, those that an earlier run put there.
 func (j *Journal) WriteReport(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
+	if cleaner.CopyStorage() != v1alpha1.StorageReport {
+		return j.applyReport(ctx, cleaner, reportSpec(run, outcomes, maxReportBytes))
+	}
+	shown, err := j.shown(ctx, cleaner.Name)
+	if err != nil {
+		return err
+	}
+	if run.Status.Acted > 0 {
+		spec := reportSpec(run, outcomes, maxShownBytes)
+		showBodies(&spec, bodies(run, outcomes, shown), outcomes)
+		return j.applyReport(ctx, cleaner, spec)
+	}
+	earlier := otherThan(shown, outcomes)
+	spec := reportSpec(run, outcomes, maxShownBytes-sizeOf(earlier))
+	return j.applyReport(ctx, cleaner, withEarlier(spec, earlier))
+}
+
+func (j *Journal) applyReport(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.ReportSpec) error {
 	report := &v1alpha1.Report{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Report"},
 		ObjectMeta: metav1.ObjectMeta{Name: cleaner.Name, OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)}},
-		Spec:       reportSpec(run, outcomes),
+		Spec:       spec,
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
 	if err != nil {
@@ -48,9 +68,9 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 	return wrap("deleting Report "+name, client.IgnoreNotFound(j.client.Delete(ctx, report)))
 }
 
-// reportSpec lists what the run handled. What a stopped run would have touched is listed too, and says so, because people
+// reportSpec lists what the run handled, as far as there is room for it. What a stopped run would have touched is listed too, and says so, because people
 // look here for it.
-func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome) v1alpha1.ReportSpec {
+func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
 	if run.Status.Phase != v1alpha1.RunCompleted {
 		spec.Message = run.Status.Message
@@ -64,23 +84,26 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome) v1alpha1.Re
 		case !outcome.Handled(run.Spec.Action):
 			continue
 		}
-		info := v1alpha1.ResourceInfo{
-			Resource: corev1.ObjectReference{
-				APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
-				Namespace: outcome.Namespace, Name: outcome.Name,
-			},
-			Message: message,
-		}
-		if size += info.Size(); size > maxReportBytes {
+		info := v1alpha1.ResourceInfo{Resource: reference(outcome.Object), Message: message}
+		if size += info.Size(); size > room {
 			omitted++
 			continue
 		}
 		spec.ResourceInfo = append(spec.ResourceInfo, info)
 	}
 	if omitted > 0 {
-		spec.Message = strings.TrimSpace(fmt.Sprintf("%s %d more objects are not listed: a Report holds at most %d KiB.", spec.Message, omitted, maxReportBytes>>10))
+		say(&spec, "%d more objects are not listed: a Report holds at most %d KiB.", omitted, maxReportBytes>>10)
 	}
 	return spec
+}
+
+func reference(o object.Object) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: o.Kind.APIVersion(), Kind: o.Kind.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// say adds a sentence to the message.
+func say(spec *v1alpha1.ReportSpec, format string, args ...any) {
+	spec.Message = strings.TrimSpace(spec.Message + " " + fmt.Sprintf(format, args...))
 }
 
 // Describe puts the outcomes, counted and listed as far as they fit, into the run's status.
@@ -104,6 +127,23 @@ func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outc
 	}
 }
 
+// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
+func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	status := &run.Status
+	byUID := make(map[types.UID]*object.Outcome, len(outcomes))
+	status.Matched -= int64(len(outcomes)) // counted as planned
+	for i := range outcomes {
+		count(&status.RunCounts, run.Spec.Action, outcomes[i])
+		byUID[outcomes[i].UID] = &outcomes[i]
+	}
+	for i := range status.Objects {
+		entry := &status.Objects[i]
+		if outcome := byUID[entry.UID]; outcome != nil && entry.Outcome == v1alpha1.OutcomePlanned {
+			entry.Outcome, entry.Reason = outcome.Result, outcome.Detail
+		}
+	}
+}
+
 func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Outcome) {
 	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
 		counts.Failed++
@@ -111,10 +151,10 @@ func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Ou
 	}
 	counts.Matched++
 	switch {
-	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomePlanned:
+	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomeDryRun, outcome.Result == v1alpha1.OutcomePlanned:
 	case outcome.Handled(action):
 		counts.Acted++
-	case outcome.Result == v1alpha1.OutcomeFailed:
+	case outcome.Result.IsFailure():
 		counts.Failed++
 	default:
 		counts.Skipped++

@@ -59,6 +59,12 @@ func Changes(value, patch map[string]any) map[string]any {
 	return changes
 }
 
+// Holds reports whether the object is already as a merge patch makes it. Numbers in the patch must be json.Number.
+func Holds(o Object, patch map[string]any) (bool, error) {
+	value, err := o.Value()
+	return err == nil && Changes(value, patch) == nil, err
+}
+
 // equal compares JSON values. 1 and 1.0 are the same number.
 func equal(a, b any) bool {
 	switch a := a.(type) {

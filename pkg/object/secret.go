@@ -4,6 +4,7 @@
 package object
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -25,6 +26,18 @@ func Mask(text string, objects ...Object) string {
 		return text
 	}
 	return Masker(objects...)(text)
+}
+
+// Patch stands for what a merge patch would put into the object, for Mask: those values need not be in the object.
+func (o Object) Patch(patch map[string]any) Object {
+	if !o.IsSecret() || len(patch) == 0 {
+		return Object{Kind: o.Kind, Raw: JSON("{}")}
+	}
+	raw, err := json.Marshal(patch)
+	if err != nil {
+		raw = nil // which cannot be read, so that nothing of the text is shown
+	}
+	return Object{Kind: o.Kind, Raw: raw}
 }
 
 // Masker is Mask for many texts.
@@ -109,27 +122,59 @@ func commonPrefix(a, b string) int {
 
 func secretValues(o Object) (values []string, ok bool) {
 	var secret struct {
-		Data map[string]string `json:"data"`
+		Data       map[string]any `json:"data"`
+		StringData map[string]any `json:"stringData"`
 	}
-	if json.Unmarshal(o.Raw, &secret) != nil {
+	decoder := json.NewDecoder(bytes.NewReader(o.Raw))
+	decoder.UseNumber()
+	if decoder.Decode(&secret) != nil {
 		return nil, false
 	}
-	for _, encoded := range secret.Data {
-		decoded, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil {
-			continue
-		}
-		plain := string(decoded)
-		quoted := strconv.Quote(plain)
-		for _, value := range []string{
-			encoded, strings.TrimRight(encoded, "="), plain, strings.TrimSpace(plain), onOneLine(plain), quoted[1 : len(quoted)-1],
-		} {
-			if len(value) >= minSecret {
-				values = append(values, value)
+	for _, value := range secret.Data {
+		for _, text := range leaves(value) {
+			decoded, err := base64.StdEncoding.DecodeString(text)
+			if err != nil { // a patch may have by mistake what the API server refuses, and quotes
+				values = append(values, formsOf(text)...)
+				continue
 			}
+			values = append(values, text)
+			values = append(values, formsOf(string(decoded))...)
 		}
 	}
-	return values, true
+	for _, value := range secret.StringData {
+		for _, text := range leaves(value) {
+			values = append(values, formsOf(text)...)
+		}
+	}
+	return slices.DeleteFunc(values, func(value string) bool { return len(value) < minSecret }), true
+}
+
+// formsOf is how a value may be written in a text.
+func formsOf(plain string) []string {
+	encoded, quoted := base64.StdEncoding.EncodeToString([]byte(plain)), strconv.Quote(plain)
+	return []string{
+		encoded, strings.TrimRight(encoded, "="), plain, strings.TrimSpace(plain), onOneLine(plain), quoted[1 : len(quoted)-1],
+	}
+}
+
+// leaves are the texts and numbers in a value, which in a patch need not be a text.
+func leaves(value any) []string {
+	var found []string
+	switch value := value.(type) {
+	case string:
+		found = append(found, value)
+	case json.Number:
+		found = append(found, value.String())
+	case map[string]any:
+		for _, inner := range value {
+			found = append(found, leaves(inner)...)
+		}
+	case []any:
+		for _, inner := range value {
+			found = append(found, leaves(inner)...)
+		}
+	}
+	return found
 }
 
 // onOneLine is a value as messages have it.

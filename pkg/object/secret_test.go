@@ -33,6 +33,31 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// What a patch would put into a Secret is hidden as what is in it: also what the API server would refuse.
+func TestMaskHidesWhatAPatchWouldSet(t *testing.T) {
+	secret := Object{Kind: Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: []byte(`{"data":{"a":"aHVudGVyMg=="}}`)}
+	for name, test := range map[string]struct{ patch, text, want string }{
+		"plain":                {`{"data":{"b":"bmV3LXBhc3N3b3Jk"}}`, "it is new-password.", "it is ******."},
+		"base64":               {`{"data":{"b":"bmV3LXBhc3N3b3Jk"}}`, "it is bmV3LXBhc3N3b3Jk.", "it is ******."},
+		"removed":              {`{"data":{"a":null}}`, "it is hunter2.", "it is ******."},
+		"stringData":           {`{"stringData":{"b":"new-password"}}`, "it is new-password.", "it is ******."},
+		"stringData as base64": {`{"stringData":{"b":"new-password"}}`, "it is bmV3LXBhc3N3b3Jk.", "it is ******."},
+		"not base64":           {`{"data":{"b":"new-password!"}}`, "it is new-password!.", "it is ******."},
+		"a number":             {`{"data":{"b":12345678}}`, "it is 12345678.", "it is ******."},
+		"a map":                {`{"data":{"b":{"c":["new-password!"]}}}`, "it is new-password!.", "it is ******."},
+		"no data":              {`{"metadata":{"labels":{"a":"b"}}}`, "it is labelled", "it is labelled"},
+		"data that is no map":  {`{"data":"new-password!"}`, "it is new-password!.", "(left out: the Secret cannot be read)"},
+	} {
+		if got := Mask(test.text, secret, secret.Patch(decoded(t, test.patch))); got != test.want {
+			t.Errorf("%s: %q becomes %q, want %q", name, test.text, got, test.want)
+		}
+	}
+	other := Object{Kind: configMaps()}
+	if got := Mask("it is new-password", other, other.Patch(decoded(t, `{"data":{"b":"new-password"}}`))); got != "it is new-password" {
+		t.Errorf("of another kind: %q", got)
+	}
+}
+
 // One value may be a part of another: then nothing of the longer one may stay.
 func TestMaskTakesTheLongestValue(t *testing.T) {
 	secret := func(raw string) Object {

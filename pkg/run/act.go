@@ -7,52 +7,118 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // parallel is how many objects a run acts on at once.
 const parallel = 16
 
-// act is stages 3 and 4: it writes down what is going to be touched, and touches it. It returns an outcome for each verdict,
-// and the cause when nothing was touched because that could not be written down.
+// act is stages 3 and 4: it writes down what is going to be touched, with copies, and touches it. It returns an outcome for each
+// verdict, and the cause when nothing was touched because that could not be written down. With ErrTaken, what became of the rest is
+// another operator's to find out.
 func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) ([]object.Outcome, error) {
 	outcomes := planned(plan)
 	if plan.counts != nil && plan.incomplete == nil {
 		if err := r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name); err != nil {
-			return untouched(outcomes, err), err
+			return notActed(outcomes), err
 		}
 	}
 	if record.Spec.Action == v1alpha1.ActionScan {
-		return found(ctx, outcomes), nil
+		return found(ctx, record, outcomes), nil
 	}
-	var victims []int
-	for i, verdict := range plan.verdicts {
-		if verdict.Act {
-			victims = append(victims, i)
-		}
-	}
-	if stopped := context.Cause(ctx); len(victims) == 0 || stopped != nil {
+	intended := r.intend(ctx, record, expressions, outcomes)
+	if stopped := context.Cause(ctx); len(intended.victims) == 0 || stopped != nil {
 		return untouched(outcomes, stopped), nil
 	}
-	if err := r.Journal.Intend(ctx, record, plan.considered, outcomes); err != nil {
-		return untouched(outcomes, err), err
+	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
+	switch {
+	case err != nil && ledger != nil:
+		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
+	case err != nil:
+		return notActed(outcomes), err
 	}
 	if err := r.protect(ctx, plan); err != nil { // once more, after the intent
-		return untouched(outcomes, err), err
+		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
 	}
-	workqueue.ParallelizeUntil(ctx, parallel, len(victims), func(i int) {
-		n := victims[i]
-		outcomes[n] = r.actOn(ctx, cleaner, record, expressions, plan, plan.verdicts[n])
+	acting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	workqueue.ParallelizeUntil(acting, parallel, len(intended.victims), func(i int) {
+		n := intended.places[i]
+		one := &one{runner: r, cleaner: cleaner, record: record, expressions: expressions, plan: plan, ledger: ledger, victim: intended.victims[i]}
+		outcomes[n] = one.act(acting, plan.verdicts[n])
+		err := outcomes[n].Err
+		if outcomes[n].Result != v1alpha1.OutcomePlanned {
+			err = guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) })
+		}
+		if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
+			stop(err)
+		}
 	})
-	return untouched(outcomes, context.Cause(ctx)), nil
+	if err := context.Cause(acting); errors.Is(err, journal.ErrTaken) {
+		return outcomes, err
+	}
+	plan.stopped = context.Cause(acting)
+	return r.settleLedger(ctx, ledger, intended, untouched(outcomes, plan.stopped)), nil
+}
+
+// intended are the verdicts that are going to be carried out: each victim, and its place among the verdicts.
+type intended struct {
+	victims []journal.Victim
+	places  []int
+}
+
+// intend finds out what is to be sent. Objects that a Transform would leave as they are, or cannot change, have their outcome then.
+func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expressions *expressions, outcomes []object.Outcome) intended {
+	options := expressions.cleaner.Spec.TransformOptions
+	var result intended
+	for i := range outcomes {
+		outcome := &outcomes[i]
+		if !outcome.Act || context.Cause(ctx) != nil {
+			continue
+		}
+		victim := journal.Victim{Candidate: outcome.Candidate}
+		if record.Spec.Action == v1alpha1.ActionTransform {
+			patch, err := expressions.change(ctx, outcome.Object)
+			outcome.Message = cmp.Or(expressions.messageOf(outcome.Object), outcome.Message)
+			victim.Message = outcome.Message
+			switch stopped := context.Cause(ctx); {
+			case err != nil && stopped != nil && errors.Is(err, stopped):
+				continue
+			case err != nil:
+				*outcome = action.Failed(outcome.Verdict, err)
+				klog.FromContext(ctx).Error(errors.New(outcome.Detail), "Could not act on resource", "action", record.Spec.Action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
+				continue
+			case len(patch) == 0:
+				outcome.Result, outcome.Detail = v1alpha1.OutcomeUnchanged, "there is nothing to change"
+				continue
+			}
+			if reason := guard.Consent(outcome.Kind, patch, options); reason != "" {
+				outcome.Result, outcome.Detail = v1alpha1.OutcomeProtected, reason
+				continue
+			}
+			victim.Patch = patch
+		}
+		result.victims = append(result.victims, victim)
+		result.places = append(result.places, i)
+	}
+	return result
+}
+
+// settleLedger saves what became of every victim.
+func (r *Runner) settleLedger(ctx context.Context, ledger *journal.Ledger, intended intended, outcomes []object.Outcome) []object.Outcome {
+	for i, n := range intended.places {
+		_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[n]) })
+	}
+	r.flush(ctx, ledger)
+	return outcomes
 }
 
 // planned are the outcomes so far: what is left alone, and what is still to be touched.
@@ -68,16 +134,29 @@ func planned(plan *plan) []object.Outcome {
 }
 
 // found are the outcomes of a Scan.
-func found(ctx context.Context, outcomes []object.Outcome) []object.Outcome {
+func found(ctx context.Context, record *v1alpha1.CleanerRun, outcomes []object.Outcome) []object.Outcome {
 	log := klog.FromContext(ctx)
 	for i := range outcomes {
 		if outcomes[i].Result != v1alpha1.OutcomePlanned {
 			continue
 		}
 		outcomes[i].Result = v1alpha1.OutcomeMatched
+		if record.Spec.DryRun {
+			outcomes[i].Result = v1alpha1.OutcomeDryRun
+		}
 		o := outcomes[i]
 		// k8s-cleaner documents this line for dry runs.
 		log.Info("resource is a match for cleaner", "kind", o.Kind.Kind, "object", objectName(o.Object), "message", o.Message)
+	}
+	return outcomes
+}
+
+// notActed says of all that was going to be touched that it was not, because of what the run's message says.
+func notActed(outcomes []object.Outcome) []object.Outcome {
+	for i := range outcomes {
+		if outcomes[i].Result == v1alpha1.OutcomePlanned {
+			outcomes[i].Result, outcomes[i].Detail = v1alpha1.OutcomeNotActed, "nothing was touched in this run; its message says why"
+		}
 	}
 	return outcomes
 }
@@ -94,60 +173,4 @@ func untouched(outcomes []object.Outcome, cause error) []object.Outcome {
 		}
 	}
 	return outcomes
-}
-
-// actOn deletes or changes one object. A panic is this object's failure.
-func (r *Runner) actOn(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan, verdict object.Verdict) (outcome object.Outcome) {
-	log := klog.FromContext(ctx).WithValues("kind", verdict.Kind.Kind, "object", objectName(verdict.Object))
-	defer func() {
-		if p := recover(); p != nil {
-			log.Error(fmt.Errorf("%v", p), "Acting on an object panicked", "stack", string(debug.Stack()))
-			outcome = object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: "a fault of KubeCleaner; please report it with the operator's log"}
-		}
-	}()
-	switch {
-	case !verdict.Act: // protected since it was judged
-		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
-	case record.Spec.Action == v1alpha1.ActionTransform:
-		outcome = r.Actor.Transform(ctx, verdict, expressions.change, r.again(plan, verdict))
-		outcome.Message = cmp.Or(expressions.messageOf(verdict.Object), outcome.Message)
-	default:
-		outcome = r.Actor.Delete(ctx, verdict, cleaner.Spec.DeleteOptions, r.again(plan, verdict))
-	}
-	stopped := context.Cause(ctx)
-	switch {
-	case stopped != nil && errors.Is(outcome.Err, stopped): // its script had not come to an end: nothing was sent
-		outcome.Result, outcome.Err = v1alpha1.OutcomePlanned, nil
-	case outcome.Err != nil:
-		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", record.Spec.Action)
-	case outcome.Handled(record.Spec.Action):
-		log.Info("Acted on resource", "outcome", outcome.Result, "message", outcome.Message)
-	default:
-		log.Info("Left resource alone", "outcome", outcome.Result, "reason", outcome.Detail)
-	}
-	return outcome
-}
-
-// again judges a live object as the run judged it before, protection included.
-func (r *Runner) again(plan *plan, before object.Verdict) action.Again {
-	return func(ctx context.Context, live object.Object) (object.Verdict, error) {
-		next := object.Verdict{Candidate: object.Candidate{Object: live, Selector: before.Selector, Message: before.Message}}
-		next.Skip = v1alpha1.OutcomeChanged
-		if plan.aggregated {
-			next.Reason = "it changed since it was judged together with the others; the next run judges it again"
-			return next, nil
-		}
-		scope := plan.selections[before.Selector].Scope
-		matches, message, err := plan.selectors[before.Selector].Again(ctx, live, scope)
-		if err != nil {
-			return next, err
-		}
-		if !matches {
-			next.Reason = "it changed since it was judged, and does not match any more"
-			return next, nil
-		}
-		klog.FromContext(ctx).V(1).Info("Resource changed and still matches", "object", objectName(live))
-		next.Act, next.Skip, next.Message = true, "", message
-		return next, r.protectOne(plan, &next)
-	}
 }

@@ -11,12 +11,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
-// begin reads the Cleaner and takes the lock. With an error, the record is one that could not be written.
+// begin reads the Cleaner and takes the lock. With an error, the record is one that could not be written, or another operator's.
 func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner, *v1alpha1.CleanerRun, error) {
 	now := metav1.NewTime(r.Clock.Now())
 	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{
@@ -30,7 +32,7 @@ func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner,
 		return nil, r.unrecorded(ctx, record, err), err
 	}
 	record.Spec.CleanerUID, record.Spec.CleanerGeneration = cleaner.UID, cleaner.Generation
-	record.Spec.Action = cleaner.EffectiveAction()
+	record.Spec.Action, record.Spec.ServiceAccountRef = cleaner.EffectiveAction(), cleaner.Spec.ServiceAccountRef
 	if r.DryRun && record.Spec.Action != v1alpha1.ActionScan {
 		record.Spec.Action, record.Spec.DryRun = v1alpha1.ActionScan, true
 	}
@@ -38,24 +40,33 @@ func (r *Runner) begin(ctx context.Context, request Request) (*v1alpha1.Cleaner,
 	if err != nil {
 		return nil, r.unrecorded(ctx, record, err), err
 	}
-	r.takeOver(ctx, begun, record)
-	return cleaner, begun, nil
+	return cleaner, begun, r.takeOver(ctx, cleaner, begun, record, cleaner.IsSuspended() && !request.WhileSuspended)
 }
 
-// takeOver looks at a record that may be another operator's. What it had begun to carry out is over; what it had only planned
-// goes on, unless it would be done differently now: the record must say what is done.
-func (r *Runner) takeOver(ctx context.Context, begun, wanted *v1alpha1.CleanerRun) {
-	same := begun.Spec.Action == wanted.Spec.Action && begun.Spec.DryRun == wanted.Spec.DryRun && begun.Spec.CleanerGeneration == wanted.Spec.CleanerGeneration
+// takeOver looks at a record that may be another operator's. What it had only planned goes on, unless it would be done differently
+// now: the record must say what is done. What it had begun to carry out is gone on with, or closed. An error says that the run is
+// another operator's.
+func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun, wanted *v1alpha1.CleanerRun, suspended bool) error {
+	same := begun.Spec.Action == wanted.Spec.Action && begun.Spec.DryRun == wanted.Spec.DryRun && begun.Spec.CleanerGeneration == wanted.Spec.CleanerGeneration &&
+		ptr.Equal(begun.Spec.ServiceAccountRef, wanted.Spec.ServiceAccountRef)
 	switch {
 	case begun.Status.Phase.Final():
+	case begun.Status.Phase == v1alpha1.RunExecuting && suspended:
+		r.Recover(ctx, begun, cleaner, "the Cleaner was suspended")
+	case begun.Status.Phase == v1alpha1.RunExecuting && !same:
+		r.Recover(ctx, begun, cleaner, "the Cleaner, or the operator's --dry-run, has changed since")
 	case begun.Status.Phase == v1alpha1.RunExecuting:
-		r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, cutOff(begun))
+		r.Recover(ctx, begun, cleaner, "")
 	case !same:
-		r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
+		ended := r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
 			"The operator went away before the run touched anything, and the Cleaner or the operator's --dry-run has changed since; the next run goes by that.")
+		if !ended {
+			return journal.ErrTaken
+		}
 	default:
 		begun.Status.StartTime = wanted.Status.StartTime
 	}
+	return nil
 }
 
 // live reads the Cleaner that was asked for, if it may still run.
@@ -92,6 +103,18 @@ func (r *Runner) unrecorded(ctx context.Context, record *v1alpha1.CleanerRun, er
 		if errors.Is(stopped, r.Stopping) {
 			return record // the next leader carries the run out
 		}
+	}
+	if errors.Is(err, journal.ErrTaken) {
+		return record // so does the leader that there is by now
+	}
+	// It may have begun, under another operator, and touched things.
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	switch found, findErr := r.Journal.Find(looking, record.Name); {
+	case findErr != nil && mayPass(findErr):
+		return record // it is looked at again
+	case findErr == nil && found != nil && found.Spec.CleanerUID == record.Spec.CleanerUID && found.Status.Phase == v1alpha1.RunExecuting:
+		return found
 	}
 	reason := v1alpha1.ReasonFailed
 	if apierrors.IsForbidden(err) {

@@ -23,6 +23,8 @@ import (
 
 // plan is what a run decided before it touches anything.
 type plan struct {
+	// who reads and acts.
+	who        identity
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
@@ -41,18 +43,20 @@ type plan struct {
 	namespaces map[string]*metav1.ObjectMeta
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error
+	// clock says why ages could not be judged; stopped, why the run did not come to all that it was going to touch.
+	clock, stopped error
 }
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
-func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, observer selector.Observer) *plan {
-	plan := &plan{aggregated: expressions.aggregate != nil}
+func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
+	plan := &plan{who: who, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		s, err := selector.New(i, spec, expressions.judge(i), r.Clock.Now())
 		var selection selector.Selection
 		if err == nil {
-			selection = s.Select(ctx, r.Reader, &found)
+			selection = s.Select(ctx, who.reader, &found)
 			err = selection.Err
 		}
 		if err != nil {
@@ -74,6 +78,7 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
+	r.judgeClock(record, plan)
 	if record.Spec.Action == v1alpha1.ActionScan {
 		return
 	}
@@ -138,7 +143,7 @@ func (r *Runner) countOccurrences(ctx context.Context, cleaner *v1alpha1.Cleaner
 }
 
 // protect turns the verdicts on protected objects into skips. It reads the namespaces anew each time: an annotation that was
-// set meanwhile counts.
+// set meanwhile counts. It does so with the operator's own rights: a guard must not depend on whom it guards against.
 func (r *Runner) protect(ctx context.Context, plan *plan) error {
 	names := map[string]bool{}
 	for i := range plan.verdicts {
@@ -157,6 +162,22 @@ func (r *Runner) protect(ctx context.Context, plan *plan) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// namespacesOf reads the namespaces of the victims, for protection.
+func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (map[string]*metav1.ObjectMeta, error) {
+	var names []string
+	for i := range intents {
+		if intents[i].Namespace != "" {
+			names = append(names, intents[i].Namespace)
+		}
+	}
+	slices.Sort(names)
+	found, err := r.Reader.Namespaces(ctx, slices.Compact(names))
+	if err != nil {
+		err = fmt.Errorf("finding out which namespaces are protected: %w", err)
+	}
+	return found, err
 }
 
 func (r *Runner) protectOne(plan *plan, verdict *object.Verdict) error {
@@ -205,7 +226,7 @@ func (r *Runner) total(ctx context.Context, plan *plan) (int64, error) {
 	}
 	var total int64
 	for kind, scope := range scopes {
-		n, err := r.Reader.Count(ctx, kinds[kind], scope)
+		n, err := plan.who.reader.Count(ctx, kinds[kind], scope)
 		if err != nil {
 			return 0, err
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -36,7 +37,7 @@ type PreviewItem struct {
 }
 
 // Preview does what a run does before it touches anything, and needs of the Runner what that needs: Reader, Protection, Scripts
-// and Clock. The observer is told the candidates of the selectors, before aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
+// and Clock. It reads with the Runner's own rights, whatever account the Cleaner names. The observer is told the candidates of the selectors, before aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
 func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observer selector.Observer) (*Preview, error) {
 	expressions, err := r.prepare(ctx, cleaner)
 	if err != nil {
@@ -44,7 +45,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	}
 	defer expressions.close()
 	action := cleaner.EffectiveAction()
-	plan := r.read(ctx, cleaner, expressions, observer)
+	plan := r.read(ctx, cleaner, identity{reader: r.Reader}, expressions, observer)
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	if action != v1alpha1.ActionScan && plan.incomplete == nil {
@@ -79,6 +80,10 @@ func previewItem(ctx context.Context, action v1alpha1.Action, expressions *expre
 			item.Result, item.Err, item.Detail = v1alpha1.OutcomeFailed, err, fmt.Sprintf("it could not be changed: %v", err)
 		case patch == nil:
 			item.Result, item.Detail = v1alpha1.OutcomeUnchanged, "there is nothing to change"
+		default:
+			if reason := guard.Consent(outcome.Kind, patch, expressions.cleaner.Spec.TransformOptions); reason != "" {
+				item.Result, item.Detail, patch = v1alpha1.OutcomeProtected, reason, nil
+			}
 		}
 		item.Patch = patch
 	}

@@ -15,12 +15,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// record is stage 5: what became of every object, and of the run.
-func (r *Runner) record(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
+// record is stage 5: what became of every object, and of the run. It returns false when the run is another operator's.
+func (r *Runner) record(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) bool {
 	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...))
 	record.Status.Exhausted = plan.exhausted(outcomes)
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
-	r.end(ctx, record, phase, reason, message)
+	if !r.end(ctx, record, phase, reason, message) {
+		return false
+	}
 	for _, outcome := range outcomes {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
@@ -31,6 +33,7 @@ func (r *Runner) record(ctx context.Context, record *v1alpha1.CleanerRun, plan *
 	} else {
 		log.Info("Run did not complete", "action", record.Spec.Action, "message", message)
 	}
+	return true
 }
 
 // tell is stage 6: every notification on its own. Whether all were tried, and what could not be delivered, is put into the
@@ -47,7 +50,7 @@ func (r *Runner) tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1
 		}
 	}
 	record.Status.Notified = true
-	r.save(ctx, record, record.Status.Phase)
+	_ = r.save(ctx, record, record.Status.Phase)
 }
 
 // deliver tells the run on one channel. A channel that panics has failed.

@@ -9,11 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
@@ -22,7 +20,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -47,9 +44,12 @@ var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
 // Runner carries out runs with what it is given.
 type Runner struct {
 	// Client reads Cleaners from the API server, not from a cache: a run must not begin by what is not so any more.
-	Client  client.Reader
+	Client client.Reader
+	// Reader and Actor have the operator's own rights. A Cleaner that names a ServiceAccount reads and acts by what As makes;
+	// of the operator's then are only the records and the reading of namespaces for protection.
 	Reader  *selector.Reader
 	Actor   *action.Actor
+	As      As
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
 	// Event is the channel of notifications of type Event.
@@ -58,8 +58,12 @@ type Runner struct {
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
 	Clock   clock.PassiveClock
+	// CheckClock says what is wrong with the Clock: then a run touches nothing. Nil when nothing can be known of that.
+	CheckClock func() error
 	// DryRun makes every run a Scan.
 	DryRun bool
+	// RequireServiceAccount refuses the Cleaners that name no ServiceAccount.
+	RequireServiceAccount bool
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
 	// then left for the next leader to carry out.
 	Stopping error
@@ -82,7 +86,7 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
 	defer cancel()
 	cleaner, begun, err := r.begin(ctx, request)
-	if err != nil || begun.Status.Phase.Final() {
+	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
 	}
 	record = begun
@@ -94,35 +98,51 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 }
 
 func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
+	stop := func(phase v1alpha1.RunPhase, reason, message string) {
+		if r.end(ctx, record, phase, reason, message) {
+			r.tell(ctx, cleaner, record, nil)
+		}
+	}
+	if lacks := r.lacksAccount(record.Spec.ServiceAccountRef); lacks != "" {
+		stop(v1alpha1.RunFailed, v1alpha1.ReasonServiceAccountRequired, "Nothing was read or touched: "+lacks)
+		return
+	}
 	if cleaner.IsSuspended() && !request.WhileSuspended {
-		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The Cleaner was suspended before the run began.")
-		r.tell(ctx, cleaner, record, nil)
+		stop(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The Cleaner was suspended before the run began.")
+		return
+	}
+	who, err := r.identity(record.Spec.ServiceAccountRef)
+	if err != nil {
+		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
 	expressions, err := r.prepare(ctx, cleaner)
 	if err != nil {
-		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
-		r.tell(ctx, cleaner, record, nil)
+		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		return
 	}
 	defer expressions.close()
 
-	plan := r.read(ctx, cleaner, expressions, selector.Observer{})
+	plan := r.read(ctx, cleaner, who, expressions, selector.Observer{})
 	r.judge(ctx, cleaner, record, expressions, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
 	}
 	outcomes, err := r.act(ctx, cleaner, record, expressions, plan)
 	if errors.Is(err, journal.ErrTaken) {
-		return // and nothing was touched here
+		return
 	}
-	r.record(ctx, record, plan, outcomes, err)
-	r.tell(ctx, cleaner, record, outcomes)
+	if r.record(ctx, record, plan, outcomes, err) {
+		r.tell(ctx, cleaner, record, outcomes)
+	}
 }
 
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
+	if r.Journal != nil { // a preview copies nothing
+		problems = append(problems, r.Journal.CopyProblems(cleaner)...)
+	}
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
@@ -133,87 +153,43 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expre
 	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 
-// end ends the record and writes it.
-func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+// end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.
+func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
 	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
-	r.save(ctx, record, was)
+	return !errors.Is(r.save(ctx, record, was), journal.ErrTaken)
+}
+
+// flush saves the outcomes, also when the run was stopped.
+func (r *Runner) flush(ctx context.Context, ledger *journal.Ledger) {
+	log := klog.FromContext(ctx)
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		err := guarded(ctx, func() error { return ledger.Flush(ctx) })
+		if err != nil {
+			log.Error(err, "Could not save the outcomes yet")
+		}
+		return err == nil || errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone), nil
+	})
+	if err != nil {
+		log.Error(err, "Gave up saving the outcomes")
+	}
 }
 
 // save writes the record, also when the run was stopped. It tries for a while: a record that stays behind reads as a run that
 // goes on.
-func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) {
+func (r *Runner) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	log := klog.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := r.Journal.Save(ctx, record, was)
-		if err != nil {
+	var err error
+	gaveUp := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		if err = guarded(ctx, func() error { return r.Journal.Save(ctx, record, was) }); err != nil {
 			log.Error(err, "Could not write the record of the run yet")
 		}
-		return err == nil, nil
+		return err == nil || errors.Is(err, journal.ErrTaken), nil
 	})
-	if err != nil {
-		log.Error(err, "Gave up writing the record of the run")
+	if gaveUp != nil {
+		log.Error(gaveUp, "Gave up writing the record of the run")
 	}
-}
-
-// recoverRun turns a panic into the failure of this run.
-func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
-	if p := recover(); p != nil {
-		klog.FromContext(ctx).Error(fmt.Errorf("%v", p), "Run panicked", "stack", string(debug.Stack()))
-		r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
-			fmt.Sprintf("The run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p))
-	}
-}
-
-// Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
-// nothing. An error means that the cluster could not be asked.
-func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
-	problems, err := Problems(ctx, cleaner, r.Scripts)
-	faults := []error{err}
-	var unknown []error
-	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		field := fmt.Sprintf("resourceSelectors[%d]", i)
-		s, err := selector.New(i, spec, selector.Judge{}, r.Clock.Now())
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", field, err))
-			continue
-		}
-		var kind *selector.UnknownKindError
-		if _, err := s.Resolve(ctx, r.Reader); errors.As(err, &kind) {
-			unknown = append(unknown, fmt.Errorf("%s: %w", field, err))
-			continue
-		} else if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", field, err))
-			continue
-		}
-		wrong, err := r.checkTypes(ctx, spec)
-		if wrong != nil {
-			problems = append(problems, inField(field+".", wrong)...)
-		}
-		faults = append(faults, err)
-	}
-	reason = v1alpha1.ReasonUnknownKind
-	if len(problems) > 0 {
-		reason = v1alpha1.ReasonInvalidExpression
-	}
-	if all := errors.Join(append(problems, unknown...)...); all != nil {
-		message = oneLine(all)
-		return reason, message, nil
-	}
-	return "", "", errors.Join(faults...)
-}
-
-// checkTypes checks matchConditions against the kind's schema, where the cluster has one.
-func (r *Runner) checkTypes(ctx context.Context, spec v1alpha1.ResourceSelector) (wrong, fault error) {
-	program, _ := cel.Compile(spec.MatchConditions) // what does not compile was said already
-	if len(spec.MatchConditions) == 0 || program == nil {
-		return nil, nil
-	}
-	types, err := r.Reader.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
-	if err != nil || types == nil {
-		return nil, err
-	}
-	return cel.Check(spec.MatchConditions, types), nil
+	return err
 }
 
 // objectName names an object in logs.

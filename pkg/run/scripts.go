@@ -113,7 +113,7 @@ func (e *expressions) change(ctx context.Context, o object.Object) (map[string]a
 	if message != "" {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.messages[o.UID] = object.Mask(message, o)
+		e.messages[o.UID] = object.Mask(message, o, o.Patch(patch))
 	}
 	return patch, nil
 }

@@ -18,23 +18,24 @@ import (
 // maxMessage bounds a record's message in bytes.
 const maxMessage = 4096
 
-// forbiddenHint is the way out of a refusal.
-const forbiddenHint = "Give the operator the right in the ClusterRole for what Cleaners may touch (config/rbac/cleaner_targets_role.yaml), or select less."
-
 // conclude says in which phase the run ends, for which reason, and in a sentence.
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
 	touched := touchedWords(record, outcomes)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
 		if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
-			message += ". " + forbiddenHint
+			message += ". " + forbiddenHint(message, record.Spec.ServiceAccountRef)
 		}
 		return phase, reason, v1alpha1.Truncate(message, maxMessage)
 	}
-	switch stopped := context.Cause(ctx); {
+	stopped := context.Cause(ctx)
+	if stopped == nil {
+		stopped = plan.stopped
+	}
+	switch {
 	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
-	case err != nil:
-		return end(v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), "Nothing was touched: "+oneLine(err))
+	case err != nil: // of the operator's own records: it says the way out itself
+		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case plan.incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(plan.incomplete, v1alpha1.ReasonViewIncomplete),
 			"Nothing was touched, because the view was not complete: "+oneLine(plan.incomplete))
@@ -44,18 +45,18 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	var first *object.Outcome
 	reason := v1alpha1.ReasonPartiallyFailed
 	for i := range outcomes {
-		if outcomes[i].Result != v1alpha1.OutcomeFailed {
+		if !outcomes[i].Result.IsFailure() {
 			continue
 		}
 		if first == nil {
 			first = &outcomes[i]
 		}
-		reason = reasonFor(outcomes[i].Err, reason)
+		reason = reasonOf(outcomes[i], reason)
 	}
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
 	}
-	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record))
+	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record)+clockWords(plan))
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
@@ -66,6 +67,14 @@ func reasonFor(err error, otherwise string) string {
 		return v1alpha1.ReasonForbidden
 	}
 	return otherwise
+}
+
+// reasonOf is reasonFor of an object. What was denied is not for want of rights, whatever code the denial has.
+func reasonOf(outcome object.Outcome, otherwise string) string {
+	if outcome.Result == v1alpha1.OutcomeDenied {
+		return otherwise
+	}
+	return reasonFor(outcome.Err, otherwise)
 }
 
 // forbidden looks through joined errors too, where errors.As stops at the first that fits.
@@ -97,20 +106,27 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 	case done == "":
 		return text + "."
 	}
-	var ending, gone int64
+	results := map[v1alpha1.OutcomeResult]int64{}
 	for _, outcome := range outcomes {
-		switch {
-		case outcome.Result == v1alpha1.OutcomeTerminating:
-			ending++
-		case outcome.Result == v1alpha1.OutcomeGone && outcome.Handled(record.Spec.Action):
-			gone++
-		}
+		results[outcome.Result]++
 	}
+	ending, gone := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone]
+	if record.Spec.Action != v1alpha1.ActionDelete {
+		gone = 0 // they are left alone
+	}
+	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
 	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone, done)
 	for _, part := range []struct {
 		n     int64
 		words string
-	}{{ending, "being deleted"}, {gone, "gone already"}, {counts.Skipped, "left alone"}, {counts.Failed, "failed"}} {
+	}{
+		{ending, "being deleted"},
+		{gone, "gone already"},
+		{counts.Skipped, "left alone"},
+		{denied, "denied"},
+		{kindGone, "whose kind is not served any more"},
+		{counts.Failed - denied - kindGone, "failed"},
+	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)
 		}
@@ -143,16 +159,6 @@ func muchWords(record *v1alpha1.CleanerRun) string {
 		return ""
 	}
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
-}
-
-// cutOff says what is known of a run whose operator went away.
-func cutOff(record *v1alpha1.CleanerRun) string {
-	text := fmt.Sprintf("The operator went away while the run was acting. Of %s, those listed as %s may have been dealt with or not; what still matches is judged again by the next run.",
-		objects(record.Status.Matched), v1alpha1.OutcomePlanned)
-	if record.Status.ObjectsOmitted > 0 {
-		text += fmt.Sprintf(" So may the %d that the record had no room for.", record.Status.ObjectsOmitted)
-	}
-	return text
 }
 
 func objects(n int64) string {

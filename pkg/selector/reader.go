@@ -160,6 +160,9 @@ func (r *Reader) listOnce(ctx context.Context, path, labelSelector string, limit
 		if meta.Continue == "" {
 			return nil
 		}
+		if meta.Continue == token {
+			return errors.New("the list has no end: the server repeats a page")
+		}
 		token = meta.Continue
 	}
 }
@@ -222,7 +225,7 @@ func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*me
 	found := make(map[string]*metav1.ObjectMeta, len(names))
 	for _, name := range names {
 		body, err := r.get(ctx, namespaceKind().Path("", name))
-		if apierrors.IsNotFound(err) {
+		if object.IsAbsent(err, name) {
 			continue
 		}
 		if err != nil {

@@ -47,7 +47,7 @@ var errWrong = errors.New("a variant gave a wrong result or none")
 // bench makes a cluster, fills it, measures, prints and clears away.
 func bench(ctx context.Context, s settings, out io.Writer) error {
 	fmt.Fprintf(out, "Starting etcd and kube-apiserver ...\n")
-	env, err := testenv.Start(ctx, testenv.Options{CRDs: []string{}})
+	env, err := testenv.Start(ctx, testenv.Options{})
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,12 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	if err != nil {
 		return err
 	}
-	t := &trial{settings: s, kubeconfig: env.Kubeconfig, server: api, out: out}
+	stream, err := startStreaming(ctx, env.Dir)
+	if err != nil {
+		return err
+	}
+	defer stream.stop()
+	t := &trial{settings: s, kubeconfig: env.Kubeconfig, stream: stream, server: api, out: out}
 	chosen := t.chosen()
 	found, err := t.measureAll(ctx, chosen)
 	if ctx.Err() != nil {
@@ -85,14 +90,21 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 type trial struct {
 	settings
 	kubeconfig string
+	stream     *streaming
 	server     server
 	out        io.Writer
 }
 
 func (t *trial) chosen() []variant {
-	return slices.DeleteFunc(variants(), func(v variant) bool {
-		return v.name != floorName && t.only != nil && !t.only.MatchString(v.name)
-	})
+	all := variants()
+	floors := map[string]bool{floorName: true}
+	wanted := func(v variant) bool { return t.only == nil || t.only.MatchString(v.name) }
+	for _, v := range all {
+		if wanted(v) {
+			floors[v.floor] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(v variant) bool { return !floors[v.name] && !wanted(v) })
 }
 
 // measureAll measures all variants in turn, several times over, so that what slows the machine down for a while slows down
@@ -136,7 +148,16 @@ func (t *trial) measureOne(ctx context.Context, v variant) (sample, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, variantTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, "-variant", v.name, "-kubeconfig", t.kubeconfig, "-cpuprofile", t.profileOf(v),
+	if v.prepare != nil {
+		if err := v.prepare(ctx, t.server.client); err != nil {
+			return sample{}, err
+		}
+	}
+	kubeconfig := t.kubeconfig
+	if v.stream > 0 {
+		kubeconfig = t.stream.path(v.stream)
+	}
+	cmd := exec.CommandContext(ctx, self, "-variant", v.name, "-kubeconfig", kubeconfig, "-cpuprofile", t.profileOf(v),
 		"-pods", strconv.Itoa(t.load.Pods), "-configmaps", strconv.Itoa(t.load.ConfigMaps))
 	var answer, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &answer, &complaint

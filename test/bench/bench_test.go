@@ -118,16 +118,19 @@ func TestVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		target           target
 		ratio, megabytes float64
+		growth           float64
 		want             string
 	}{
-		"none":   {target{}, 9, 999, ""},
-		"met":    {target{1, 64}, 1, 64, "met"},
-		"slow":   {target{1, 64}, 1.01, 64, "missed: time"},
-		"large":  {target{1, 64}, 0.5, 65, "missed: memory"},
-		"both":   {target{1, 64}, 2, 65, "missed: time, memory"},
-		"no max": {target{1, 0}, 1, 999, "met"},
+		"none":   {target{}, 9, 999, 9, ""},
+		"met":    {target{ratio: 1, memoryMB: 64}, 1, 64, 9, "met"},
+		"slow":   {target{ratio: 1, memoryMB: 64}, 1.01, 64, 9, "missed: time"},
+		"large":  {target{ratio: 1, memoryMB: 64}, 0.5, 65, 9, "missed: memory"},
+		"both":   {target{ratio: 1, memoryMB: 64}, 2, 65, 9, "missed: time, memory"},
+		"flat":   {target{growth: 1.1}, 9, 999, 1.1, "met"},
+		"grown":  {target{growth: 1.1}, 9, 999, 1.11, "missed: memory"},
+		"no max": {target{ratio: 1}, 1, 999, 9, "met"},
 	} {
-		if got := c.target.verdict(c.ratio, c.megabytes); got != c.want {
+		if got := c.target.verdict(c.ratio, c.megabytes, c.growth); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -139,7 +142,7 @@ func TestRow(t *testing.T) {
 		samples[i].Wall, samples[i].CPU = time.Duration(ms)*time.Millisecond, time.Second
 		samples[i].Server, samples[i].Memory = effort{2 * time.Second, 39}, memory{Resident: 50 << 20, SharedOnce: 40 << 20, Anonymous: 10 << 20}
 	}
-	got := row(variant{name: "x", target: target{1, 64}}, samples, 0.4)
+	got := row(variant{name: "x", target: target{ratio: 1, memoryMB: 64}}, samples, []sample{{measured: measured{Wall: 400 * time.Millisecond}, Memory: memory{Resident: 50 << 20}}})
 	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

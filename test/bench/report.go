@@ -30,10 +30,9 @@ func printReport(ctx context.Context, out io.Writer, api server, s settings, cho
 		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n\n", defaultObjects)
 	}
 	rows := [][]string{{"variant", "wall s", "min-max", "x floor", "client CPU s", "server CPU s", "etcd reads", "RSS MB", "text once", "anon", "target", "met?"}}
-	floor := median(found[floorName], wall)
 	for _, v := range chosen {
 		if samples := found[v.name]; len(samples) > 0 {
-			rows = append(rows, row(v, samples, floor))
+			rows = append(rows, row(v, samples, found[cmp.Or(v.floor, floorName)]))
 		} else {
 			rows = append(rows, []string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"})
 		}
@@ -46,9 +45,10 @@ func printReport(ctx context.Context, out io.Writer, api server, s settings, cho
 	return nil
 }
 
-func row(v variant, samples []sample, floor float64) []string {
-	walls, ratio := sorted(samples, wall), median(samples, wall)/floor
-	resident := median(samples, func(s sample) float64 { return megabytes(s.Memory.Resident) })
+func row(v variant, samples, floor []sample) []string {
+	walls, ratio := sorted(samples, wall), median(samples, wall)/median(floor, wall)
+	resident := median(samples, residentMemory)
+	growth := resident / median(floor, residentMemory)
 	return []string{
 		v.name,
 		fmt.Sprintf("%.2f", median(samples, wall)), fmt.Sprintf("%.2f-%.2f", walls[0], walls[len(walls)-1]), fmt.Sprintf("%.2f", ratio),
@@ -58,7 +58,7 @@ func row(v variant, samples []sample, floor float64) []string {
 		fmt.Sprintf("%.0f", resident),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.SharedOnce) })),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.Anonymous) })),
-		v.target.String(), v.target.verdict(ratio, resident),
+		v.target.String(), v.target.verdict(ratio, resident, growth),
 	}
 }
 
@@ -71,15 +71,18 @@ func (t target) String() string {
 	if t.memoryMB > 0 {
 		parts = append(parts, fmt.Sprintf("%d MB", t.memoryMB))
 	}
+	if t.growth > 0 {
+		parts = append(parts, fmt.Sprintf("<= %.1f x RSS", t.growth))
+	}
 	return strings.Join(parts, ", ")
 }
 
-func (t target) verdict(ratio, residentMB float64) string {
+func (t target) verdict(ratio, residentMB, growth float64) string {
 	var missed []string
 	if t.ratio > 0 && ratio > t.ratio {
 		missed = append(missed, "time")
 	}
-	if t.memoryMB > 0 && residentMB > float64(t.memoryMB) {
+	if t.memoryMB > 0 && residentMB > float64(t.memoryMB) || t.growth > 0 && growth > t.growth {
 		missed = append(missed, "memory")
 	}
 	switch {
@@ -114,6 +117,8 @@ func printTable(out io.Writer, rows [][]string) {
 }
 
 func wall(s sample) float64 { return s.Wall.Seconds() }
+
+func residentMemory(s sample) float64 { return megabytes(s.Memory.Resident) }
 
 func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,16 @@ type site struct {
 	config *rest.Config
 	client rest.Interface
 	pool   *sandbox.Pool
+	// start is when the work began that counts, and cpu the CPU time until then.
+	start time.Time
+	cpu   time.Duration
+	fault error
+}
+
+// begin begins to count, anew if the work so far was but to get ready.
+func (s *site) begin() {
+	s.cpu, s.fault = ownCPU()
+	s.start = time.Now()
 }
 
 func (s *site) connect() (err error) {
@@ -56,21 +67,17 @@ func measure(ctx context.Context, v variant, l load, kubeconfig, cpuProfile stri
 	if err != nil {
 		return err
 	}
-	cpu, err := ownCPU()
-	if err != nil {
+	s.begin()
+	if err := errors.Join(v.work(ctx, s), s.fault); err != nil {
 		return err
 	}
-	start := time.Now()
-	if err := v.work(ctx, s); err != nil {
-		return err
-	}
-	took := measured{Wall: time.Since(start)}
+	took := measured{Wall: time.Since(s.start)}
 	s.pool.Close() // a child's CPU time is known when it has ended
 	end, err := ownCPU()
 	if err != nil {
 		return err
 	}
-	took.CPU = end - cpu
+	took.CPU = end - s.cpu
 	if err := stop(); err != nil {
 		return err
 	}

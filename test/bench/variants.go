@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -21,6 +23,7 @@ var scripts embed.FS
 type target struct {
 	ratio    float64 // of the floor's wall time
 	memoryMB int64   // resident, all processes together
+	growth   float64 // of the floor's resident memory
 }
 
 // variant is one way to do the work.
@@ -29,9 +32,20 @@ type variant struct {
 	work   func(context.Context, *site) error // fails if the result is wrong
 	target target
 	proves string
+	// floor is the variant that the ratio is to. Empty is the floor of reading.
+	floor string
+	// prepare makes what the work uses up. Nil when it uses up nothing.
+	prepare func(context.Context, rest.Interface) error
+	// stream is how many Pods the streaming server has that the variant works on. Zero is the API server.
+	stream int
 }
 
-const floorName = "floor"
+const (
+	floorName       = "floor"
+	deleteFloorName = "deletes only"
+	patchFloorName  = "patches only"
+	streamFloorName = "stream of 20,000"
+)
 
 // variants are all there are, the floor first.
 func variants() []variant {
@@ -45,28 +59,52 @@ func variants() []variant {
 			proves: "What the API server itself needs to send all Pods: what the rows below have above it is ours.",
 		},
 		{
-			name: "Lua, per Pod", work: judgePods(script("succeeded")), target: target{1.0, 64},
+			name: "Lua, per Pod", work: judgePods(script("succeeded")), target: target{ratio: 1.0, memoryMB: 64},
 			proves: "Whether judging every Pod with a script, in a limited child, takes no longer than reading them.",
 		},
 		{
-			name: "Lua, per Pod, pages of 500", work: onOldServer(judgePods(script("succeeded"))), target: target{1.2, 64},
+			name: "Lua, per Pod, pages of 500", work: onOldServer(judgePods(script("succeeded"))), target: target{ratio: 1.2, memoryMB: 64},
 			proves: "The same on a server before Kubernetes 1.33, where large pages would cost the server memory.",
 		},
 		{
-			name: "CEL, per Pod", work: judgePods(conditions), target: target{1.0, 64},
+			name: "CEL, per Pod", work: judgePods(conditions), target: target{ratio: 1.0, memoryMB: 64},
 			proves: "The same condition in CEL, which needs no child.",
 		},
 		{
-			name: "typical script", work: judgePods(script("typical")), target: target{1.1, 0},
+			name: "typical script", work: judgePods(script("typical")), target: target{ratio: 1.1},
 			proves: "Whether a script of a dozen lines, with annotations, times and containers, is still hidden behind the list.",
 		},
 		{
-			name: "script that reads everything", work: judgePods(script("everything")), target: target{5, 0},
+			name: "script that reads everything", work: judgePods(script("everything")), target: target{ratio: 5},
 			proves: "The worst case: nothing is saved by decoding only what is read, and the interpreter is what takes the time.",
 		},
 		{
-			name: "aggregated script", work: findUnused, target: target{1.5, 300},
+			name: "aggregated script", work: findUnused, target: target{ratio: 1.5, memoryMB: 300},
 			proves: "A script that looks at all Pods and ConfigMaps together: its memory, unlike the others', grows with their number.",
+		},
+		{
+			name: deleteFloorName, work: deleteOnly, floor: deleteFloorName, prepare: prepareVictims(v1alpha1.ActionDelete),
+			proves: "The least for a client that deletes 5,000 ConfigMaps with preconditions, 16 at a time, and knows which: the row below is to it.",
+		},
+		{
+			name: "run with Delete", work: carryOutRun, floor: deleteFloorName, target: target{ratio: 1.5}, prepare: prepareVictims(v1alpha1.ActionDelete),
+			proves: "What a whole run takes longer, for listing, judging, the intent, the copies and the outcomes, all acknowledged.",
+		},
+		{
+			name: patchFloorName, work: patchOnly, floor: patchFloorName, prepare: prepareVictims(v1alpha1.ActionTransform),
+			proves: "The same floor for a client that patches them.",
+		},
+		{
+			name: "run with Transform", work: carryOutRun, floor: patchFloorName, target: target{ratio: 1.5}, prepare: prepareVictims(v1alpha1.ActionTransform),
+			proves: "The same for a run that changes a label.",
+		},
+		{
+			name: streamFloorName, work: judgeStream(few), floor: streamFloorName, stream: few,
+			proves: "A script on 20,000 Pods of a server that makes them up while it sends them, for the memory it takes.",
+		},
+		{
+			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
+			proves: "Whether memory stays the same with fifty times as many: it does not grow with what is looked at, only with what matches.",
 		},
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -92,11 +94,30 @@ func TestYAML(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range blocks(t, "../../README.md", "yaml") {
+	for _, text := range append(blocks(t, "../../README.md", "yaml"), blocks(t, "../../docs/identity.md", "yaml")...) {
 		var cleaner v1alpha1.Cleaner
 		strict(t, text, &cleaner)
 		if _, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&cleaner); err != nil || cleaner.Spec.Schedule == "" {
-			t.Errorf("%v: the Cleaner of the README is %+v", err, cleaner)
+			t.Errorf("%v: the Cleaner of the README or of docs/identity.md is %+v", err, cleaner)
 		}
+	}
+}
+
+// The page on copies shows a Cleaner, what to add to the operator's Deployment, and the Secret of a bucket.
+func TestCopies(t *testing.T) {
+	texts := blocks(t, "../../docs/copies.md", "yaml")
+	if len(texts) != 3 {
+		t.Fatalf("there are %d blocks, want 3", len(texts))
+	}
+	var cleaner v1alpha1.Cleaner
+	strict(t, texts[0], &cleaner)
+	if cleaner.CopyStorage() != v1alpha1.StorageVolume || cleaner.CopyRetention().Hours() != 30*24 || cleaner.MaxCopyBytes() != 128<<20 {
+		t.Errorf("the Cleaner asks for %+v", cleaner.Spec.Rollback)
+	}
+	strict(t, texts[1], &appsv1.Deployment{})
+	var secret corev1.Secret
+	strict(t, texts[2], &secret)
+	if len(secret.StringData) != 7 {
+		t.Errorf("the Secret holds %v", secret.StringData)
 	}
 }

@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,11 +113,20 @@ func TestFinalizerMakesItTerminating(t *testing.T) {
 // denyDelete makes a policy that denies deleting the ConfigMap, and waits until it does.
 func (b *bench) denyDelete(name, message string) {
 	b.t.Helper()
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "deny-" + b.namespace}}
+	b.deny(admissionv1.Delete, name, message)
+	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		return b.user.Delete(ctx, b.named(name), client.DryRunAll) != nil, nil
+	}))
+}
+
+// deny makes a policy that denies doing something to a ConfigMap.
+func (b *bench) deny(operation admissionv1.OperationType, name, message string) {
+	b.t.Helper()
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: strings.ToLower("deny-" + string(operation) + "-" + b.namespace)}}
 	policy.Spec.MatchConstraints = &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 		ResourceNames: []string{name},
 		RuleWithOperations: admissionv1.RuleWithOperations{
-			Operations: []admissionv1.OperationType{admissionv1.Delete},
+			Operations: []admissionv1.OperationType{operation},
 			Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
 		},
 	}}}
@@ -131,9 +141,6 @@ func (b *bench) denyDelete(name, message string) {
 		_ = b.user.Delete(context.Background(), binding)
 		_ = b.user.Delete(context.Background(), policy)
 	})
-	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		return b.user.Delete(ctx, b.named(name), client.DryRunAll) != nil, nil
-	}))
 }
 
 // Admission denies: that object fails with the policy's message, the others continue.
@@ -146,9 +153,13 @@ func TestDeniedDeleteFailsThatObjectOnly(t *testing.T) {
 	b.denyDelete("guarded", "the audit needs it")
 	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))
 	run := b.run(c)
-	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "3 of 3 objects matched; 2 deleted, 1 failed. The first failure was on ConfigMap "+b.namespace+"/guarded: ", "the audit needs it")
+	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "3 of 3 objects matched; 2 deleted, 1 denied. The first failure was on ConfigMap "+b.namespace+"/guarded: ", "the audit needs it")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3, Acted: 2, Failed: 1})
-	wantOutcome(t, run, "guarded", v1alpha1.OutcomeFailed, "the audit needs it")
+	wantOutcome(t, run, "guarded", v1alpha1.OutcomeDenied)
+	said := "ValidatingAdmissionPolicy 'deny-delete-" + b.namespace + "' with binding 'deny-delete-" + b.namespace + "' denied request: the audit needs it"
+	if got := run.Status.Objects[1].Reason; got != said {
+		t.Fatalf("the reason is %q, want the policy's own words, %q", got, said)
+	}
 	b.wantNames("guarded")
 	if run.Status.Phase != v1alpha1.RunFailed {
 		t.Fatalf("the phase is %s", run.Status.Phase)

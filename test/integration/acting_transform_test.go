@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -138,8 +140,8 @@ func TestTransformResults(t *testing.T) {
 		want   v1alpha1.OutcomeResult
 		reason string
 	}{
-		"nothing":              {`obj.data.stale = "no"`, v1alpha1.OutcomeUnchanged, "the script changed nothing"},
-		"nil":                  {`return nil`, v1alpha1.OutcomeUnchanged, "the script changed nothing"},
+		"nothing":              {`obj.data.stale = "no"`, v1alpha1.OutcomeUnchanged, "there is nothing to change"},
+		"nil":                  {`return nil`, v1alpha1.OutcomeUnchanged, "there is nothing to change"},
 		"without resource":     {`return {message = "x"}`, v1alpha1.OutcomeFailed, "transform: transform returned a table without resource; return {resource=obj}"},
 		"a text":               {`return "x"`, v1alpha1.OutcomeFailed, "transform: transform returned a string"},
 		"an error":             {`error("not today")`, v1alpha1.OutcomeFailed, "transform: line 1: not today"},
@@ -155,5 +157,29 @@ func TestTransformResults(t *testing.T) {
 				t.Fatal(diff)
 			}
 		})
+	}
+}
+
+// TestTransformNeedsConsent for changes whose consequences reach beyond the object.
+func TestTransformNeedsConsent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("held", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/hold"} })
+	b.configMap("free")
+	letGo := func(c *v1alpha1.Cleaner) {
+		c.Spec.Transform = "function transform() obj.metadata.finalizers = nil obj.data = {seen = 'yes'} return {resource = obj} end"
+	}
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, letGo))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "2 of 2 objects matched; 1 changed, 1 left alone.")
+	wantOutcome(t, run, "held", v1alpha1.OutcomeProtected)
+	if held := b.object("held"); len(held.Finalizers) != 1 || len(held.Data) != 0 {
+		t.Fatalf("it was changed: %+v", held)
+	}
+	run = b.run(b.cleaner(v1alpha1.ActionTransform, letGo, func(c *v1alpha1.Cleaner) {
+		c.Spec.TransformOptions = &v1alpha1.TransformOptions{Allow: []v1alpha1.TransformConsent{v1alpha1.ConsentFinalizers}}
+	}))
+	wantOutcome(t, run, "held", v1alpha1.OutcomeTransformed)
+	if held := b.object("held"); len(held.Finalizers) != 0 {
+		t.Fatalf("it was not changed: %+v", held)
 	}
 }

@@ -106,11 +106,11 @@ func TestKubectlGet(t *testing.T) {
 		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE TIME ZONE DURATION REASON MESSAGE LAST RESULT",
 		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age, `\S*`, `\S+s`, "Scheduled", `It runs every day at 03:00 UTC\.`, `1 of 2 objects matched; 1 deleted\.`)
 	wantTable(t, kubectl(t, "", "get", "clr", record),
-		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED FAILED AGE",
-		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", age)
+		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED SKIPPED FAILED COPIES AGE",
+		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", "0", "1", age)
 	wantTable(t, kubectl(t, "", "get", "clr", record, "-o", "wide"),
-		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED FAILED AGE TRIGGER SKIPPED DURATION MESSAGE",
-		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", age, "Manual", "0", `\S+s`, `1 of 2 objects matched; 1 deleted\.`)
+		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED SKIPPED FAILED COPIES AGE TRIGGER DURATION MESSAGE",
+		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", "0", "1", age, "Manual", `\S+s`, `1 of 2 objects matched; 1 deleted\.`)
 	wantTable(t, kubectl(t, "", "get", "clrep", l.now.Name), "NAME ACTION MESSAGE AGE", name, "Delete", "", age)
 
 	all := kubectl(t, "", "get", "kubecleaner", "-o", "name") // the category has all three kinds

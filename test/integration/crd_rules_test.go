@@ -21,8 +21,6 @@ const (
 	noVersion       = "version must name one API version, for example v1; wildcards are not supported"
 	noKind          = "kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
 	noNamespace     = "namespace must be the name of one namespace; to select several, use namespaceSelector"
-	noRollback      = "rollback is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
-	noStore         = "storeResourcePath is not supported by this version; nothing would be kept of what is deleted, so remove it only if that is what you want"
 	noMetrics       = "metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
 	noEvents        = "includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
@@ -45,8 +43,6 @@ var crossRules = []rule{
 	{path: "spec.blastRadiusLimit", good: nil, bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: around("maxPercentage", 10), bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: map[string]any{"maxPercentage": 10, "maxCount": 3}, bad: map[string]any{}, want: noLimit},
-	{path: "spec.rollback", good: nil, bad: around("storage", "Report"), want: noRollback},
-	{path: "spec.storeResourcePath", good: "", bad: "/store", want: noStore},
 	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
 	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
 	{path: sel + ".includeEvents", good: false, bad: true, want: noEvents},

@@ -87,6 +87,8 @@ type option func(*settings)
 type settings struct {
 	config *rest.Config
 	dryRun bool
+	// requireAccount refuses Cleaners without a ServiceAccount.
+	requireAccount bool
 	// old makes the API server one of before the large pages.
 	old bool
 	// gate, if any, is called at the beginning of each run.
@@ -114,20 +116,23 @@ func newBench(t *testing.T, opts ...option) *bench {
 	plain := rest.CopyConfig(config)
 	plain.GroupVersion = &schema.GroupVersion{}
 	plain.NegotiatedSerializer = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
-	raw, err := rest.RESTClientFor(plain)
-	must(t, err)
-	b.wire(raw, s)
+	b.wire(plain, s)
 	b.namespace = b.newNamespace(nil)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operatorNamespace}}
 	must(t, ignoreExists(b.user.Create(t.Context(), ns)))
 	return b
 }
 
-func (b *bench) wire(raw rest.Interface, s settings) {
+func (b *bench) wire(plain *rest.Config, s settings) {
+	connections, err := rest.HTTPClientFor(plain)
+	must(b.t, err)
+	raw, err := rest.RESTClientForConfigAndClient(plain, connections)
+	must(b.t, err)
 	book := journal.New(b.live, operatorNamespace, b.clock)
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = &run.Runner{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
+		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount,
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
@@ -145,7 +150,7 @@ func (b *bench) wire(raw rest.Interface, s settings) {
 	}, func(name string) { b.finished <- name }, b.clock)
 	b.reconciler = &controllers.CleanerReconciler{
 		Client: b.live, Journal: book, Metrics: facts, Events: b.events, Clock: b.clock,
-		Validate: b.runner.Validate, Executor: b.executor, DryRun: s.dryRun,
+		Validate: b.runner.Validate, Executor: b.executor, DryRun: s.dryRun, RequireServiceAccount: s.requireAccount,
 	}
 }
 

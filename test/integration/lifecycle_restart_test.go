@@ -5,6 +5,7 @@ package integration
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +17,11 @@ import (
 func deletes(operators ...*life) int {
 	n := 0
 	for _, l := range operators {
-		n += len(l.requests.paths(http.MethodDelete))
+		for _, path := range l.requests.paths(http.MethodDelete) {
+			if !strings.Contains(path, "/namespaces/"+operatorNamespace+"/secrets/") { // what a run wrote down and took back
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -110,24 +115,15 @@ func TestRestartWhileTheRunActed(t *testing.T) {
 	next.finish()
 	next.wantRecords(first)
 	record := next.records()[0]
-	wantRun(t, &record, v1alpha1.ReasonFailed, "The operator went away while the run was acting. Of 20 objects, those listed as Planned",
-		"those listed as Planned may have been dealt with or not; what still matches is judged again by the next run.")
-	if record.Status.Phase != v1alpha1.RunInterrupted || len(record.Status.Objects) != inHand+4 {
-		t.Fatalf("the record says %s of %d objects", record.Status.Phase, len(record.Status.Objects))
-	}
+	wantRun(t, &record, v1alpha1.ReasonCompleted, "The operator went away while the run was acting, and the run was gone on with. 20 of 20 objects matched; 20 deleted.")
+	wantCounts(t, &record, v1alpha1.RunCounts{Considered: inHand + 4, Matched: inHand + 4, Acted: inHand + 4})
 	for name, outcome := range outcomes(&record) {
-		if outcome != v1alpha1.OutcomePlanned {
-			t.Fatalf("%s is %s, want Planned", name, outcome)
+		if outcome != v1alpha1.OutcomeDeleted {
+			t.Fatalf("%s is %s, want Deleted", name, outcome)
 		}
 	}
-	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "The operator went away")
-	if deletes(next) != 0 || next.now.Status.FailureMessage == nil {
-		t.Fatal("the successor carried on with what it could not know")
-	}
-
-	next.at(first.Add(day)) // the next run judges all of it again
-	next.finish()
-	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "20 deleted")
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "The operator went away")
+	b.wantNames()
 }
 
 // TestTwoOperatorsOneTick lets two operators go for the same nominal time at once: the record's name is the lock.
@@ -148,8 +144,8 @@ func TestTwoOperatorsOneTick(t *testing.T) {
 	}
 	both.Wait()
 	one.wantRecords(first)
-	if n := deletes(one, other); n != 5 {
-		t.Fatalf("%d deletes were sent, want 5", n)
+	if n := deletes(one, other); n < 5 || n > 10 { // the second may take the first for gone; preconditions let one of them delete
+		t.Fatalf("%d deletes were sent, want 5 that count", n)
 	}
 	if record := one.records()[0]; !record.Status.Phase.Final() {
 		t.Fatalf("the phase is %s", record.Status.Phase)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -131,7 +132,9 @@ func answer(r *http.Request, code int, body []byte) *http.Response {
 
 // refusal is an answer with an error of the API server's.
 func refusal(t *testing.T, r *http.Request, status *apierrors.StatusError) *http.Response {
-	body, err := json.Marshal(status.ErrStatus)
+	whole := status.ErrStatus
+	whole.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	body, err := json.Marshal(whole)
 	if err != nil {
 		t.Error(err)
 	}

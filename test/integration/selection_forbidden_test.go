@@ -27,6 +27,7 @@ var operatorRules = []rbacv1.PolicyRule{
 	{APIGroups: []string{"apps.projectsveltos.io"}, Resources: []string{"*"}, Verbs: []string{"*"}},
 	{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list"}},
 	{APIGroups: []string{"events.k8s.io", ""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create", "get", "update", "delete"}},
 }
 
 // limitedUser makes a user who has the operator's own rights and, in the namespace, those of the rule. Without a rule, none.

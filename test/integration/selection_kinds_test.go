@@ -5,6 +5,8 @@ package integration
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -168,9 +170,16 @@ func TestDeadAPIServiceStopsOnlyCleanersOfItsGroup(t *testing.T) {
 // awaitCode waits until the API server answers a path with the code.
 func awaitCode(t *testing.T, path string, code int) {
 	t.Helper()
+	must(t, awaitAnswer(path, func(got int, _ string) bool { return got == code }))
+}
+
+// awaitAnswer waits until the API server answers a path as wanted. It is for any goroutine.
+func awaitAnswer(path string, wanted func(code int, body string) bool) error {
 	web, err := rest.HTTPClientFor(env.Config)
-	must(t, err)
-	must(t, wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	if err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(env.Config.Host, "/")+path, nil)
 		if err != nil {
 			return false, err
@@ -179,6 +188,7 @@ func awaitCode(t *testing.T, path string, code int) {
 		if err != nil {
 			return false, err
 		}
-		return response.StatusCode == code, response.Body.Close()
-	}))
+		body, err := io.ReadAll(response.Body)
+		return wanted(response.StatusCode, string(body)), errors.Join(err, response.Body.Close())
+	})
 }

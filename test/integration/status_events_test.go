@@ -130,7 +130,7 @@ func TestNotificationsDelivered(t *testing.T) {
 	l.finish()
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted) // a channel never fails the run
 	wantCondition(t, l.now, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonUndelivered,
-		"1 of 1 notifications could not be delivered: CleanerReport (CleanerReport): ", `reports "the-report" is forbidden: not for you`)
+		"1 of 1 notifications could not be delivered: CleanerReport (CleanerReport): ", `reports "the-report" is forbidden: User "operator" cannot do that to resource "reports": not for you`)
 	b.requests.setMeddle(nil)
 	l.at(l.first().Add(day))
 	l.finish()
@@ -154,7 +154,7 @@ func TestDryRunIsToldEverywhere(t *testing.T) {
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "The operator runs with --dry-run: nothing is touched.")
 	l.finish()
 	last := l.now.Status.LastRun
-	if l.now.Status.Action != v1alpha1.ActionScan || last.Action != v1alpha1.ActionScan || !last.DryRun || last.Matches[0].Outcome != v1alpha1.OutcomeMatched {
+	if l.now.Status.Action != v1alpha1.ActionScan || last.Action != v1alpha1.ActionScan || !last.DryRun || last.Matches[0].Outcome != v1alpha1.OutcomeDryRun {
 		t.Fatalf("the status is %+v", l.now.Status)
 	}
 	l.wantTold("Completed", "nothing was touched, because the operator runs with --dry-run.")

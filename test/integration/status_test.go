@@ -6,7 +6,7 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -178,7 +178,7 @@ func TestOldMatchesGo(t *testing.T) {
 
 // forbidden is the API server's answer to somebody without the right.
 func forbidden(t *testing.T, r *http.Request, resource, name string) *http.Response {
-	status := apierrors.NewForbidden(schema.GroupResource{Resource: resource}, name, errors.New("not for you"))
+	status := apierrors.NewForbidden(schema.GroupResource{Resource: resource}, name, fmt.Errorf("User %q cannot do that to resource %q: not for you", "operator", resource))
 	status.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	return refusal(t, r, status)
 }

@@ -95,7 +95,7 @@ func TestDryRunOnlyReports(t *testing.T) {
 			var run v1alpha1.CleanerRun
 			must(t, b.user.Get(t.Context(), client.ObjectKey{Name: last.Name}, &run))
 			wantCounts(t, &run, v1alpha1.RunCounts{Considered: 1, Matched: 1})
-			wantOutcome(t, &run, "old", v1alpha1.OutcomeMatched)
+			wantOutcome(t, &run, "old", v1alpha1.OutcomeDryRun)
 			if report := b.reported(c); report.Spec.Action != v1alpha1.ActionScan || !run.Spec.DryRun {
 				t.Fatalf("the Report's action is %s, the record's dryRun %t", report.Spec.Action, run.Spec.DryRun)
 			}

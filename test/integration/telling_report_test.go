@@ -129,7 +129,8 @@ func TestReportAndRecordOf20000Objects(t *testing.T) {
 		Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete,
 	})
 	must(t, err)
-	must(t, book.Intend(t.Context(), record, n, outcomes))
+	_, err = book.Intend(t.Context(), c, record, n, outcomes, nil)
+	must(t, err)
 	book.End(record, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "")
 	must(t, book.Save(t.Context(), record, ""))
 	must(t, book.WriteReport(t.Context(), c, record, outcomes))

@@ -5,13 +5,17 @@ package integration
 
 import (
 	"encoding/json"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -40,6 +44,34 @@ func TestNoSecretValueLeaves(t *testing.T) {
 		}
 		if len(run.Status.Objects) != 1 || (name != "answer" && !strings.Contains(string(text), "it is ******")) {
 			t.Errorf("%s: the record is %s", name, text)
+		}
+	}
+}
+
+// T7: nor a value that a Transform would set, whatever refuses it, and in whatever form.
+func TestNoNewSecretValueLeaves(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "s"}, StringData: map[string]string{"password": "hunter2hunter2"}}
+	must(t, b.user.Create(t.Context(), secret))
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/secrets/s") {
+			return nil, nil
+		}
+		return refusedWith(t, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "s", errors.New("new-password (bmV3LXBhc3N3b3Jk) is weak")))(r)
+	})
+	c := b.cleaner(v1alpha1.ActionTransform, selecting(kind("", "v1", "Secret", b.namespace)), func(c *v1alpha1.Cleaner) {
+		c.Spec.Transform = `function transform() obj.data.password = "bmV3LXBhc3N3b3Jk" return {resource = obj, message = "to bmV3LXBhc3N3b3Jk"} end`
+	})
+	run := b.run(c)
+	wantOutcome(t, run, "s", v1alpha1.OutcomeDenied, "****** (******) is weak")
+	for what, of := range map[string]any{"CleanerRun": b.stored(run), "Cleaner's status": b.reconcile(c).Status} {
+		text, err := json.Marshal(of)
+		must(t, err)
+		for _, value := range []string{"new-password", "bmV3LXBhc3N3b3Jk"} {
+			if strings.Contains(string(text), value) {
+				t.Errorf("the %s holds the value that was to be set: %s", what, text)
+			}
 		}
 	}
 }

@@ -51,8 +51,9 @@ func TestNotFoundOfSomethingElseIsNoSuccess(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{"Content-Type": {"text/plain"}}, Body: body, Request: r}, nil
 	})
 	run := b.run(b.cleaner(v1alpha1.ActionDelete))
-	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "1 failed")
+	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "0 deleted, 1 whose kind is not served any more. ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Failed: 1})
+	wantOutcome(t, run, "old", v1alpha1.OutcomeKindGone)
 }
 
 // F4: the delete was applied and its answer lost: a live read decides.
@@ -88,8 +89,8 @@ func TestTransformOfWhatIsGoneIsNotCounted(t *testing.T) {
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Skipped: 1})
 }
 
-// A run that was cut off does not say what it does not know, nor that it told anybody.
-func TestCutOffRunSaysWhatIsKnown(t *testing.T) {
+// A run that was cut off is brought to its end by the next operator, which counts and tells all of it.
+func TestCutOffRunIsFinishedAndTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", 3)
@@ -103,10 +104,10 @@ func TestCutOffRunSaysWhatIsKnown(t *testing.T) {
 	next.startExecutor()
 	next.at(l.first().Add(time.Minute))
 	next.finish()
-	if got, want := next.now.Status.LastRun.RunCounts, (v1alpha1.RunCounts{Considered: 3, Matched: 3}); got != want {
+	if got, want := next.now.Status.LastRun.RunCounts, (v1alpha1.RunCounts{Considered: 3, Matched: 3, Acted: 3}); got != want {
 		t.Errorf("the counts are %+v, want %+v", got, want)
 	}
-	wantCondition(t, next.now, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonUndelivered, "before its notifications were sent")
+	wantCondition(t, next.now, v1alpha1.ConditionNotificationsDelivered, "True", v1alpha1.ReasonDelivered)
 }
 
 // Runs that were asked for just before the tick do not take the tick's name.

@@ -20,10 +20,8 @@ func TestFieldsThatAreNotHonouredAreRefused(t *testing.T) {
 		"metricSource": func(c *v1alpha1.Cleaner) {
 			selectors(c)[0].MetricSource = &v1alpha1.MetricSource{URL: "http://prometheus"}
 		},
-		"logSource":         func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
-		"includeEvents":     func(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(true) },
-		"rollback":          func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: "Report"} },
-		"storeResourcePath": func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = "/store" },
+		"logSource":     func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
+		"includeEvents": func(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(true) },
 	} {
 		t.Run(field, func(t *testing.T) {
 			c := b.cleaner(v1alpha1.ActionScan)

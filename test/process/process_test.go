@@ -66,12 +66,23 @@ type manager struct {
 	exited chan error
 }
 
+// operatorNamespace is where the managers keep what they write down.
+const operatorNamespace = "default"
+
 // startManager starts a manager and waits until it is ready. It is ended with the test.
 func startManager(t *testing.T, args ...string) *manager {
 	t.Helper()
+	m := launch(t, env.Kubeconfig, args...)
+	eventually(t, "the manager is ready", func(context.Context) (bool, error) { return m.probe("/readyz") == http.StatusOK, nil })
+	return m
+}
+
+// launch starts a manager that reaches the API server by a kubeconfig. It is ended with the test.
+func launch(t *testing.T, kubeconfig string, args ...string) *manager {
+	t.Helper()
 	m := &manager{health: freeAddress(t), log: &logBuffer{}, exited: make(chan error, 1)}
 	m.cmd = exec.Command(binary, append([]string{"--health-addr=" + m.health, "--diagnostics-address=0"}, args...)...)
-	m.cmd.Env = []string{"KUBECONFIG=" + env.Kubeconfig, "NAMESPACE=default", "HOME=" + t.TempDir()}
+	m.cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "NAMESPACE=" + operatorNamespace, "HOME=" + t.TempDir()}
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
 	must(t, m.cmd.Start())
 	go func() {
@@ -85,11 +96,10 @@ func startManager(t *testing.T, args ...string) *manager {
 		case <-time.After(patience):
 			_ = m.cmd.Process.Kill()
 		}
-		if t.Failed() {
-			t.Logf("log of the manager:\n%s", m.log.tail(8000))
+		if text := m.log.tail(8000); t.Failed() && text != "" {
+			t.Logf("log of the manager:\n%s", text)
 		}
 	})
-	eventually(t, "the manager is ready", func(context.Context) (bool, error) { return m.probe("/readyz") == http.StatusOK, nil })
 	return m
 }
 
@@ -165,6 +175,13 @@ func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buffer.Write(p)
+}
+
+// reset forgets what was printed.
+func (l *logBuffer) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buffer = bytes.Buffer{}
 }
 
 func (l *logBuffer) tail(n int) string {

@@ -11,30 +11,35 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/faultproxy"
+	"github.com/kubecleaner/kubecleaner/test/faults"
 )
 
-// The script takes a while for each object, so that there is a middle to stop in.
-const slowTransform = `function transform()
-  local n = 0
-  for i = 1, 2000000 do n = n + i end
-  obj.metadata.labels = {touched = "yes"}
-  return {resource = obj}
-end`
+const touch = `function transform() obj.metadata.labels = {touched = "yes"} return {resource = obj} end`
 
 // SIGTERM cancels mid-run without a report: finish the item, record, release the lease.
 func TestSIGTERMFinishesTheObjectInHandAndRecordsTheRest(t *testing.T) {
 	const victims = 100
 	c := newClient(t)
 	newNamespace(t, c, "stopping", victims)
-	m := startManager(t)
+	proxy := faultproxy.Start(t, env.Config)
+	proxy.Handle(func(call *faultproxy.Call) faultproxy.Fault {
+		if call.Verb == "patch" && call.Resource == "configmaps" {
+			return faultproxy.Delay(300 * time.Millisecond) // so that there is a middle to stop in
+		}
+		return nil
+	})
+	m := launch(t, proxy.Kubeconfig(t))
 	cleaner := &v1alpha1.Cleaner{
 		ObjectMeta: metav1.ObjectMeta{Name: "stopping"},
 		Spec: v1alpha1.CleanerSpec{
-			Schedule: "0 0 1 1 *", Action: ptr.To(v1alpha1.ActionTransform), Transform: slowTransform,
+			Schedule: "0 0 1 1 *", Action: ptr.To(v1alpha1.ActionTransform), Transform: touch,
 			ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap", Namespace: "stopping"}}},
 		},
 	}
@@ -43,6 +48,10 @@ func TestSIGTERMFinishesTheObjectInHandAndRecordsTheRest(t *testing.T) {
 		err := c.Get(ctx, client.ObjectKeyFromObject(cleaner), cleaner)
 		return cleaner.Status.ObservedGeneration > 0, err
 	})
+	objects := map[types.UID]*faults.Object{}
+	for uid, object := range configMaps(t, c, "stopping") {
+		objects[uid] = &faults.Object{Last: object}
+	}
 	before := cleaner.DeepCopy()
 	cleaner.Annotations = map[string]string{v1alpha1.RunRequestedAtAnnotation: "now"}
 	must(t, c.Patch(t.Context(), cleaner, client.MergeFrom(before)))
@@ -64,6 +73,21 @@ func TestSIGTERMFinishesTheObjectInHandAndRecordsTheRest(t *testing.T) {
 	must(t, lease.read(t.Context(), c))
 	if lease.holder != "" {
 		t.Fatalf("the lease is still held by %q", lease.holder)
+	}
+	records, err := faults.ReadRecords(t.Context(), c, cleaner.UID)
+	must(t, err)
+	for _, err := range faults.Check(&faults.World{
+		Action: v1alpha1.ActionTransform, Storage: v1alpha1.StorageSecret, Before: objects, After: configMaps(t, c, "stopping"), Records: records,
+		Touched: func(o *unstructured.Unstructured) bool { return o.GetLabels()["touched"] != "" },
+	}) {
+		t.Error(err)
+	}
+	saved := map[v1alpha1.OutcomeResult]int{}
+	for _, outcome := range records[0].Outcomes {
+		saved[outcome.Outcome]++
+	}
+	if len(records[0].Intents) != victims || len(records[0].Copies) != victims || saved[v1alpha1.OutcomeTransformed] != n || saved[v1alpha1.OutcomeInterrupted] != victims-n {
+		t.Fatalf("of %d objects, of which %d were changed, there are %d in the intent, %d copies, and the outcomes %v", victims, n, len(records[0].Intents), len(records[0].Copies), saved)
 	}
 	// The next manager tells it, and does not run it again.
 	startManager(t)

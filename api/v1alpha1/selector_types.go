@@ -1,0 +1,178 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Operation is how a label filter compares.
+// +kubebuilder:validation:Enum=Equal;Different;Has;DoesNotHave
+type Operation string
+
+const (
+	// OperationEqual holds when the label has the value.
+	OperationEqual Operation = "Equal"
+	// OperationDifferent holds when the label has another value, or is absent.
+	OperationDifferent Operation = "Different"
+	// OperationHas holds when the label is present.
+	OperationHas Operation = "Has"
+	// OperationDoesNotHave holds when the label is absent.
+	OperationDoesNotHave Operation = "DoesNotHave"
+)
+
+// LabelFilter selects objects by one label.
+// +kubebuilder:validation:XValidation:rule="(self.operation in ['Has', 'DoesNotHave']) || has(self.value)",message="operation Equal or Different needs a value; to test only whether the label is there, use Has or DoesNotHave"
+// +kubebuilder:validation:XValidation:rule="self.key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="key must be a label key, for example app or example.com/team"
+// +kubebuilder:validation:XValidation:rule="!has(self.value) || self.value.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="value must be a label value: letters, digits, '-', '_' and '.', beginning and ending with a letter or digit; for several values, use several Cleaners or evaluate"
+type LabelFilter struct {
+	// key is the label's key, for example "app" or "example.com/team".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	Key string `json:"key"`
+
+	// operation compares the label: Equal (has the value), Different (has another value or is absent), Has (is present)
+	// or DoesNotHave (is absent).
+	// +required
+	Operation Operation `json:"operation"`
+
+	// value is what Equal and Different compare with, for example "test". Has and DoesNotHave ignore it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Value *string `json:"value,omitempty"`
+}
+
+// MatchCondition is one CEL expression that must hold.
+type MatchCondition struct {
+	// name identifies the condition within its selector, for example "unused".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// expression is a CEL expression that is true or false, for example
+	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
+	// are object, the object as the API server sent it, and now, the time at which the run began.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16384
+	Expression string `json:"expression"`
+
+	// message says why an object for which the expression holds is selected, for example "failed more than a day ago".
+	// Optional.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// ResourceSelector selects objects of one kind.
+// +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
+// +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
+// +kubebuilder:validation:XValidation:rule="!has(self.includeEvents) || !self.includeEvents",message="includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
+type ResourceSelector struct {
+	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$')",message="group must name one API group, for example apps; write \"\" for the core group; wildcards are not supported"
+	Group string `json:"group"`
+
+	// version is the API version of the kind, for example "v1".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="version must name one API version, for example v1; wildcards are not supported"
+	Version string `json:"version"`
+
+	// kind is the kind of the objects, for example "ConfigMap".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$')",message="kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
+	Kind string `json:"kind"`
+
+	// namespace selects the objects of this namespace. Empty, without a namespaceSelector, means all namespaces. It must
+	// be empty for a cluster-scoped kind.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="namespace must be the name of one namespace; to select several, use namespaceSelector"
+	Namespace string `json:"namespace,omitempty"`
+
+	// namespaceSelector selects namespaces by their labels, as a string in the syntax of kubectl's -l: "env=prod" or
+	// "kubernetes.io/metadata.name notin (a,b)". The namespaces it selects are united with namespace; terminating ones are
+	// skipped. One that matches no namespace selects nothing.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	NamespaceSelector string `json:"namespaceSelector,omitempty"`
+
+	// labelFilters select objects by their labels. All of them must hold.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	LabelFilters []LabelFilter `json:"labelFilters,omitempty"`
+
+	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true.
+	// +optional
+	// +kubebuilder:default=true
+	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`
+
+	// minAgeSeconds skips objects created less than this many seconds ago, for example 86400 for a day. Unset or 0
+	// selects objects of any age.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
+	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
+
+	// matchConditions are CEL expressions, all of which must hold for an object to match, as in a ValidatingAdmissionPolicy.
+	// They are asked before evaluate, which sees only the objects for which they hold.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
+
+	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj and returns a table
+	// with matching (bool) and, optionally, message (string). Empty means that every selected object matches.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Evaluate string `json:"evaluate,omitempty"`
+
+	// metricSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
+	// judge without metrics.
+	// +optional
+	MetricSource *MetricSource `json:"metricSource,omitempty"`
+
+	// metricQueries of k8s-cleaner are kept and not used: they go with metricSource.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	MetricQueries []MetricQuery `json:"metricQueries,omitempty"`
+
+	// includeEvents of k8s-cleaner is not supported by this version. A Cleaner in which it is true is refused, because its
+	// script would judge without events. Default false.
+	// +optional
+	IncludeEvents *bool `json:"includeEvents,omitempty"`
+
+	// logSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
+	// judge without logs.
+	// +optional
+	LogSource *LogSource `json:"logSource,omitempty"`
+}
+
+// ResourcePolicySet says which objects a Cleaner looks at.
+type ResourcePolicySet struct {
+	// resourceSelectors select objects kind by kind, in this order; their results are put one after the other.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	ResourceSelectors []ResourceSelector `json:"resourceSelectors"`
+
+	// aggregatedSelection is a Lua script with a function evaluate(), which looks at all selected objects together, in the
+	// global resources, and returns a table with resources: a list of {resource=obj, message="..."}. Empty means that every
+	// selected object matches.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	AggregatedSelection string `json:"aggregatedSelection,omitempty"`
+
+	// action is the older place of spec.action and means the same. Deprecated: use spec.action.
+	// +optional
+	Action *Action `json:"action,omitempty"`
+}

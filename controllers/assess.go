@@ -1,0 +1,117 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+// assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it cannot.
+func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
+	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
+	if err != nil {
+		cleaner.Status.Schedule = ""
+		message := err.Error()
+		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
+			message += "; " + more
+		}
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, v1alpha1.Truncate(message, maxStatusMessage))
+		return nil, nil
+	}
+	cleaner.Status.Schedule = plan.String()
+	if cleaner.Status.ObservedGeneration != cleaner.Generation {
+		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
+	}
+	unchecked := ""
+	if r.mustValidate(cleaner, round) {
+		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
+			return nil, err
+		}
+		reason, message, err := r.Validate(ctx, cleaner)
+		if err != nil {
+			// The run asks again, and does nothing without an answer.
+			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
+			round.unchecked = true
+			if apierrors.IsForbidden(err) { // it will not pass by itself
+				unchecked = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
+			}
+		}
+		if reason != "" {
+			round.sleep = recheck
+			setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, reason, v1alpha1.Truncate(message, maxStatusMessage))
+			return nil, nil
+		}
+	}
+	words := r.readyWords(cleaner, plan) + unchecked
+	if cleaner.IsSuspended() {
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
+		return plan, nil
+	}
+	if exhausted(cleaner) {
+		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
+			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Mend the script, or ask for a run (%s): when one goes well, the schedule goes on.",
+			cleaner.Status.ExhaustedRuns, v1alpha1.RunRequestedAtAnnotation))
+		return plan, nil
+	}
+	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
+	return plan, nil
+}
+
+// readyWords says when the Cleaner runs, and what to mind.
+func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule) string {
+	words := "It runs " + plan.String() + "."
+	if jitter := r.jitter(cleaner); jitter > 0 {
+		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
+	}
+	if r.DryRun {
+		words += " The operator runs with --dry-run: nothing is touched."
+	}
+	for _, warning := range plan.Warnings() {
+		words += " Mind: " + warning + "."
+	}
+	if cleaner.Spec.Transform != "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform {
+		words += fmt.Sprintf(" Mind: transform is not used, because the action is %s.", cleaner.EffectiveAction())
+	}
+	return words
+}
+
+// maxExhausted is after how many runs in a row in which scripts used up their time or memory the schedule stops.
+const maxExhausted = 3
+
+// exhausted reports whether the schedule is stopped because of the Cleaner's scripts.
+func exhausted(cleaner *v1alpha1.Cleaner) bool { return cleaner.Status.ExhaustedRuns >= maxExhausted }
+
+// mustValidate is true when the spec is new, was not valid, or may have ceased to be.
+func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round) bool {
+	if cleaner.Status.ObservedGeneration != cleaner.Generation {
+		return true
+	}
+	if r.RequireServiceAccount && cleaner.Spec.ServiceAccountRef == nil { // the flag may be newer than what was found then
+		return true
+	}
+	if round.ended != nil && round.ended.Status.Reason == v1alpha1.ReasonViewIncomplete {
+		return true
+	}
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)
+}
+
+// dropIdleCounts clears the counts of a Cleaner that does not count.
+func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
+		return nil
+	}
+	return r.Journal.DropCounts(ctx, cleaner)
+}

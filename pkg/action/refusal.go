@@ -1,0 +1,94 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Failed is the outcome of an object that could not be deleted or changed: Denied when admission did not let it be, KindGone when
+// the kind is not served any more, else Failed. No value of a Secret is in it.
+func Failed(verdict object.Verdict, err error) object.Outcome { return failed(verdict, nil, err) }
+
+// failed is Failed when a patch was sent: whoever refuses it may quote what it would have put into a Secret.
+func failed(verdict object.Verdict, patch map[string]any, err error) object.Outcome {
+	outcome := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Err: err}
+	said, denied := denial(err)
+	switch {
+	case denied:
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeDenied, said
+	case isKindGone(err):
+		outcome.Result = v1alpha1.OutcomeKindGone
+		outcome.Detail = fmt.Sprintf("the API server does not serve %s of %s any more, so it is not known what became of the object: %s", verdict.Kind.Kind, verdict.Kind.GroupVersion(), err)
+	default:
+		outcome.Detail = err.Error()
+	}
+	outcome.Detail = object.Mask(withoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
+	return outcome
+}
+
+// denial is what admission said when it did not let a request pass: a webhook, a policy, or a plugin of the API server's such as
+// that for quotas. They may answer with any code, so their words tell, which the API server puts in front of the reason. Want of
+// rights is no denial.
+func denial(err error) (said string, denied bool) {
+	status, ok := statusOf(err)
+	if !ok {
+		return "", false
+	}
+	if strings.HasPrefix(status.Message, `admission webhook "`) && strings.Contains(status.Message, `" denied the request`) {
+		return status.Message, true
+	}
+	object, said, found := strings.Cut(status.Message, `" is forbidden: `)
+	ofRights := strings.HasPrefix(strings.ToLower(said), `user "`) // of the authorizer, or of who may grant rights
+	if !found || strings.Count(object, " ") != 1 || ofRights {
+		return "", false
+	}
+	return said, true
+}
+
+func denied(err error) bool {
+	_, denied := denial(err)
+	return denied
+}
+
+func isConflict(err error) bool { return apierrors.IsConflict(err) && !denied(err) }
+
+// isGone reports whether the server said of this object that it is not there. Any other 404 speaks of something else: a
+// version that is not served any more, a server that is not the right one, a webhook.
+func isGone(err error, o object.Object) bool {
+	status, _ := statusOf(err)
+	return apierrors.IsNotFound(err) && !denied(err) && status.Details != nil && status.Details.Name == o.Name
+}
+
+// isKindGone reports whether the server does not know what it was asked for: its answer names no object.
+func isKindGone(err error) bool {
+	status, _ := statusOf(err)
+	return apierrors.IsNotFound(err) && !denied(err) && (status.Details == nil || status.Details.Name == "")
+}
+
+func statusOf(err error) (metav1.Status, bool) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return metav1.Status{}, false
+	}
+	return status.Status(), true
+}
+
+// withoutBody leaves the object out of the server's message about a patch: it quotes the whole of it, which may be a Secret.
+func withoutBody(message string) string {
+	start := strings.Index(message, `Invalid value: "{`)
+	end := strings.LastIndex(message, `}": `)
+	if start < 0 || end < start {
+		return message
+	}
+	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
+}

@@ -1,0 +1,210 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// restoreOptions are the flags of restore.
+type restoreOptions struct {
+	*shared
+	connection
+
+	restore.Options
+	only     []string
+	dryRun   bool
+	yes      bool
+	copies   string
+	output   string
+	progress string
+}
+
+func (s *shared) restoreCommand() *cobra.Command {
+	o := &restoreOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "restore RUN",
+		Short: "Bring back what a run deleted, and undo what it changed",
+		Long: "Brings back the objects that a run of a Cleaner deleted, from the copies that it made, and puts back the fields that it changed.\n" +
+			"Everything is done with your own rights; you need the right to read the copies as well. The API server tries everything\n" +
+			"first, and you are asked once. What exists and is not as its copy is, and fields that somebody edited since, are left alone\n" +
+			"without --force. A second restore changes nothing.\n\n" +
+			"What was brought back is annotated, and no Cleaner touches it until you remove the annotation:\n" +
+			"  kubectl annotate KIND NAME " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
+			"It exits with 0 when everything is back, with 4 when something is not, and else with 1.",
+		Example: "  kubectl cleaner runs\n" +
+			"  kubectl cleaner restore unused-configmaps-1795230000 --dry-run\n" +
+			"  kubectl cleaner restore unused-configmaps-1795230000 --only ConfigMap/shop/settings\n" +
+			"  kubectl cleaner restore unused-configmaps-1795230000 --yes -o json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.only, "only", nil, "bring back only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
+	flags.BoolVar(&o.Force, "force", false, "make what exists and differs as its copy is, and undo changes that somebody edited since")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
+	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")
+	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
+	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
+	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	o.bind(flags)
+	cmd.ValidArgsFunction = firstOnly(s.completeRuns(&o.connection))
+	return cmd
+}
+
+func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
+	ctx := cmd.Context()
+	var wanted []wantedObject
+	for _, text := range o.only {
+		w, ok := parseWanted(text)
+		if !ok {
+			return usageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		}
+		wanted = append(wanted, w)
+	}
+	api, err := o.connect(&o.connection)
+	if err != nil {
+		return err
+	}
+	run, err := api.cleanerRun(ctx, name)
+	if err != nil {
+		return err
+	}
+	restorer, err := api.restorer(o.copies)
+	if err != nil {
+		return err
+	}
+	plan, err := o.plan(ctx, restorer, run, wanted)
+	if err != nil {
+		return err
+	}
+	if !o.dryRun && plan.Count(restore.Planned) > 0 {
+		if err := o.confirm(run, plan); err != nil {
+			return err
+		}
+		o.carry(ctx, restorer, plan)
+	}
+	if err := o.print(run, plan); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		o.note("to go on, give the same command again: it leaves alone what is back")
+		return context.Cause(ctx)
+	}
+	return o.conclusion(run, plan)
+}
+
+// restorer is one that acts as the user. copiesPath is where copies are that are files.
+func (c *cluster) restorer(copiesPath string) (*restore.Restorer, error) {
+	mapper := meta.NewDefaultRESTMapper(nil) // of the one kind that is read: nothing needs to be looked up
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
+	secrets, err := client.New(c.config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
+	if err != nil {
+		return nil, fail(ClusterUnreachable, err, "")
+	}
+	parts := journal.NewParts(secrets)
+	parts.CopiesPath = copiesPath
+	return restore.New(c.raw, parts), nil
+}
+
+// plan finds out what is to become of the objects.
+func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []wantedObject) (*restore.Plan, error) {
+	progress := o.startProgress(o.progress)
+	defer progress.stop()
+	progress.begin("checking what run "+run.Name+" touched", false)
+	var touched []string
+	if len(wanted) > 0 {
+		o.Only = func(object object.Object) bool {
+			touched = append(touched, wantedOf(object).String())
+			return slices.ContainsFunc(wanted, func(w wantedObject) bool { return w.is(object) })
+		}
+	}
+	plan, err := restorer.Plan(ctx, run, o.Options)
+	if err != nil {
+		progress.stop()
+		return nil, o.planError(ctx, run, err)
+	}
+	for _, w := range wanted {
+		if slices.ContainsFunc(plan.Items, func(i *restore.Item) bool { return w.is(i.Object) }) {
+			continue
+		}
+		hint := ""
+		if near := nearest(w.String(), touched); near != "" {
+			hint = "did you mean " + quoted(near) + "?"
+		}
+		return nil, fail(ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+	}
+	return plan, nil
+}
+
+// planError says why there is no plan.
+func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun, err error) error {
+	var nothing *restore.NothingError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &nothing):
+		return fail(RestoreNothing, err, "")
+	case apierrors.IsForbidden(err):
+		namespace := run.Status.Intent.Namespace
+		return fail(ClusterForbidden, err, fmt.Sprintf("the copies are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s; somebody who may can give it to you: "+
+			"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU", namespace, restoreRole))
+	}
+	return fail(RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
+}
+
+// restoreRole is the name of the Role that lets people read copies, as config/default installs it.
+const restoreRole = "kubecleaner-cleaner-restore-role"
+
+// confirm shows what is going to be done, and asks once.
+func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+	if o.yes {
+		return nil
+	}
+	o.rows(plan, o.ErrOut).flush()
+	fmt.Fprintf(o.ErrOut, "%s\nGo on? [y/N] ", planSummary(run, plan))
+	answer, err := bufio.NewReader(o.In).ReadString('\n')
+	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
+	case answer == "y" || answer == "yes":
+		return nil
+	case err != nil:
+		fmt.Fprintln(o.ErrOut)
+		return fail(RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
+	}
+	return fail(RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
+}
+
+func (o *restoreOptions) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
+	progress := o.startProgress(o.progress)
+	defer progress.stop()
+	progress.begin("bringing back", false)
+	restorer.Carry(ctx, plan, restore.Progress{
+		Waiting: func(what string) { progress.begin("waiting for "+what, false) },
+		Done:    func(*restore.Item) { progress.begin("bringing back", false) },
+	})
+}

@@ -1,0 +1,165 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
+)
+
+// restoreResult is what -o json prints.
+type restoreResult struct {
+	Run     string           `json:"run"`
+	Cleaner string           `json:"cleaner"`
+	DryRun  bool             `json:"dryRun,omitempty"`
+	Objects []restoredObject `json:"objects"`
+}
+
+type restoredObject struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Namespace  string         `json:"namespace,omitempty"`
+	Name       string         `json:"name"`
+	Step       restore.Step   `json:"step,omitempty"`
+	Outcome    restore.Result `json:"outcome"`
+	Reason     string         `json:"reason,omitempty"`
+	Notes      []string       `json:"notes,omitempty"`
+}
+
+// print prints what became, or would become, of the objects.
+func (o *restoreOptions) print(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+	result := restoreResult{Run: run.Name, Cleaner: run.Spec.Cleaner, DryRun: o.dryRun, Objects: []restoredObject{}}
+	for _, i := range plan.Items {
+		result.Objects = append(result.Objects, restoredObject{i.Kind.APIVersion(), i.Kind.Kind, i.Namespace, i.Name, i.Step, i.Result, i.Reason, i.Notes})
+	}
+	switch o.output {
+	case "json":
+		return writeJSON(o.Out, result)
+	case "yaml":
+		text, err := yaml.Marshal(result)
+		if err == nil {
+			_, err = o.Out.Write(text)
+		}
+		return err
+	case "name":
+		for _, i := range plan.Items {
+			if i.Result == restore.Restored || i.Result == restore.Planned {
+				fmt.Fprintln(o.Out, oneLine(wantedOf(i.Object).String()))
+			}
+		}
+		return nil
+	}
+	o.rows(plan, o.Out).flush()
+	return nil
+}
+
+// rows are the table of a plan, before or after it was carried out.
+func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *table {
+	rows := &table{w: w, paint: o.paint(w), header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+	if plan.Count(restore.Planned) > 0 {
+		rows.header[3] = "WOULD"
+	}
+	if o.output == "wide" {
+		rows.header = slices.Insert(rows.header, 2, "APIVERSION")
+	}
+	for _, i := range plan.Items {
+		row := []cell{{text: i.Namespace}, {text: i.Kind.Kind}, {text: i.Name}, restoreCell(rows.paint, i, rows.header), {text: strings.Join(compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
+		if o.output == "wide" {
+			row = slices.Insert(row, 2, cell{text: i.Kind.APIVersion()})
+		}
+		rows.add(row)
+	}
+	return rows
+}
+
+func compact(words []string) []string {
+	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
+}
+
+// restoreCell is what becomes of an object; below WOULD, so that "would" can stand before it.
+func restoreCell(paint paint, item *restore.Item, header []string) cell {
+	if !slices.Contains(header, "WOULD") {
+		switch {
+		case item.Result.IsProblem():
+			return cell{string(item.Result), paint.red}
+		case item.Result == restore.Left:
+			return cell{string(item.Result), nil}
+		}
+		return cell{string(item.Result), paint.green}
+	}
+	switch {
+	case item.Result == restore.Failed:
+		return cell{"fail", paint.red}
+	case item.Result != restore.Planned:
+		return cell{"stay as it is (" + string(item.Result) + ")", nil}
+	case item.Step == restore.StepCreate:
+		return cell{"be created", paint.green}
+	case item.Step == restore.StepOverwrite:
+		return cell{"be overwritten", paint.yellow}
+	}
+	return cell{"be put back", paint.yellow}
+}
+
+// planSummary is "run x: 3 objects would be brought back, 1 exists already".
+func planSummary(run *v1alpha1.CleanerRun, plan *restore.Plan) string {
+	parts := restoreCounts(plan)
+	return fmt.Sprintf("of what run %s of cleaner %s touched: %s", run.Name, run.Spec.Cleaner, strings.Join(parts, ", "))
+}
+
+// restoreCounts are how many objects there are of each result, in words.
+func restoreCounts(plan *restore.Plan) []string {
+	var parts []string
+	for _, of := range []struct {
+		result    restore.Result
+		one, many string
+	}{
+		{restore.Planned, "object would be brought back", "objects would be brought back"},
+		{restore.Restored, "object was brought back", "objects were brought back"},
+		{restore.Already, "is back already", "are back already"},
+		{restore.Exists, "exists and differs", "exist and differ"},
+		{restore.ChangedSince, "was edited since", "were edited since"},
+		{restore.Left, "is not to be brought back", "are not to be brought back"},
+		{restore.Failed, "failed", "failed"},
+		{restore.Interrupted, "was not come to", "were not come to"},
+	} {
+		if n := plan.Count(of.result); n > 0 {
+			parts = append(parts, thousands(n)+" "+plural(n, of.one, of.many))
+		}
+	}
+	if len(parts) == 0 {
+		return []string{"nothing"}
+	}
+	return parts
+}
+
+// conclusion says what was done, or returns an error if something is not as it was.
+func (o *restoreOptions) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+	summary := planSummary(run, plan)
+	problems := plan.Count(restore.Exists, restore.ChangedSince, restore.Failed, restore.Interrupted)
+	if len(o.only) > 0 {
+		problems += plan.Count(restore.Left) // they were asked for
+	}
+	if problems == 0 {
+		fmt.Fprintln(o.ErrOut, summary)
+		if plan.Count(restore.Restored) > 0 {
+			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME %s-\n", o.paint(o.ErrOut).bold("hint:"), v1alpha1.RestoredFromAnnotation)
+		}
+		return nil
+	}
+	f := &failure{exit: ExitPartial, code: RestoreIncomplete, err: fmt.Errorf("%s", summary)}
+	if problems == int64(len(plan.Items)) {
+		f.exit = ExitError
+	}
+	if plan.Count(restore.Exists, restore.ChangedSince) > 0 {
+		f.hint = "--force makes what exists and differs, or was edited since, as it was before the run"
+	}
+	return f
+}

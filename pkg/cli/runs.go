@@ -1,0 +1,217 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// runsOptions are the flags of runs.
+type runsOptions struct {
+	*shared
+	connection
+	output string
+}
+
+func (s *shared) runsCommand() *cobra.Command {
+	o := &runsOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "runs [CLEANER]",
+		Short: "List the runs of Cleaners, and until when they can be undone",
+		Long: "Lists the runs of a Cleaner, or of all, the latest first: what they did, how many copies of the objects they keep, and until\n" +
+			"when. kubectl cleaner restore RUN brings the objects back. kubectl's other flags of connection (--cluster, --user, --server,\n" +
+			"--token ...) are understood as well.",
+		Example: "  kubectl cleaner runs\n  kubectl cleaner runs unused-configmaps -o wide",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError(cmd, fmt.Sprintf("takes the name of one Cleaner, and was given %d", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, "")) },
+	}
+	cmd.Flags().VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
+	o.bind(cmd.Flags())
+	cmd.ValidArgsFunction = firstOnly(s.complete(&o.connection))
+	return cmd
+}
+
+// firstOnly completes the first argument.
+func firstOnly(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(given) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, given, begun)
+	}
+}
+
+func (o *runsOptions) run(ctx context.Context, cleaner string) error {
+	api, err := o.connect(&o.connection)
+	if err != nil {
+		return err
+	}
+	runs, err := api.runs(ctx)
+	if err != nil {
+		return err
+	}
+	if cleaner = strings.TrimPrefix(cleaner, "cleaner/"); cleaner != "" {
+		var all []string
+		for _, run := range runs {
+			all = append(all, run.Spec.Cleaner)
+		}
+		runs = slices.DeleteFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != cleaner })
+		if len(runs) == 0 { // the records of one that is deleted may be there still
+			if _, err := api.cleaner(ctx, cleaner); err != nil {
+				if near := nearest(cleaner, all); near != "" {
+					return fail(CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
+				}
+				return err
+			}
+		}
+	}
+	return o.print(runs)
+}
+
+func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
+	list := v1alpha1.CleanerRunList{Items: runs}
+	list.APIVersion, list.Kind = v1alpha1.GroupVersion.String(), "CleanerRunList"
+	for i := range runs {
+		runs[i].APIVersion, runs[i].Kind, runs[i].ManagedFields = list.APIVersion, "CleanerRun", nil
+	}
+	switch o.output {
+	case "json":
+		return writeJSON(o.Out, list)
+	case "yaml":
+		text, err := yaml.Marshal(list)
+		if err == nil {
+			_, err = o.Out.Write(text)
+		}
+		return err
+	case "name":
+		for i := range runs {
+			fmt.Fprintln(o.Out, "cleanerrun/"+runs[i].Name)
+		}
+		return nil
+	}
+	if len(runs) == 0 {
+		o.note("there are no runs")
+		return nil
+	}
+	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NAME", "CLEANER", "ACTION", "PHASE", "WHEN", "ACTED", "COPIES", "KEPT UNTIL"}}
+	if o.output == "wide" {
+		rows.header = append(rows.header, "TRIGGER", "MATCHED", "SKIPPED", "FAILED", "STORAGE", "SIZE", "WHY")
+	}
+	for i := range runs {
+		rows.add(o.row(rows.paint, &runs[i]))
+	}
+	rows.flush()
+	return nil
+}
+
+func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
+	var copies, until, storage, size string
+	if kept := run.Status.Copies; kept != nil {
+		copies, until = fmt.Sprint(kept.Objects), kept.ExpirationTime.UTC().Format(time.RFC3339)
+		storage, size = string(kept.Storage), resource.NewQuantity(kept.Bytes, resource.BinarySI).String()
+		if kept.Dropped != "" {
+			until = "dropped: " + kept.Dropped
+		}
+	}
+	phase := cell{text: string(run.Status.Phase)}
+	switch run.Status.Phase {
+	case v1alpha1.RunCompleted:
+		phase.in = paint.green
+	case v1alpha1.RunFailed, v1alpha1.RunInterrupted:
+		phase.in = paint.red
+	}
+	row := []cell{
+		{text: run.Name},
+		{text: run.Spec.Cleaner},
+		{text: string(run.Spec.Action)},
+		phase,
+		{text: duration.HumanDuration(o.Now().Sub(run.Spec.NominalTime.Time)) + " ago"},
+		{text: fmt.Sprint(run.Status.Acted)},
+		{text: copies},
+		{text: until},
+	}
+	if o.output != "wide" {
+		return row
+	}
+	return append(row, cell{text: string(run.Spec.Trigger)}, cell{text: fmt.Sprint(run.Status.Matched)}, cell{text: fmt.Sprint(run.Status.Skipped)},
+		cell{text: fmt.Sprint(run.Status.Failed)}, cell{text: storage}, cell{text: size}, cell{text: run.Status.Message})
+}
+
+// runs are all CleanerRuns, the latest first.
+func (c *cluster) runs(ctx context.Context) ([]v1alpha1.CleanerRun, error) {
+	var list v1alpha1.CleanerRunList
+	err := c.read(ctx, runPath(""), &list)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, c.noCleaner(ctx, "")
+	case err != nil:
+		return nil, requestError("listing the CleanerRuns", err)
+	}
+	slices.SortStableFunc(list.Items, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
+	return list.Items, nil
+}
+
+// cleanerRun reads a CleanerRun. The error about one that does not exist names the nearest one.
+func (c *cluster) cleanerRun(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
+	name = name[strings.LastIndex(name, "/")+1:] // as kubectl prints it
+	var run v1alpha1.CleanerRun
+	err := c.read(ctx, runPath(name), &run)
+	switch {
+	case err == nil && run.Name == name && name != "":
+		return &run, nil
+	case err != nil && !apierrors.IsNotFound(err):
+		return nil, requestError("reading the CleanerRun "+name, err)
+	}
+	runs, err := c.runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hint := "list them with: kubectl cleaner runs"
+	names := make([]string, 0, len(runs))
+	for i := range runs {
+		names = append(names, runs[i].Name)
+		if runs[i].Spec.Cleaner == name {
+			hint = "that is a Cleaner; its runs: kubectl cleaner runs " + name
+		}
+	}
+	if near := nearest(name, names); near != "" {
+		hint = "did you mean " + quoted(near) + "?"
+	}
+	return nil, fail(RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
+}
+
+// completeRuns completes the names of the runs that keep copies.
+func (s *shared) completeRuns(c *connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		api, err := s.connect(c)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		runs, _ := api.runs(cmd.Context()) // none, when it fails
+		var names []cobra.Completion
+		for i := range runs {
+			if kept := runs[i].Status.Copies; kept != nil && kept.Dropped == "" {
+				names = append(names, cobra.CompletionWithDesc(runs[i].Name, fmt.Sprintf("%s, copies of %s", runs[i].Spec.Action, grouped(kept.Objects, "object"))))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

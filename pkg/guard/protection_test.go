@@ -1,0 +1,38 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// What was brought back is protected, and the reason is the command that ends it.
+func TestRestoredIsProtected(t *testing.T) {
+	const from = "it was brought back from the run with UID 4711; to let Cleaners touch it again: "
+	kind := func(group, resource string) object.Kind {
+		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: "X"}, Resource: resource}
+	}
+	tests := map[string]struct {
+		object object.Object
+		mark   string
+		want   string
+	}{
+		"in a namespace": {object.Object{Kind: kind("", "configmaps"), Namespace: "shop", Name: "a"}, "4711", from + "kubectl annotate configmaps a -n shop apps.projectsveltos.io/restored-from-"},
+		"of a group":     {object.Object{Kind: kind("storage.k8s.io", "storageclasses"), Name: "slow"}, "4711", from + "kubectl annotate storageclasses.storage.k8s.io slow apps.projectsveltos.io/restored-from-"},
+		"not marked":     {object.Object{Kind: kind("", "configmaps"), Namespace: "shop", Name: "a"}, "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.object.Raw = []byte(`{"metadata":{"name":"a","annotations":{"apps.projectsveltos.io/restored-from":"` + test.mark + `"}}}`)
+			got, err := Protection{}.Reason(test.object, nil)
+			if err != nil || got != test.want {
+				t.Errorf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}

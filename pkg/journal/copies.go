@@ -1,0 +1,256 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Places are where copies can be kept besides Secrets. The cluster's admin says so, never a Cleaner.
+type Places struct {
+	// CopiesPath is the directory below which files are written. Empty when there is none.
+	CopiesPath string
+	// S3Secret is the name of the Secret in the operator's namespace that says where the bucket is. Empty when there is none.
+	S3Secret string
+	// MaxBytes is how much the copies of all runs may take together, in bytes: one run's may not take more either. Zero means
+	// any amount.
+	MaxBytes int64
+}
+
+// maxCopyBytes is how much the copies of one run may take.
+func (j *Journal) maxCopyBytes(cleaner *v1alpha1.Cleaner) int64 {
+	if j.Places.MaxBytes == 0 {
+		return cleaner.MaxCopyBytes()
+	}
+	return min(cleaner.MaxCopyBytes(), j.Places.MaxBytes)
+}
+
+// errNoReport is k8s-cleaner's, word for word.
+var errNoReport = errors.New("rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted")
+
+// CopyProblems says why the copies could not be made that the Cleaner asks for, as far as that can be told beforehand.
+func (j *Journal) CopyProblems(cleaner *v1alpha1.Cleaner) []error {
+	if cleaner.EffectiveAction() == v1alpha1.ActionScan {
+		return nil
+	}
+	var problems []error
+	switch storage := cleaner.CopyStorage(); {
+	case storage == v1alpha1.StorageReport && !reports(cleaner):
+		problems = append(problems, errNoReport)
+	case storage == v1alpha1.StorageVolume && j.Places.CopiesPath == "":
+		problems = append(problems, errors.New("rollback.storage is Volume, and the operator has no directory for copies: mount a volume and start it with --copies-path, or set rollback.storage to Secret"))
+	case storage == v1alpha1.StorageS3 && j.Places.S3Secret == "":
+		problems = append(problems, errors.New("rollback.storage is S3, and the operator has no bucket for copies: start it with --s3-secret, or set rollback.storage to Secret"))
+	}
+	if wanted := cleaner.Spec.StoreResourcePath; wanted != "" {
+		if _, err := storePath(j.Places.CopiesPath, wanted); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}
+
+func reports(cleaner *v1alpha1.Cleaner) bool {
+	for _, notification := range cleaner.Spec.Notifications {
+		if notification.Type == v1alpha1.NotificationCleanerReport {
+			return true
+		}
+	}
+	return false
+}
+
+// copies are the copies of one run, while they are made: one caller at a time.
+type copies struct {
+	journal *Journal
+	run     *v1alpha1.CleanerRun
+	attempt string
+	storage v1alpha1.CopyStorage
+	expires metav1.Time
+	budget  *budget
+	// objects are those that there are copies of. An object that changed meanwhile has several copies.
+	objects map[types.UID]struct{}
+
+	// main is the chain of the copies, and secrets that of copies of Secrets when main is in S3.
+	main, secrets *chain
+	// bucket is where main is, if it is in S3.
+	bucket   *bucket
+	s3Secret string
+	// volume are the files of the storage Volume, whose hashes are in main; store are those of storeResourcePath.
+	volume, store *files
+	// fileBytes is how much the files of the volume take.
+	fileBytes int64
+}
+
+// openCopies makes everything ready that the copies of a run need.
+func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, attempt string) (*copies, error) {
+	c := &copies{
+		journal: j, run: run, attempt: attempt, storage: cleaner.CopyStorage(), budget: &budget{left: j.maxCopyBytes(cleaner)},
+		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())), objects: map[types.UID]struct{}{},
+	}
+	if err := errors.Join(j.CopyProblems(cleaner)...); err != nil {
+		return c, err
+	}
+	c.main = j.newChain(run, attempt, streamCopies, c.budget)
+	switch c.storage {
+	case v1alpha1.StorageVolume:
+		c.volume = newFiles(j.Places.CopiesPath, ".", run)
+	case v1alpha1.StorageS3:
+		bucket, err := openBucket(ctx, j.client, j.namespace, j.Places.S3Secret)
+		if err != nil {
+			return c, c.wayOut(err)
+		}
+		c.bucket, c.s3Secret = bucket, j.Places.S3Secret
+		c.secrets = j.newChain(run, attempt, streamSecrets, c.budget)
+		c.main.put = func(ctx context.Context, n int32, data []byte) error {
+			return bucket.put(ctx, bucket.key(run, attempt, n), data)
+		}
+	}
+	if wanted := cleaner.Spec.StoreResourcePath; wanted != "" {
+		below, err := storePath(j.Places.CopiesPath, wanted)
+		if err != nil {
+			return c, err
+		}
+		c.store = newFiles(j.Places.CopiesPath, filepath.ToSlash(below), run)
+	}
+	return c, nil
+}
+
+// keeps reports whether there is a copy of the object that can be brought back.
+func (c *copies) keeps(o object.Object) bool {
+	return c.storage != v1alpha1.StorageNone && !isStateless(o)
+}
+
+// stores reports whether there is a file of the object below storeResourcePath.
+func (c *copies) stores(o object.Object) bool { return c.store != nil && !o.IsSecret() }
+
+// add copies a victim. That is durable when flush has returned.
+func (c *copies) add(ctx context.Context, v Victim) error {
+	inFile := c.keeps(v.Object) && c.volume != nil && !v.IsSecret()
+	var file []byte
+	if inFile || c.stores(v.Object) {
+		var err error
+		if file, err = encodeFile(v.Object); err != nil {
+			return err
+		}
+	}
+	if c.stores(v.Object) {
+		if _, err := c.store.write(v.Object, file); err != nil {
+			return c.storeWayOut(fmt.Errorf("copying %s: %w", v.Object, err))
+		}
+	}
+	if !c.keeps(v.Object) {
+		return nil
+	}
+	chain, entry := c.main, copyOf(v)
+	switch {
+	case v.IsSecret() && c.secrets != nil:
+		chain = c.secrets
+	case inFile:
+		if err := c.budget.take(len(file)); err != nil {
+			return err
+		}
+		name, err := c.volume.write(v.Object, file)
+		if err != nil {
+			return c.wayOut(fmt.Errorf("copying %s: %w", v.Object, err))
+		}
+		c.fileBytes += int64(len(file))
+		entry.Object, entry.File, entry.SHA256 = nil, name, hashOf(file)
+	}
+	if err := chain.add(ctx, entry); err != nil {
+		return c.wayOut(err)
+	}
+	c.objects[v.UID] = struct{}{}
+	return nil
+}
+
+// flush keeps what was added.
+func (c *copies) flush(ctx context.Context) error {
+	if c.store != nil {
+		if err := c.store.sync(); err != nil {
+			return c.storeWayOut(err)
+		}
+	}
+	if c.volume != nil {
+		if err := c.volume.sync(); err != nil {
+			return c.wayOut(err)
+		}
+	}
+	for _, chain := range []*chain{c.main, c.secrets} {
+		if chain == nil {
+			continue
+		}
+		if err := chain.flush(ctx); err != nil {
+			return c.wayOut(err)
+		}
+	}
+	return nil
+}
+
+// kept is what the status says of the copies. Nil when there are none.
+func (c *copies) kept() *v1alpha1.RunCopies {
+	if len(c.objects) == 0 {
+		return nil
+	}
+	kept := &v1alpha1.RunCopies{
+		Storage: c.storage, Objects: int64(len(c.objects)), Parts: c.main.parts, Bytes: c.main.size + c.fileBytes, Head: c.main.head,
+		S3Secret: c.s3Secret, ExpirationTime: c.expires,
+	}
+	if c.secrets != nil && c.secrets.parts > 0 {
+		kept.Secrets = &v1alpha1.CopyParts{Parts: c.secrets.parts, Head: c.secrets.head}
+		kept.Bytes += c.secrets.size
+	}
+	return kept
+}
+
+// drop takes back what was written for a run that then touched nothing. What cannot be taken back is in nobody's way.
+func (c *copies) drop(ctx context.Context) {
+	for _, files := range []*files{c.volume, c.store} {
+		if files != nil {
+			_ = removeFiles(files.root, files.written)
+		}
+	}
+	if c.main == nil {
+		return
+	}
+	if c.bucket == nil {
+		c.journal.dropParts(ctx, c.run, c.attempt, streamCopies, c.main.parts)
+		return
+	}
+	c.journal.dropParts(ctx, c.run, c.attempt, streamSecrets, c.secrets.parts)
+	for n := range c.main.parts + 1 { // that of the last is not known
+		if err := c.bucket.remove(ctx, c.bucket.key(c.run, c.attempt, n)); err != nil {
+			return
+		}
+	}
+}
+
+// wayOut adds to an error what to look at.
+func (c *copies) wayOut(err error) error {
+	if errors.Is(err, errTooLarge) {
+		return err
+	}
+	where := fmt.Sprintf("copies are kept in Secrets of the namespace %s, where the operator needs the right and the quota to create them; rollback.storage may name another place", c.journal.namespace)
+	switch c.storage {
+	case v1alpha1.StorageVolume:
+		where = fmt.Sprintf("copies are kept as files below %s (--copies-path), which must be there, writable and have room, and those of Secrets, with the list of the files, in Secrets of the namespace %s; rollback.storage may name another place",
+			c.journal.Places.CopiesPath, c.journal.namespace)
+	case v1alpha1.StorageS3:
+		where = fmt.Sprintf("copies are kept in the S3 bucket that Secret %s/%s names (--s3-secret), and those of Secrets in Secrets of that namespace; rollback.storage may name another place",
+			c.journal.namespace, c.journal.Places.S3Secret)
+	}
+	return fmt.Errorf("%w; %s", err, where)
+}
+
+func (c *copies) storeWayOut(err error) error {
+	return fmt.Errorf("%w; storeResourcePath asks for files below %s (--copies-path), which must be there, writable and have room; remove storeResourcePath if they are not needed", err, c.journal.Places.CopiesPath)
+}

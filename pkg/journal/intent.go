@@ -1,0 +1,174 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Streams of what a run writes down, as the values of the label PartLabel.
+const (
+	streamIntent   = "intent"
+	streamOutcomes = "outcomes"
+	streamCopies   = "copies"
+	// streamSecrets are the copies of Secrets when the others are not in Secrets.
+	streamSecrets = "secrets"
+)
+
+// Victim is an object that a run is going to delete or change.
+type Victim struct {
+	object.Candidate
+	// Patch is what a Transform sends. Nil for a Delete.
+	Patch map[string]any
+}
+
+// Intent is a victim as it is written down before anything is touched.
+type Intent struct {
+	Group           string    `json:"group,omitempty"`
+	Version         string    `json:"version"`
+	Kind            string    `json:"kind"`
+	Resource        string    `json:"resource"`
+	Namespace       string    `json:"namespace,omitempty"`
+	Name            string    `json:"name"`
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+	Message         string    `json:"message,omitempty"`
+	// Patch is what a Transform sends.
+	Patch map[string]any `json:"patch,omitempty"`
+	// Copied is true when there is a copy.
+	Copied bool `json:"copied,omitempty"`
+}
+
+// Object is the identity of the victim, without its bytes.
+func (i *Intent) Object() object.Object {
+	return object.Object{Kind: i.kind(), Namespace: i.Namespace, Name: i.Name, UID: i.UID, ResourceVersion: i.ResourceVersion}
+}
+
+func (i *Intent) kind() object.Kind {
+	return object.Kind{
+		GroupVersionKind: schema.GroupVersionKind{Group: i.Group, Version: i.Version, Kind: i.Kind},
+		Resource:         i.Resource, Namespaced: i.Namespace != "",
+	}
+}
+
+func intentOf(v Victim, copied bool) Intent {
+	return Intent{
+		Group: v.Kind.Group, Version: v.Kind.Version, Kind: v.Kind.Kind, Resource: v.Kind.Resource,
+		Namespace: v.Namespace, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
+		Message: v.Message, Patch: v.Patch, Copied: copied,
+	}
+}
+
+// Copy is an object as it was before a run touched it.
+type Copy struct {
+	APIVersion      string    `json:"apiVersion"`
+	Kind            string    `json:"kind"`
+	Resource        string    `json:"resource"`
+	Namespace       string    `json:"namespace,omitempty"`
+	Name            string    `json:"name"`
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+	// Object is what the API server sent, without metadata.managedFields. What comes from a list of a built-in kind has no
+	// apiVersion and kind.
+	Object json.RawMessage `json:"object,omitempty"`
+	// Patch is what a Transform sent.
+	Patch map[string]any `json:"patch,omitempty"`
+	// File is where the object is instead, below the directory for copies, and SHA256 the hash of that file.
+	File   string `json:"file,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	// Problem says why Object could not be read from File. It is not written.
+	Problem error `json:"-"`
+}
+
+func copyOf(v Victim) Copy {
+	return Copy{
+		APIVersion: v.Kind.APIVersion(), Kind: v.Kind.Kind, Resource: v.Kind.Resource,
+		Namespace: v.Namespace, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
+		Object: object.AppendWithoutManagedFields(nil, v.Raw), Patch: v.Patch,
+	}
+}
+
+// stateless are the kinds whose objects something makes anew, or that only tell what was. There are no copies of them. Endpoints
+// are none of these: those of a Service without a selector are made by hand.
+var stateless = map[schema.GroupKind]bool{
+	{Kind: "Pod"}:                                      true,
+	{Kind: "Event"}:                                    true,
+	{Group: "events.k8s.io", Kind: "Event"}:            true,
+	{Group: "coordination.k8s.io", Kind: "Lease"}:      true,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: true,
+	{Group: "metrics.k8s.io", Kind: "PodMetrics"}:      true,
+	{Group: "metrics.k8s.io", Kind: "NodeMetrics"}:     true,
+}
+
+// isStateless reports whether nothing would be lost with the object.
+func isStateless(o object.Object) bool {
+	kind := o.Kind.GroupKind()
+	if kind != (schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		return stateless[kind]
+	}
+	var job struct {
+		Status struct {
+			Conditions []struct{ Type, Status string }
+		}
+	}
+	if json.Unmarshal(o.Raw, &job) != nil {
+		return false
+	}
+	return slices.ContainsFunc(job.Status.Conditions, func(c struct{ Type, Status string }) bool {
+		return (c.Type == "Complete" || c.Type == "Failed") && c.Status == "True"
+	})
+}
+
+// SavedOutcome is what became of a victim.
+type SavedOutcome struct {
+	// Index is the victim's place in the intent.
+	Index   int                    `json:"i"`
+	Outcome v1alpha1.OutcomeResult `json:"outcome"`
+	Reason  string                 `json:"reason,omitempty"`
+	// Message is the script's, if it is another than the intent's.
+	Message string `json:"message,omitempty"`
+}
+
+// ReadIntent reads what a run was going to touch, and proves it against the CleanerRun's status.
+func ReadIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]Intent, error) {
+	written := run.Status.Intent
+	if written == nil {
+		return nil, nil
+	}
+	var intents []Intent
+	err := readChain(ctx, run.UID, streamIntent, written.Parts, written.Head, parts.of(run, streamIntent), func(d *json.Decoder) error {
+		var intent Intent
+		d.UseNumber()
+		if err := d.Decode(&intent); err != nil {
+			return err
+		}
+		intents = append(intents, intent)
+		return nil
+	})
+	return intents, err
+}
+
+// ReadCopies proves the copies of a run against the CleanerRun's status, and then hands each to each. An object that changed
+// while the run went on has several: the last is what the run deleted or changed. A copy whose file cannot be read, or is not what
+// the run wrote, has a Problem and no Object.
+func ReadCopies(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, each func(Copy) error) error {
+	if kept := run.Status.Copies; kept != nil && kept.Dropped != "" {
+		return fmt.Errorf("the copies of run %s are not kept any more: %s", run.Name, kept.Dropped)
+	}
+	return parts.copies(ctx, run, func(c Copy) error {
+		if c.File != "" {
+			c.Object, c.Problem = parts.file(c)
+		}
+		return each(c)
+	})
+}

@@ -1,0 +1,206 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// outcomesPerPart is how many victims' outcomes are in one part, which is written anew each time: below 512 KiB, also if
+	// nothing of them could be compressed.
+	outcomesPerPart = 500
+	// maxSavedReason bounds a reason and a message in a saved outcome, in bytes. The CleanerRun has the full text.
+	maxSavedReason = 256
+	// saveAfter is after how many outcomes, and saveEvery after how long, they are saved while a run goes on.
+	saveAfter = 100
+	saveEvery = time.Second
+)
+
+// Ledger is what a run that touches objects keeps of them: its intent, the copies, and the outcomes as they come. It is safe for
+// concurrent use.
+type Ledger struct {
+	journal *Journal
+	run     *v1alpha1.CleanerRun
+	// copies are nil for a run that was taken over: such a run makes no further copies.
+	copies *copies
+	// copying is held while copies are written.
+	copying sync.Mutex
+
+	// saving is held while outcomes are written; mu guards what follows it.
+	saving  sync.Mutex
+	mu      sync.Mutex
+	parts   []outcomePart
+	unsaved int
+	saved   time.Time
+}
+
+// Intend writes down, before anything is touched, what the run is going to touch, with copies of it, and then that it is
+// executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have been written,
+// and the outcomes belong there. The outcomes given are what is known so far of all that matched. With ErrTaken, run is the record
+// as the other operator wrote it.
+func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
+	attempt := utilrand.String(5)
+	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
+	intent := j.newChain(run, attempt, streamIntent, nil)
+	var err error
+	if l.copies, err = j.openCopies(ctx, cleaner, run, attempt); err == nil {
+		err = l.write(ctx, victims, intent)
+	}
+	if err == nil && cleaner.CopyStorage() == v1alpha1.StorageReport {
+		err = j.showCopies(ctx, cleaner, run, victims)
+	}
+	if err == nil {
+		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Head: intent.head}
+		err = j.beginActing(ctx, run, func() {
+			Describe(run, considered, outcomes)
+			run.Status.Intent, run.Status.Copies = written, l.copies.kept()
+		})
+	}
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, errUnclear): // the record may name the parts: then it must be told what became of the victims
+		return l, wrap("writing down what the run intends", err)
+	case errors.Is(err, errTooLarge):
+		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
+			len(victims), j.maxCopyBytes(cleaner))
+	}
+	dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	defer cancel()
+	j.dropParts(dropping, run, attempt, streamIntent, intent.parts)
+	l.copies.drop(dropping)
+	if !errors.Is(err, ErrTaken) {
+		run.Status.Intent, run.Status.Copies = nil, nil
+	}
+	return nil, wrap("writing down what the run intends", err)
+}
+
+// write writes the copies and then the intent.
+func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) error {
+	for _, v := range victims {
+		if err := l.copies.add(ctx, v); err != nil {
+			return err
+		}
+		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
+			return err
+		}
+	}
+	if err := l.copies.flush(ctx); err != nil {
+		return err
+	}
+	return intent.flush(ctx)
+}
+
+func (j *Journal) newChain(run *v1alpha1.CleanerRun, attempt, stream string, limit *budget) *chain {
+	return newChain(run.UID, stream, limit, func(ctx context.Context, n int32, data []byte) error {
+		part := newPart(run, j.namespace, attempt, stream, n, data)
+		return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), j.create(ctx, part))
+	})
+}
+
+// errUnclear says that a write may have taken place although the API server did not say so.
+var errUnclear = errors.New("it is not known whether the record was written")
+
+// beginActing brings the record into the phase Executing, unless another operator has brought it further.
+func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, describe func()) error {
+	start := run.Status.StartTime
+	begin := func() error {
+		describe()
+		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
+		err := j.changeStatus(ctx, run)
+		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
+		return err
+	}
+	err := begin()
+	if err == nil {
+		return nil
+	}
+	attempt := run.Status.Intent.Attempt
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer cancel()
+	var live v1alpha1.CleanerRun
+	if readErr := j.client.Get(reading, client.ObjectKeyFromObject(run), &live); readErr != nil {
+		if apierrors.IsConflict(err) {
+			return errors.Join(err, readErr)
+		}
+		return errors.Join(errUnclear, err, readErr)
+	}
+	switch {
+	case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == attempt:
+		run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
+		return nil
+	case live.Status.Phase != "":
+		live.DeepCopyInto(run)
+		return ErrTaken
+	case !apierrors.IsConflict(err):
+		return err
+	}
+	run.ObjectMeta = live.ObjectMeta
+	if err = begin(); err != nil { // something else changed in the record, such as a label
+		err = errors.Join(errUnclear, err)
+	}
+	return err
+}
+
+// dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
+func (j *Journal) dropParts(ctx context.Context, run *v1alpha1.CleanerRun, attempt, stream string, parts int32) {
+	for n := range parts {
+		_ = j.client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: partName(run, attempt, stream, n)}})
+	}
+}
+
+// CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched.
+func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
+	l.copying.Lock()
+	defer l.copying.Unlock()
+	switch {
+	case l.copies == nil:
+		return errors.New("a run that was taken over makes no further copies")
+	case !l.copies.keeps(v.Object) && !l.copies.stores(v.Object):
+		return nil
+	}
+	err := l.copies.add(ctx, v)
+	if err == nil {
+		err = l.copies.flush(ctx)
+	}
+	if err == nil && l.copies.keeps(v.Object) {
+		err = l.journal.extendCopies(ctx, l.run, l.copies)
+	}
+	return wrap("copying "+v.String()+" again", err)
+}
+
+// extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
+func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		var live v1alpha1.CleanerRun
+		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+			return err
+		}
+		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
+			return ErrTaken
+		}
+		kept := c.kept()
+		live.Status.Copies = kept
+		err := j.changeStatus(ctx, &live)
+		if err == nil {
+			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
+		}
+		return err
+	})
+}

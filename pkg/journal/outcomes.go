@@ -1,0 +1,177 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// outcomePart is a part of the outcomes, as it was written last.
+type outcomePart struct {
+	outcomes map[int]SavedOutcome
+	dirty    bool
+	// resourceVersion is that of the Secret. Empty when there is none yet.
+	resourceVersion string
+}
+
+func newOutcomeParts(victims int) []outcomePart {
+	parts := make([]outcomePart, (victims+outcomesPerPart-1)/outcomesPerPart)
+	for i := range parts {
+		parts[i].outcomes = map[int]SavedOutcome{}
+	}
+	return parts
+}
+
+// Record takes what became of the i-th victim, and saves what it took from time to time. The error says that another operator
+// has taken the run over: then nothing more may be touched. That outcomes could not be saved is no error: they are saved later,
+// and if this operator goes away before, the next one looks at the objects themselves.
+func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) error {
+	saved := SavedOutcome{
+		Index: i, Outcome: outcome.Result,
+		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
+	}
+	now := l.journal.clock.Now()
+	l.mu.Lock()
+	part := &l.parts[i/outcomesPerPart]
+	part.outcomes[i], part.dirty = saved, true
+	l.unsaved++
+	due := l.unsaved >= saveAfter || now.Sub(l.saved) >= saveEvery
+	l.mu.Unlock()
+	if !due || !l.saving.TryLock() {
+		return nil
+	}
+	defer l.saving.Unlock()
+	if err := l.save(ctx); errors.Is(err, ErrTaken) || errors.Is(err, ErrGone) {
+		return err
+	}
+	return nil
+}
+
+// Flush saves the outcomes that are not saved yet.
+func (l *Ledger) Flush(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	return l.save(ctx)
+}
+
+func (l *Ledger) save(ctx context.Context) error {
+	if err := l.journal.holds(ctx, l.run); err != nil {
+		return wrap("saving outcomes", err)
+	}
+	now := l.journal.clock.Now()
+	l.mu.Lock()
+	l.unsaved, l.saved = 0, now
+	type dirty struct {
+		n               int
+		data            []byte
+		resourceVersion string
+	}
+	var parts []dirty
+	var errs []error
+	for n := range l.parts {
+		if part := &l.parts[n]; part.dirty {
+			data, err := encodeOutcomes(part.outcomes)
+			errs = append(errs, err)
+			parts = append(parts, dirty{n, data, part.resourceVersion})
+			part.dirty = false
+		}
+	}
+	l.mu.Unlock()
+	for _, part := range parts {
+		version, err := l.journal.putOutcomes(ctx, l.run, int32(part.n), part.data, part.resourceVersion) //nolint:gosec // far fewer parts
+		l.mu.Lock()
+		if err != nil {
+			l.parts[part.n].dirty = true
+		} else {
+			l.parts[part.n].resourceVersion = version
+		}
+		l.mu.Unlock()
+		errs = append(errs, err)
+	}
+	return wrap("saving outcomes", errors.Join(errs...))
+}
+
+// putOutcomes creates or replaces a part of the outcomes. A part that is not as this operator left it means that another one has
+// the run.
+func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32, data []byte, resourceVersion string) (string, error) {
+	part := newPart(run, j.namespace, run.Status.Intent.Attempt, streamOutcomes, n, data)
+	part.ResourceVersion = resourceVersion
+	var err error
+	if resourceVersion == "" {
+		err = j.create(ctx, part)
+	} else {
+		err = j.client.Update(ctx, part)
+	}
+	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		return part.ResourceVersion, err
+	}
+	// An answer may have been lost: what stands there may be what was written here.
+	stored, readErr := (&Parts{client: j.client}).secret(ctx, run, streamOutcomes, n)
+	if readErr != nil {
+		return "", errors.Join(err, readErr)
+	}
+	if holdErr := j.holds(ctx, run); holdErr != nil {
+		return "", errors.Join(err, holdErr)
+	}
+	part.ResourceVersion = stored.ResourceVersion
+	err = j.client.Update(ctx, part)
+	return part.ResourceVersion, err
+}
+
+// holds finds out whether the run is still this operator's to carry out.
+func (j *Journal) holds(ctx context.Context, run *v1alpha1.CleanerRun) error {
+	var live v1alpha1.CleanerRun
+	err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && live.UID != run.UID:
+		return ErrGone
+	case err != nil:
+		return wrap("reading CleanerRun "+run.Name, err)
+	case live.Status.Recoveries != run.Status.Recoveries || live.Status.Phase.Final():
+		return ErrTaken
+	}
+	return nil
+}
+
+func encodeOutcomes(outcomes map[int]SavedOutcome) ([]byte, error) {
+	var buffer bytes.Buffer
+	zip := gzip.NewWriter(&buffer)
+	lines := json.NewEncoder(zip)
+	var errs []error
+	for _, i := range slices.Sorted(maps.Keys(outcomes)) {
+		errs = append(errs, lines.Encode(outcomes[i]))
+	}
+	errs = append(errs, zip.Close())
+	return buffer.Bytes(), errors.Join(errs...)
+}
+
+func decodeOutcomes(data []byte, each func(SavedOutcome)) error {
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(zip)
+	for {
+		var outcome SavedOutcome
+		if err := decoder.Decode(&outcome); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		each(outcome)
+	}
+}

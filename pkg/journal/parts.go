@@ -1,0 +1,116 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// partKey is the key of a part in its Secret.
+const partKey = "part.gz"
+
+// +kubebuilder:rbac:groups="",resources=secrets,namespace=projectsveltos,verbs=get;list;create;update;delete
+
+// Parts reads what runs wrote down in parts: it needs the right to get the Secrets of the operator's namespace.
+type Parts struct {
+	client client.Reader
+	// CopiesPath is the directory for copies, as the operator's --copies-path names it. Empty when it is not at hand: then the
+	// copies that are files cannot be read.
+	CopiesPath string
+}
+
+// NewParts returns a reader of parts.
+func NewParts(live client.Reader) *Parts { return &Parts{client: live} }
+
+// of reads the parts of one stream of a run.
+func (p *Parts) of(run *v1alpha1.CleanerRun, stream string) getPart {
+	return func(ctx context.Context, n int32) ([]byte, error) {
+		secret, err := p.secret(ctx, run, stream, n)
+		if err != nil {
+			return nil, err
+		}
+		return secret.Data[partKey], nil
+	}
+}
+
+func (p *Parts) secret(ctx context.Context, run *v1alpha1.CleanerRun, stream string, n int32) (*corev1.Secret, error) {
+	var secret corev1.Secret
+	intent := run.Status.Intent
+	key := client.ObjectKey{Namespace: intent.Namespace, Name: partName(run, intent.Attempt, stream, n)}
+	if err := p.client.Get(ctx, key, &secret); err != nil {
+		return nil, fmt.Errorf("reading part %d of the %s of run %s (Secret %s): %w", n, stream, run.Name, key, err)
+	}
+	return &secret, nil
+}
+
+// copies hands what the chains of copies hold to each: an object that is in a file has none yet.
+func (p *Parts) copies(ctx context.Context, run *v1alpha1.CleanerRun, each func(Copy) error) error {
+	kept := run.Status.Copies
+	if kept == nil || run.Status.Intent == nil {
+		return nil
+	}
+	decode := func(d *json.Decoder) error {
+		var c Copy
+		d.UseNumber()
+		if err := d.Decode(&c); err != nil {
+			return err
+		}
+		return each(c)
+	}
+	get := p.of(run, streamCopies)
+	if kept.Storage == v1alpha1.StorageS3 {
+		bucket, err := openBucket(ctx, p.client, run.Status.Intent.Namespace, kept.S3Secret)
+		if err != nil {
+			return err
+		}
+		get = func(ctx context.Context, n int32) ([]byte, error) {
+			return bucket.get(ctx, bucket.key(run, run.Status.Intent.Attempt, n))
+		}
+	}
+	if err := readChain(ctx, run.UID, streamCopies, kept.Parts, kept.Head, get, decode); err != nil || kept.Secrets == nil {
+		return err
+	}
+	return readChain(ctx, run.UID, streamSecrets, kept.Secrets.Parts, kept.Secrets.Head, p.of(run, streamSecrets), decode)
+}
+
+// file reads the object of a copy that is in a file.
+func (p *Parts) file(c Copy) (json.RawMessage, error) {
+	if p.CopiesPath == "" {
+		return nil, fmt.Errorf("the copy is the file %s on the operator's volume: mount the volume, and name its directory with --copies-path", c.File)
+	}
+	object, err := readFile(p.CopiesPath, c)
+	return object, wrap("reading a copy below "+p.CopiesPath, err)
+}
+
+func partName(run *v1alpha1.CleanerRun, attempt, stream string, n int32) string {
+	return fmt.Sprintf("%s-%s-%s-%d", run.Name, attempt, stream, n)
+}
+
+// newPart is the Secret of one part. It goes away with the run.
+func newPart(run *v1alpha1.CleanerRun, namespace, attempt, stream string, n int32, data []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: partName(run, attempt, stream, n),
+			Labels: map[string]string{
+				v1alpha1.RunLabel: string(run.UID), v1alpha1.PartLabel: stream,
+				"app.kubernetes.io/part-of": "kubecleaner",
+			},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerRun", Name: run.Name, UID: run.UID, Controller: ptr.To(true),
+			}},
+		},
+		Type:      v1alpha1.PartSecretType,
+		Immutable: ptr.To(stream != streamOutcomes),
+		Data:      map[string][]byte{partKey: data},
+	}
+}

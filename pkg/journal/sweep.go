@@ -1,0 +1,110 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// DefaultMaxCopiesBytes is how much the copies of all runs may take together, compressed, in bytes.
+const DefaultMaxCopiesBytes = 256 << 20
+
+// runsPerPage is how many CleanerRuns are read at once. One has at most half a MiB.
+const runsPerPage = 100
+
+// Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are gone when
+// they hold nothing any more. It returns the runs that have no end yet. find returns a Cleaner as it is now; nil when it is
+// gone.
+func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) (unfinished []v1alpha1.CleanerRun, err error) {
+	var kept []v1alpha1.CleanerRun
+	var errs []error
+	var wrong error
+	err = j.eachRun(ctx, func(run *v1alpha1.CleanerRun) {
+		if wrong == nil && j.CheckClock != nil { // now that the server has just answered
+			wrong = j.CheckClock()
+		}
+		switch {
+		case !run.Status.Phase.Final():
+			unfinished = append(unfinished, *run)
+		case wrong != nil:
+		case !holdsCopies(run):
+			errs = append(errs, j.dropOrphan(ctx, run, find))
+		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
+			errs = append(errs, j.drop(ctx, run, "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)))
+		default:
+			run.Status.Objects = nil // not needed, and large
+			kept = append(kept, *run)
+		}
+	})
+	errs = append(errs, err)
+	if wrong != nil {
+		return unfinished, errors.Join(append(errs, fmt.Errorf("no copies are dropped: %w", wrong))...)
+	}
+	slices.SortFunc(kept, func(a, b v1alpha1.CleanerRun) int { // newest first
+		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
+	})
+	var size int64
+	for i := range kept {
+		if bytes := kept[i].Status.Copies.Bytes; size+bytes <= maxBytes {
+			size += bytes
+			continue
+		}
+		errs = append(errs, j.drop(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
+	}
+	return unfinished, errors.Join(errs...)
+}
+
+func (j *Journal) eachRun(ctx context.Context, each func(*v1alpha1.CleanerRun)) error {
+	options := &client.ListOptions{Limit: runsPerPage}
+	for {
+		var page v1alpha1.CleanerRunList
+		if err := j.client.List(ctx, &page, options); err != nil {
+			return wrap("listing CleanerRuns", err)
+		}
+		for i := range page.Items {
+			each(&page.Items[i])
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// holdsCopies reports whether a run's copies are still kept.
+func holdsCopies(run *v1alpha1.CleanerRun) bool {
+	return run.Status.Copies != nil && run.Status.Copies.Dropped == ""
+}
+
+// dropOrphan deletes the record of a Cleaner that is gone.
+func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) error {
+	if len(run.OwnerReferences) > 0 {
+		return nil // it goes with its Cleaner
+	}
+	cleaner, err := find(run.Spec.Cleaner, run.Spec.CleanerUID)
+	if err != nil || cleaner != nil {
+		return err
+	}
+	return wrap("deleting CleanerRun "+run.Name, client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
+}
+
+// drop deletes the copies of a run, and says so in its status.
+func (j *Journal) drop(ctx context.Context, run *v1alpha1.CleanerRun, why string) error {
+	if err := j.DropCopies(ctx, run); err != nil {
+		return err
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"copies":{"objects":0,"dropped":%q}}}`, run.UID, why)
+	target := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}
+	err := j.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
+	return wrap("writing that the copies of CleanerRun "+run.Name+" were dropped", client.IgnoreNotFound(err))
+}

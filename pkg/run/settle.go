@@ -1,0 +1,100 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// lookTimeout bounds the looking at what a run that was stopped has left.
+const lookTimeout = 20 * time.Second
+
+// resume opens the ledger of a run that was taken over. It tries for a while: what is not read is never told.
+func (r *Runner) resume(ctx context.Context, record *v1alpha1.CleanerRun) (ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome, err error) {
+	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		ledger, intents, known, err = r.Journal.Resume(ctx, record)
+		return err == nil || apierrors.IsNotFound(err), nil
+	})
+	return ledger, intents, known, err
+}
+
+// mayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked for.
+func mayPass(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	}
+	var way *url.Error
+	return errors.As(err, &way) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// settleAll finds an outcome for each victim. When the run is stopped nothing more is touched, but the rest is looked at: the
+// operator before may have touched it. An error says that all of that is left to another operator.
+func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome) ([]object.Outcome, error) {
+	outcomes := make([]object.Outcome, len(intents))
+	if m.closing == "" {
+		m.namespaces, m.closingErr = m.runner.namespacesOf(ctx, intents)
+	}
+	pass := func(ctx context.Context) error {
+		acting, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
+			if saved, ok := known[i]; ok {
+				outcomes[i] = savedOutcome(&intents[i], saved)
+			}
+			if outcomes[i].Result != "" {
+				return
+			}
+			var outcome object.Outcome
+			if err := guarded(acting, func() error { outcome = m.settle(acting, &intents[i]); return nil }); err != nil {
+				outcome = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
+			}
+			err := outcome.Err
+			if !errors.Is(err, journal.ErrTaken) {
+				outcomes[i] = outcome
+				err = guarded(acting, func() error { return ledger.Record(acting, i, outcome) })
+			}
+			if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
+				stop(err)
+			}
+		})
+		return context.Cause(acting)
+	}
+	cause := pass(ctx)
+	switch {
+	case cause == nil:
+		return outcomes, nil
+	case errors.Is(cause, journal.ErrTaken):
+		return nil, cause
+	case errors.Is(cause, m.runner.Stopping):
+		m.runner.flush(ctx, ledger)
+		return nil, cause
+	}
+	m.closing = cause.Error()
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	if err := pass(looking); errors.Is(err, journal.ErrTaken) {
+		return nil, err
+	}
+	for i := range outcomes {
+		if outcomes[i].Result == "" {
+			outcomes[i] = m.outcome(&intents[i], v1alpha1.OutcomeAbandoned, "the run was stopped, and it could not be found out what became of it")
+			_ = guarded(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, outcomes[i]) })
+		}
+	}
+	return outcomes, nil
+}

@@ -1,0 +1,79 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
+// nothing. An error means that the cluster could not be asked.
+func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
+	problems, err := Problems(ctx, cleaner, r.Scripts)
+	problems = append(problems, r.Journal.CopyProblems(cleaner)...)
+	if lacks := r.lacksAccount(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
+		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(append([]error{errors.New(lacks)}, problems...)...)), nil
+	}
+	who, fault := r.identity(cleaner.Spec.ServiceAccountRef)
+	if fault != nil {
+		return "", "", fault
+	}
+	faults := []error{err}
+	var unknown []error
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("resourceSelectors[%d]", i)
+		s, err := selector.New(i, spec, selector.Judge{}, r.Clock.Now())
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", field, err))
+			continue
+		}
+		var kind *selector.UnknownKindError
+		if _, err := s.Resolve(ctx, who.reader); errors.As(err, &kind) {
+			unknown = append(unknown, fmt.Errorf("%s: %w", field, err))
+			continue
+		} else if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", field, err))
+			continue
+		}
+		wrong, err := checkTypes(ctx, who.reader, spec)
+		if wrong != nil {
+			problems = append(problems, inField(field+".", wrong)...)
+		}
+		faults = append(faults, err)
+	}
+	reason = v1alpha1.ReasonUnknownKind
+	if len(problems) > 0 {
+		reason = v1alpha1.ReasonInvalidExpression
+	}
+	if all := errors.Join(append(problems, unknown...)...); all != nil {
+		message = oneLine(all)
+		return reason, message, nil
+	}
+	fault = errors.Join(faults...)
+	if account := cleaner.Spec.ServiceAccountRef; account != nil && forbidden(fault) {
+		fault = fmt.Errorf("%w. %s", fault, forbiddenHint(fault.Error(), account))
+	}
+	return "", "", fault
+}
+
+// checkTypes checks matchConditions against the kind's schema, where the cluster has one.
+func checkTypes(ctx context.Context, reader *selector.Reader, spec v1alpha1.ResourceSelector) (wrong, fault error) {
+	program, _ := cel.Compile(spec.MatchConditions) // what does not compile was said already
+	if len(spec.MatchConditions) == 0 || program == nil {
+		return nil, nil
+	}
+	types, err := reader.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
+	if err != nil || types == nil {
+		return nil, err
+	}
+	return cel.Check(spec.MatchConditions, types), nil
+}

@@ -1,0 +1,102 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/faultproxy"
+)
+
+// unclear is one case.
+type unclear struct {
+	action v1alpha1.Action
+	kind   faultproxy.Kind
+}
+
+func (u unclear) String() string { return fmt.Sprintf("%s, %s", u.action, u.kind.Name) }
+
+// Whatever the answer to a change says or does not say: the outcome is what became of the object, and it is counted once.
+func TestOutcomeIsWhatBecameOfTheObject(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var cases []unclear
+	for _, kind := range faultproxy.Kinds {
+		if kind.Lists || kind.Pages {
+			continue
+		}
+		cases = append(cases, unclear{v1alpha1.ActionDelete, kind}, unclear{v1alpha1.ActionTransform, kind})
+	}
+	inParallel(t, s, cases, func(t *testing.T, namespace string, u unclear) {
+		w := newWorld(t, s, namespace, u.action)
+		for _, kind := range kinds {
+			w.create(kind, "a", "")
+		}
+		runner, proxy := s.newRunner(t)
+		proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+			if (c.Verb == "delete" || c.Verb == "patch") && c.Namespace == namespace && c.Nth < 2 {
+				return u.kind.Fault
+			}
+			return nil
+		})
+		runner.Run(t.Context(), w.request())
+		proxy.Wait()
+		seen := w.check(t, "after the run")
+		if len(seen.Records) != 1 || len(seen.Records[0].Intents) != 2 {
+			t.Fatalf("the records are %+v", seen.Records)
+		}
+		record := seen.Records[0]
+		for i, intent := range record.Intents {
+			done, outcome := seen.effect(intent.UID, w.before[intent.UID]) != "", record.Outcomes[i]
+			later := u.kind.Name == "504 before applying" && outcome.Outcome == v1alpha1.OutcomeFailed
+			if done == outcome.Outcome.IsFailure() && !later {
+				t.Errorf("%s was touched: %t, and the outcome is %s (%s)", intent.Kind, done, outcome.Outcome, outcome.Reason)
+			}
+		}
+	}, func() {})
+}
+
+// When it is not known whether the record says that the run is executing, nothing is touched; and it is told of each victim, wherever
+// the record says so.
+func TestBeginningThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for name, fault := range map[string]faultproxy.Fault{"written": faultproxy.CutAfter, "not written": faultproxy.Close} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
+			for _, kind := range kinds {
+				w.create(kind, "a", "")
+			}
+			runner, proxy := s.newRunner(t)
+			tried := false
+			proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+				switch {
+				case c.Resource != "cleanerruns":
+				case c.Verb == "update" && !tried:
+					tried = true
+					return fault
+				case c.Verb == "get" && c.Nth == 0:
+					return faultproxy.Refuse(http.StatusInternalServerError, metav1.StatusReasonInternalError)
+				}
+				return nil
+			})
+			record := runner.Run(t.Context(), w.request())
+			if !strings.HasPrefix(record.Status.Message, "Nothing was touched: writing down what the run intends: it is not known whether the record was written") {
+				t.Errorf("the run says %q", record.Status.Message)
+			}
+			seen := w.check(t, "after the run")
+			for i := range seen.Records[0].Intents {
+				if got := seen.Records[0].Outcomes[i].Outcome; got != v1alpha1.OutcomeNotActed {
+					t.Errorf("the outcome is %q", got)
+				}
+			}
+		})
+	}
+}

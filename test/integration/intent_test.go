@@ -1,0 +1,247 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+)
+
+func rollback(r v1alpha1.Rollback) func(*v1alpha1.Cleaner) {
+	return func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &r }
+}
+
+// parts are the Secrets that a run wrote, sorted by name.
+func (b *bench) parts(run *v1alpha1.CleanerRun) []corev1.Secret {
+	b.t.Helper()
+	var list corev1.SecretList
+	must(b.t, b.user.List(b.t.Context(), &list, client.InNamespace(operatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(run.UID)}))
+	return list.Items
+}
+
+// copies are the copies of a run, by the object's name.
+func (b *bench) copies(run *v1alpha1.CleanerRun) map[string]journal.Copy {
+	b.t.Helper()
+	found := map[string]journal.Copy{}
+	must(b.t, journal.ReadCopies(b.t.Context(), journal.NewParts(b.user), run, func(c journal.Copy) error {
+		found[c.Name] = c
+		return nil
+	}))
+	return found
+}
+
+// TestIntentAndCopiesComeBeforeTheFirstDelete, and tell of each victim all that is needed to bring it back.
+func TestIntentAndCopiesComeBeforeTheFirstDelete(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const n = 3
+	b.configMaps(b.namespace, "old", n, func(cm *corev1.ConfigMap) { cm.Data["text"] = "<&> " + cm.Data["n"] })
+	before := map[string]*corev1.ConfigMap{}
+	for _, name := range b.names(b.namespace) {
+		before[name] = b.object(name)
+	}
+	c := b.cleaner(v1alpha1.ActionDelete)
+	checked := false
+	b.beforeFirst(http.MethodDelete, "", func() {
+		checked = true
+		var runs v1alpha1.CleanerRunList
+		must(t, b.user.List(t.Context(), &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(c.UID)}))
+		run := &runs.Items[0]
+		if run.Status.Phase != v1alpha1.RunExecuting || run.Status.Matched != n || run.Status.Copies.Objects != n || run.Status.Intent.Objects != n {
+			t.Errorf("before the first delete the record says %+v", run.Status)
+		}
+		if got := b.copies(run); len(got) != n {
+			t.Errorf("before the first delete there are %d copies", len(got))
+		}
+	})
+	run := b.run(c)
+	wantRun(t, run, v1alpha1.ReasonCompleted, "3 deleted")
+	if !checked {
+		t.Fatal("nothing was deleted")
+	}
+	stored := b.stored(run)
+	intents, err := journal.ReadIntent(t.Context(), journal.NewParts(b.user), stored)
+	must(t, err)
+	known, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), stored)
+	must(t, err)
+	copies := b.copies(stored)
+	for i, intent := range intents {
+		was := before[intent.Name]
+		want := journal.Intent{
+			Version: "v1", Kind: "ConfigMap", Resource: "configmaps", Namespace: b.namespace, Name: was.Name,
+			UID: was.UID, ResourceVersion: was.ResourceVersion, Copied: true,
+		}
+		if diff := cmp.Diff(want, intent); diff != "" || known[i].Outcome != v1alpha1.OutcomeDeleted {
+			t.Errorf("intent (-want +got):\n%s\noutcome %v", diff, known[i])
+		}
+		var copied corev1.ConfigMap
+		must(t, json.Unmarshal(copies[was.Name].Object, &copied))
+		was.ManagedFields, was.TypeMeta = nil, metav1.TypeMeta{}
+		if diff := cmp.Diff(was, &copied); diff != "" {
+			t.Errorf("the copy (-want +got):\n%s", diff)
+		}
+	}
+	for _, part := range b.parts(run) {
+		owner := metav1.GetControllerOf(&part)
+		if owner == nil || owner.UID != run.UID || part.Type != v1alpha1.PartSecretType {
+			t.Errorf("Secret %s is of type %s and owned by %v", part.Name, part.Type, owner)
+		}
+	}
+	if len(stored.OwnerReferences) != 0 {
+		t.Error("a run that holds copies would go away with its Cleaner")
+	}
+}
+
+// TestPartsOfALargeRunFit: no object that a run writes is larger than 512 KiB, also when what it copies cannot be compressed, and
+// the copies are exact.
+func TestPartsOfALargeRunFit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	texts := map[string]string{}
+	for i := range 3 {
+		noise := make([]byte, 250<<10)
+		_, _ = rand.Read(noise)
+		name := fmt.Sprintf("large-%d", i)
+		texts[name] = hex.EncodeToString(noise)
+		b.configMap(name, func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"text": texts[name]} })
+	}
+	b.configMaps(b.namespace, "old", 1200)
+	c := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = true, message = string.rep("m", 900) .. obj.metadata.name} end`))
+	run := b.run(c)
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1203 deleted")
+	parts := b.parts(run)
+	streams := map[string]int{}
+	for _, part := range parts {
+		streams[part.Labels[v1alpha1.PartLabel]]++
+		if size := len(rawGet(t, "/api/v1/namespaces/"+operatorNamespace+"/secrets/"+part.Name)); size > 512<<10 {
+			t.Errorf("Secret %s has %d bytes", part.Name, size)
+		}
+	}
+	if streams["copies"] < 3 || streams["intent"] < 1 || streams["outcomes"] != 3 {
+		t.Errorf("there are %v", streams)
+	}
+	if size := len(rawGet(t, "/apis/apps.projectsveltos.io/v1alpha1/cleanerruns/"+run.Name)); size > 512<<10 {
+		t.Errorf("the record has %d bytes", size)
+	}
+	copies := b.copies(b.stored(run))
+	for name, text := range texts {
+		var cm corev1.ConfigMap
+		must(t, json.Unmarshal(copies[name].Object, &cm))
+		if cm.Data["text"] != text {
+			t.Errorf("the copy of %s differs", name)
+		}
+	}
+	if len(copies) != 1203 {
+		t.Errorf("there are %d copies", len(copies))
+	}
+}
+
+// TestCopiesThatAreTooLargeStopTheRun before it touches anything, and leave nothing behind.
+func TestCopiesThatAreTooLargeStopTheRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 2)
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{MaxBytes: ptr.To(int64(100))})))
+	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: ",
+		"the copies of the 2 objects take more than 100 bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back")
+	b.wantNames("old-0", "old-1")
+	if parts := b.parts(run); len(parts) != 0 || b.stored(run).Status.Intent != nil {
+		t.Fatalf("the run left %d Secrets behind, and says %+v", len(parts), b.stored(run).Status.Intent)
+	}
+}
+
+// TestNoCopies: of kinds without state, and when the user wants none.
+func TestNoCopies(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("old")
+	b.pod("user", "old")
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, b.configMapsAndPods()))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "2 deleted")
+	if got := b.copies(b.stored(run)); len(got) != 1 || got["old"].Kind != "ConfigMap" {
+		t.Fatalf("there are copies of %v", got)
+	}
+	b.configMap("other")
+	run = b.run(b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone})))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 deleted")
+	if stored := b.stored(run); stored.Status.Copies != nil || stored.Status.Intent == nil {
+		t.Fatalf("the status is %+v", stored.Status)
+	}
+}
+
+// TestCopyOfWhatChanged: an object that changed since it was judged is copied again before it is deleted.
+func TestCopyOfWhatChanged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	b.beforeFirst(http.MethodDelete, "/configmaps/old", func() {
+		cm := b.object("old")
+		cm.Data = map[string]string{"new": "value"}
+		must(t, b.user.Update(t.Context(), cm))
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 deleted")
+	stored := b.stored(run)
+	if got := b.copies(stored)["old"]; !strings.Contains(string(got.Object), `"new":"value"`) || stored.Status.Copies.Objects != 1 {
+		t.Fatalf("the last copy is %s, of %+v", got.Object, stored.Status.Copies)
+	}
+}
+
+// TestAFlippedBitIsDetected in any byte of what a run wrote down.
+func TestAFlippedBitIsDetected(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	run := b.stored(b.run(b.cleaner(v1alpha1.ActionDelete)))
+	for _, part := range b.parts(run) {
+		stream := part.Labels[v1alpha1.PartLabel]
+		if stream == "outcomes" {
+			continue
+		}
+		for i := range part.Data["part.gz"] {
+			handed := 0
+			reader := journal.NewParts(flipping{Client: b.user, name: part.Name, at: i})
+			_, intentErr := journal.ReadIntent(t.Context(), reader, run)
+			copiesErr := journal.ReadCopies(t.Context(), reader, run, func(journal.Copy) error { handed++; return nil })
+			err := map[string]error{"intent": intentErr, "copies": copiesErr}[stream]
+			if err == nil || !strings.Contains(err.Error(), "are not what the run wrote") || (stream == "copies" && handed > 0) {
+				t.Fatalf("byte %d of %s: %v, and %d copies were handed out", i, part.Name, err, handed)
+			}
+		}
+	}
+}
+
+// flipping flips a bit of one Secret.
+type flipping struct {
+	client.Client
+	name string
+	at   int
+}
+
+func (f flipping) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	err := f.Client.Get(ctx, key, o, opts...)
+	if secret, ok := o.(*corev1.Secret); ok && key.Name == f.name {
+		data := slices.Clone(secret.Data["part.gz"])
+		data[f.at] ^= 1
+		secret.Data["part.gz"] = data
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/executor"
+)
+
+// TestStoppedWhileRecovering: an operator that is told to stop has not looked at every object yet, and must not say of those that
+// nobody touched them: the one before may have.
+func TestStoppedWhileRecovering(t *testing.T) {
+	t.Parallel()
+	const objects = inHand + 8
+	l, next := cutOffRun(t, objects, http.MethodDelete)
+	for i := range objects { // as if the dead operator's deletes had arrived
+		must(t, l.user.Delete(t.Context(), l.object(fmt.Sprintf("old-%d", i))))
+	}
+	running := make(chan context.Context, 1)
+	second := next.successor(func(s *settings) { // next has an executor that nobody can stop
+		s.gate = func(ctx context.Context, _ executor.Request) { running <- ctx }
+	})
+	stop := second.startExecutor()
+	at := newBarrier(t)
+	second.holdRequests(at, http.MethodGet, "/configmaps/old-")
+	second.at(l.first().Add(time.Minute))
+	at.await(inHand)
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); stop() }()
+	<-(<-running).Done()
+	at.open()
+	<-stopped
+	if record := second.records()[0]; record.Status.Phase != v1alpha1.RunExecuting {
+		t.Fatalf("the record says %s: %s", record.Status.Phase, record.Status.Message)
+	}
+	third := second.successor()
+	third.startExecutor()
+	record := third.goOn(l.first().Add(2 * time.Minute))
+	wantRun(t, record, v1alpha1.ReasonCompleted, fmt.Sprintf("%[1]d of %[1]d objects matched; %[1]d deleted.", objects))
+}
+
+// TestSuspendedWhileRecovering: the rest is not touched, but it is looked at.
+func TestSuspendedWhileRecovering(t *testing.T) {
+	t.Parallel()
+	const objects = inHand + 8
+	l, next := cutOffRun(t, objects, http.MethodDelete)
+	for i := range objects - 1 {
+		must(t, l.user.Delete(t.Context(), l.object(fmt.Sprintf("old-%d", i))))
+	}
+	at := newBarrier(t)
+	next.holdRequests(at, http.MethodGet, "/configmaps/old-")
+	next.at(l.first().Add(time.Minute))
+	at.await(inHand)
+	next.suspend(true)
+	next.step()
+	at.open()
+	next.finish()
+	record := next.records()[0]
+	wantCounts(t, &record, v1alpha1.RunCounts{Considered: objects, Matched: objects, Acted: objects - 1, Skipped: 1})
+	wantRun(t, &record, v1alpha1.ReasonFailed, "and the run was not gone on with: the Cleaner was suspended. ")
+	if deletes(next) != 0 {
+		t.Fatal("the run went on")
+	}
+}
+
+// unreadable makes the reading of what runs wrote down fail the first so many times. Each try is sent to the channel.
+func (b *bench) unreadable(times int64) <-chan int64 {
+	var tries atomic.Int64
+	tried := make(chan int64, 1000)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "-intent-") {
+			return nil, nil
+		}
+		n := tries.Add(1)
+		tried <- n
+		if n > times {
+			return nil, nil
+		}
+		return refusal(b.t, r, apierrors.NewServiceUnavailable("busy")), nil
+	})
+	return tried
+}
+
+// TestRecoveryTriesToReadTheIntent: a server that is busy for a moment is no reason to give a run up.
+func TestRecoveryTriesToReadTheIntent(t *testing.T) {
+	t.Parallel()
+	l, next := cutOffRun(t, 3, http.MethodDelete)
+	next.unreadable(1)
+	record := next.goOn(l.first().Add(time.Minute))
+	wantRun(t, record, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 3 deleted.")
+}
+
+// TestStoppedBeforeTheIntentIsRead: the next leader reads it.
+func TestStoppedBeforeTheIntentIsRead(t *testing.T) {
+	t.Parallel()
+	l, next := cutOffRun(t, 3, http.MethodDelete)
+	second := next.successor()
+	stop := second.startExecutor()
+	tried := second.unreadable(1000)
+	second.at(l.first().Add(time.Minute))
+	<-tried
+	stop()
+	if record := second.records()[0]; record.Status.Phase != v1alpha1.RunExecuting {
+		t.Fatalf("the record says %s: %s", record.Status.Phase, record.Status.Message)
+	}
+	third := second.successor()
+	third.startExecutor()
+	record := third.goOn(l.first().Add(2 * time.Minute))
+	wantRun(t, record, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 3 deleted.")
+}
