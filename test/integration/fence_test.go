@@ -150,6 +150,7 @@ func TestLostLeaseWhileClosing(t *testing.T) {
 		t.Fatalf("refused: %v, and there were %d deletes", refused.Load(), deletes(next))
 	}
 	next.step()
+	next.at(l.first().Add(2 * time.Minute)) // it is not tried again at once
 	next.finish()
 	record := next.records()[0]
 	wantRun(t, &record, v1alpha1.ReasonFailed, "The operator went away before the run touched anything, and the Cleaner or the operator's --dry-run has changed since")
