@@ -110,16 +110,19 @@ func (r *Runner) unrecorded(ctx context.Context, record *v1alpha1.CleanerRun, er
 	// It may have begun, under another operator, and touched things.
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
+	message := "The run could not begin, nothing was touched: " + err.Error()
 	switch found, findErr := r.Journal.Find(looking, record.Name); {
 	case findErr != nil && mayPass(findErr):
 		return record // it is looked at again
-	case findErr == nil && found != nil && found.Spec.CleanerUID == record.Spec.CleanerUID && found.Status.Phase == v1alpha1.RunExecuting:
-		return found
+	case findErr != nil:
+		message = fmt.Sprintf("The run could not begin: %s. Whether it had begun before is not known: %s", err, findErr)
+	case found != nil && found.Spec.CleanerUID == record.Spec.CleanerUID && found.Status.Phase != "":
+		return found // executing, or even at its end
 	}
 	reason := v1alpha1.ReasonFailed
 	if apierrors.IsForbidden(err) {
 		reason = v1alpha1.ReasonForbidden
 	}
-	r.Journal.End(record, v1alpha1.RunFailed, reason, "The run could not begin, nothing was touched: "+err.Error())
+	r.Journal.End(record, v1alpha1.RunFailed, reason, message)
 	return record
 }
