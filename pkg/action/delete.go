@@ -95,7 +95,7 @@ func (a *Actor) observe(ctx context.Context, o object.Object, code int, lost err
 	case live.Deleting:
 		return v1alpha1.OutcomeTerminating, Ending(*live), nil
 	case lost != nil:
-		return "", "", lost
+		return "", "", a.undone(lost)
 	case code == http.StatusAccepted:
 		return v1alpha1.OutcomeTerminating, "the API server accepted the delete, and has not begun with it yet", nil
 	}

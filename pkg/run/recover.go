@@ -80,6 +80,8 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
+	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
 		return
@@ -136,7 +138,9 @@ func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Out
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
 	live, err := m.who.actor.Live(ctx, intent.Object())
-	switch {
+	switch stopped := context.Cause(ctx); {
+	case err != nil && stopped != nil && mayPass(err):
+		return object.Outcome{Err: stopped}
 	case err != nil:
 		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
 		if outcome.Result == v1alpha1.OutcomeFailed {

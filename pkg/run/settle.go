@@ -64,6 +64,9 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 				outcome = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
 			}
 			err := outcome.Err
+			if stopped := context.Cause(acting); stopped != nil && errors.Is(err, stopped) {
+				return // nothing was sent for it: it is still to be looked at
+			}
 			if !errors.Is(err, journal.ErrTaken) {
 				outcomes[i] = outcome
 				err = guarded(acting, func() error { return ledger.Record(acting, i, outcome) })
