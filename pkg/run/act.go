@@ -38,6 +38,9 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if stopped := context.Cause(ctx); len(intended.victims) == 0 || stopped != nil {
 		return untouched(outcomes, stopped), nil
 	}
+	if plan.limit = guard.MaxActions(r.MaxActions, len(intended.victims)); plan.limit != nil {
+		return notActed(outcomes), nil
+	}
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
 	switch {
 	case err != nil && ledger != nil:
