@@ -7,11 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
 )
 
@@ -166,7 +171,7 @@ func TestStopWhileTheServerIsAway(t *testing.T) {
 		}
 	}
 	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
-		if c.Resource == "cleanerruns" || c.Resource == "secrets" || c.Resource == "reports" { // else nothing could be told
+		if records(c) { // else nothing could be told
 			return nil
 		}
 		return a.rule(c)
@@ -191,4 +196,89 @@ func TestStopWhileTheServerIsAway(t *testing.T) {
 	if n := counts[v1alpha1.OutcomeDeleted]; n > 7 || counts[v1alpha1.OutcomeFailed] == 0 || counts[v1alpha1.OutcomeInterrupted] == 0 {
 		t.Errorf("the outcomes are %v", counts)
 	}
+}
+
+// records reports whether a call is about what runs write down.
+func records(c *faultproxy.Call) bool {
+	return c.Resource == "cleanerruns" || c.Resource == "secrets" || c.Resource == "reports"
+}
+
+// The same holds for an operator that takes a run over; and when it is stopped meanwhile, it leaves what it could not find out to the
+// next.
+func TestServerAwayWhileRecovering(t *testing.T) {
+	t.Parallel()
+	const objects = 30
+	s := newSite(t)
+	w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
+	w.many(objects)
+	operate := func(from, asks int64, edit func(*run.Runner, *faultproxy.Proxy, *away)) {
+		runner, proxy := s.newRunner(t)
+		ctx, stop := context.WithCancelCause(context.Background())
+		defer stop(nil)
+		a := &away{world: w, from: from, asks: asks}
+		a.onAsk = func(n int64) {
+			if n == asks {
+				return // it is back
+			}
+			if edit != nil {
+				stop(runner.Stopping)
+			}
+		}
+		if edit != nil {
+			edit(runner, proxy, a)
+		}
+		proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+			if records(c) {
+				return nil
+			}
+			return a.rule(c)
+		})
+		runner.Run(ctx, w.request())
+		if a.asked.Load() == 0 {
+			t.Error("the server was never away")
+		}
+	}
+	const never = 1 << 40
+	operate(8, never, func(runner *run.Runner, proxy *faultproxy.Proxy, a *away) { // it dies, and does not even say so
+		config := proxy.Config()
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return deadTransport{next, &a.gone} })
+		live, err := client.New(config, client.Options{Scheme: s.scheme, Mapper: s.mapper})
+		must(t, err)
+		runner.Journal = journal.New(live, operatorNamespace, s.clock)
+	})
+	w.check(t, "after the first operator")
+	operate(3, never, func(*run.Runner, *faultproxy.Proxy, *away) {})
+	seen := w.check(t, "after the second operator")
+	for i, outcome := range seen.Records[0].Outcomes {
+		if outcome.Outcome == v1alpha1.OutcomeAbandoned || strings.Contains(outcome.Reason, "stop") {
+			t.Errorf("%s is %s: %s", seen.Records[0].Intents[i].Name, outcome.Outcome, outcome.Reason)
+		}
+	}
+	operate(3, 2, nil)
+	seen = w.check(t, "after the third operator")
+	status, done := seen.Records[0].Run.Status, 0
+	for _, outcome := range seen.Records[0].Outcomes {
+		if outcome.Outcome.IsFailure() != strings.HasPrefix(outcome.Reason, "it is not known whether it was deleted: ") {
+			t.Errorf("an outcome is %s: %s", outcome.Outcome, outcome.Reason)
+		} else if !outcome.Outcome.IsFailure() {
+			done++
+		}
+	}
+	// At the second change of the second operator up to 16 were in hand.
+	if !status.Phase.Final() || len(seen.Records[0].Outcomes) != objects || done < objects-16 {
+		t.Errorf("the run is %s, with %d of %d outcomes, %d of them good: %s", status.Phase, len(seen.Records[0].Outcomes), objects, done, status.Message)
+	}
+}
+
+// deadTransport sends nothing that changes anything any more when its operator is dead.
+type deadTransport struct {
+	next http.RoundTripper
+	dead *atomic.Bool
+}
+
+func (d deadTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if d.dead.Load() && r.Method != http.MethodGet {
+		return nil, journal.ErrTaken
+	}
+	return d.next.RoundTrip(r)
 }

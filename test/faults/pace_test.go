@@ -36,13 +36,19 @@ func TestStormOf429(t *testing.T) {
 	var mu sync.Mutex
 	dice, refused := rand.New(rand.NewPCG(*faultSeed, 429)), 0
 	busy := faultproxy.RefuseFor(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, time.Second)
-	requests := try(func(*faultproxy.Call) faultproxy.Fault {
+	wait := map[string]time.Time{} // until when each object is to be left alone
+	requests := try(func(c *faultproxy.Call) faultproxy.Fault {
 		mu.Lock()
 		defer mu.Unlock()
+		key := c.Verb + " " + c.Request.URL.Path
+		if c.Verb == "delete" && time.Now().Before(wait[key]) {
+			t.Errorf("%s was sent before the server had said", key)
+		}
 		if dice.Float64() >= 0.3 {
 			return nil
 		}
 		refused++
+		wait[key] = time.Now().Add(time.Second)
 		return busy
 	})
 	t.Logf("%d requests, of which %d were refused; %d without the storm", requests, refused, undisturbed)

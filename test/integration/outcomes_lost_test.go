@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -218,3 +219,71 @@ func TestStopWhileTheServerHasNoTime(t *testing.T) {
 		t.Fatalf("%d deletes, want 1", n)
 	}
 }
+
+// late holds the first change of the ConfigMap old back, which its sender believes to be lost, until the second comes. The second is
+// sent after it.
+func (b *bench) late(method string) {
+	b.t.Helper()
+	web, err := rest.HTTPClientFor(env.Config)
+	must(b.t, err)
+	var first *http.Request
+	b.onConfigMaps(method, func(r *http.Request) (*http.Response, error) {
+		if first == nil {
+			body, err := io.ReadAll(r.Body)
+			must(b.t, err)
+			first = r.Clone(context.WithoutCancel(r.Context()))
+			first.Body = io.NopCloser(bytes.NewReader(body))
+			return cut(r)
+		}
+		if first.Body != nil {
+			response, err := web.Transport.RoundTrip(first)
+			must(b.t, err)
+			must(b.t, response.Body.Close())
+			first.Body = nil
+		}
+		return nil, nil
+	})
+}
+
+// A change that seemed lost, and comes after a look at the object did not show it, is carried out once, and is the operator's own.
+func TestChangeThatComesLate(t *testing.T) {
+	t.Parallel()
+	t.Run("Delete", func(t *testing.T) {
+		b := newBench(t)
+		b.configMap("old")
+		b.late(http.MethodDelete)
+		wantOutcome(t, b.run(b.cleaner(v1alpha1.ActionDelete)), "old", v1alpha1.OutcomeDeleted)
+		if n := b.requests.count(http.MethodDelete, "/old"); n != 2 {
+			t.Errorf("%d deletes, want 2", n)
+		}
+	})
+	t.Run("Delete, and somebody creates another", func(t *testing.T) {
+		b := newBench(t)
+		b.configMap("old")
+		b.late(http.MethodDelete)
+		meddle := b.requests.meddle
+		b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+			response, err := meddle(r)
+			if r.Method == http.MethodDelete && response == nil && err == nil && !b.exists("old") {
+				b.configMap("old")
+			}
+			return response, err
+		})
+		wantOutcome(t, b.run(b.cleaner(v1alpha1.ActionDelete)), "old", v1alpha1.OutcomeDeleted)
+		if !b.exists("old") {
+			t.Error("the new object was deleted")
+		}
+	})
+	t.Run("Transform", func(t *testing.T) {
+		b := newBench(t)
+		b.configMap("old", update0)
+		b.late(http.MethodPatch)
+		count := `function transform() obj.data.n = tostring(tonumber(obj.data.n) + 1) return {resource = obj} end`
+		wantOutcome(t, b.run(b.cleaner(v1alpha1.ActionTransform, transform(count))), "old", v1alpha1.OutcomeTransformed)
+		if n := b.named("old").Data["n"]; n != "1" {
+			t.Errorf("it was changed %s times", n)
+		}
+	})
+}
+
+func update0(cm *corev1.ConfigMap) { cm.Data = map[string]string{"n": "0"} }
