@@ -5,6 +5,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -39,7 +40,17 @@ func newFlow(clk clock.PassiveClock) *flow {
 	return &flow{clock: clk, limit: newLimit(), changed: make(chan struct{})}
 }
 
-// pass makes a request as soon as one may pass. With the cause of a run that was stopped, it was not made.
+// unsentError is the cause of a run that was stopped before a request was made.
+type unsentError struct{ error }
+
+func (e *unsentError) Unwrap() error { return e.error }
+
+func isUnsent(err error) bool {
+	var unsent *unsentError
+	return errors.As(err, &unsent)
+}
+
+// pass makes a request as soon as one may pass, unless the run is stopped before.
 func (f *flow) pass(ctx context.Context, request func() error) error {
 	number, err := f.enter(ctx)
 	if err != nil {
@@ -62,7 +73,7 @@ func (f *flow) pass(ctx context.Context, request func() error) error {
 func (f *flow) enter(ctx context.Context) (number int, err error) {
 	for {
 		if stopped := context.Cause(ctx); stopped != nil {
-			return 0, stopped
+			return 0, &unsentError{stopped}
 		}
 		f.mu.Lock()
 		changed, free := f.changed, !f.asking && f.passing < f.limit.now

@@ -26,8 +26,7 @@ const (
 
 // send sends a request that changes an object. A server that has no time (429) has done nothing, and is asked again when it says, as
 // long as the run goes on. No other request is sent again here, as client-go would send those that a 5xx with Retry-After answers:
-// it may have been carried out, and would be carried out twice, or be told as somebody else's doing. With the cause of a run that was
-// stopped, it was not sent.
+// it may have been carried out, and would be carried out twice, or be told as somebody else's doing.
 func (a *Actor) send(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
 	for {
 		answer, code, err = a.do(ctx, requestTimeout, request)
@@ -62,7 +61,7 @@ func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, erro
 // read reads an object once, also when the run was stopped: what is in hand is finished.
 func (a *Actor) read(ctx context.Context, o object.Object) (*object.Object, error) {
 	body, _, err := a.do(ctx, readTimeout, a.client.Get().AbsPath(o.Path()))
-	if stopped := context.Cause(ctx); stopped != nil && errors.Is(err, stopped) {
+	if isUnsent(err) {
 		body, _, err = a.do(context.WithoutCancel(ctx), readTimeout, a.client.Get().AbsPath(o.Path()))
 	}
 	if err != nil {
@@ -112,5 +111,5 @@ func (f *fault) Error() string {
 // errForeign is why an answer that reads as success counts as lost.
 var errForeign = errors.New("the answer is not an API server's; something between the operator and the API server may have written it")
 
-// isUnclear: what a webhook denied did not take place, whatever code it chose.
-func isUnclear(err error) bool { return object.IsUnclear(err) && !denied(err) }
+// isUnclear: what was not sent did not take place, nor did what a webhook denied, whatever code it chose.
+func isUnclear(err error) bool { return object.IsUnclear(err) && !denied(err) && !isUnsent(err) }
