@@ -96,7 +96,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 		if err := l.copies.add(ctx, v); err != nil {
 			return err
 		}
-		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
+		if err := intent.add(ctx, intentOf(v)); err != nil {
 			return err
 		}
 	}
