@@ -80,6 +80,8 @@ type CleanerReconciler struct {
 	unpruned sync.Map
 	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
 	takenUp sync.Map
+	// told are the names of the Cleaners whose notifications have got on.
+	told sync.Map
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
@@ -211,6 +213,7 @@ func (r *CleanerReconciler) forget(name string) {
 	r.Metrics.Forget(name)
 	r.unpruned.Delete(name)
 	r.takenUp.Delete(name)
+	r.told.Delete(name)
 }
 
 // round is what one Reconcile found out, for after the status is written.
@@ -233,6 +236,9 @@ type round struct {
 func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
 	round := &round{}
 	if err := r.fold(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	if err := r.foldDelivery(ctx, cleaner); err != nil {
 		return nil, err
 	}
 	plan, err := r.assess(ctx, cleaner, round)
