@@ -24,9 +24,8 @@ const DefaultMaxCopiesBytes = 256 << 20
 const runsPerPage = 100
 
 // Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are gone when
-// they hold nothing any more. It returns the runs that have no end yet. find returns a Cleaner as it is now; nil when it is
-// gone.
-func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) (unfinished []v1alpha1.CleanerRun, err error) {
+// they hold nothing any more. It returns the runs that have no end yet.
+func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (unfinished []v1alpha1.CleanerRun, err error) {
 	var kept []v1alpha1.CleanerRun
 	var errs []error
 	var wrong error
@@ -39,7 +38,7 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name stri
 			unfinished = append(unfinished, *run)
 		case wrong != nil:
 		case !holdsCopies(run):
-			errs = append(errs, j.dropOrphan(ctx, run, find))
+			errs = append(errs, j.dropOrphan(ctx, run))
 		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
 			errs = append(errs, j.drop(ctx, run, "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)))
 		default:
@@ -87,11 +86,11 @@ func holdsCopies(run *v1alpha1.CleanerRun) bool {
 }
 
 // dropOrphan deletes the record of a Cleaner that is gone.
-func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) error {
+func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	if len(run.OwnerReferences) > 0 {
 		return nil // it goes with its Cleaner
 	}
-	cleaner, err := find(run.Spec.Cleaner, run.Spec.CleanerUID)
+	cleaner, err := j.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil || cleaner != nil {
 		return err
 	}
