@@ -179,7 +179,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return err
 	}
 	sweeper := &controllers.Sweeper{
-		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
+		Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := mgr.Add(sweeper); err != nil {

@@ -30,9 +30,8 @@ type Leftovers struct {
 }
 
 // Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are gone when
-// they hold nothing any more. find returns a Cleaner as it is now; nil when it is
-// gone.
-func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) (left Leftovers, err error) {
+// they hold nothing any more.
+func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, err error) {
 	var kept []v1alpha1.CleanerRun
 	var errs []error
 	var wrong error
@@ -53,7 +52,7 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name stri
 		switch {
 		case wrong != nil:
 		case !holdsCopies(run):
-			errs = append(errs, j.dropOrphan(ctx, run, find))
+			errs = append(errs, j.dropOrphan(ctx, run))
 		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
 			errs = append(errs, j.drop(ctx, run, "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)))
 		default:
@@ -114,11 +113,11 @@ func holdsCopies(run *v1alpha1.CleanerRun) bool {
 }
 
 // dropOrphan deletes the record of a Cleaner that is gone.
-func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) error {
+func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	if len(run.OwnerReferences) > 0 {
 		return nil // it goes with its Cleaner
 	}
-	cleaner, err := find(run.Spec.Cleaner, run.Spec.CleanerUID)
+	cleaner, err := j.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil || cleaner != nil {
 		return err
 	}

@@ -132,8 +132,11 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	}
 	var cleaner v1alpha1.Cleaner
 	err = o.Client.Get(ctx, client.ObjectKey{Name: run.Spec.Cleaner}, &cleaner)
-	if err != nil && !object.IsAbsent(err, run.Spec.Cleaner) {
+	switch {
+	case err != nil && !object.IsAbsent(err, run.Spec.Cleaner):
 		return err
+	case err == nil && (cleaner.Name != run.Spec.Cleaner || cleaner.UID == ""):
+		return fmt.Errorf("reading Cleaner %s: %w", run.Spec.Cleaner, errForeign)
 	}
 	var fault error
 	i := slices.IndexFunc(cleaner.Spec.Notifications, func(n v1alpha1.Notification) bool { return n.Name == entry.Name && n.Type == entry.Type })
@@ -153,6 +156,9 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	return o.save(context.WithoutCancel(ctx), next, fault)
 }
 
+// errForeign says that an answer is no API server's, but of something on the way to it.
+var errForeign = errors.New("the answer is not an API server's")
+
 // find reads the record, and the entry that is to be sent. The entry is nil when there is nothing to send any more.
 func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *v1alpha1.NotificationStatus, error) {
 	var run v1alpha1.CleanerRun
@@ -162,6 +168,9 @@ func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *
 			err = nil
 		}
 		return nil, nil, err
+	}
+	if run.Name != next.run || run.UID == "" {
+		return nil, nil, fmt.Errorf("reading CleanerRun %s: %w", next.run, errForeign)
 	}
 	i := slices.IndexFunc(run.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == next.notification })
 	if i < 0 || run.Status.Notifications[i].State != v1alpha1.NotificationPending {

@@ -76,6 +76,9 @@ func (r *Runner) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, 
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: request.Cleaner}, &cleaner); err != nil {
 		return nil, fmt.Errorf("reading Cleaner %s: %w", request.Cleaner, err)
 	}
+	if cleaner.Name != request.Cleaner || cleaner.UID == "" {
+		return nil, fmt.Errorf("reading Cleaner %s: the answer is not an API server's: is there something between the operator and the API server?", request.Cleaner)
+	}
 	switch late := r.Clock.Since(request.Nominal); {
 	case request.UID != "" && request.UID != cleaner.UID:
 		return nil, fmt.Errorf("the Cleaner %s was created again since the run was asked for", request.Cleaner)

@@ -194,6 +194,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
 		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
 	}
+	if m.record.Spec.Action != v1alpha1.ActionDelete {
+		return action.Failed(verdict, noSuchAction(m.record))
+	}
 	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
