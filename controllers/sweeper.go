@@ -27,6 +27,8 @@ type Sweeper struct {
 	MaxBytes int64
 	// Busy reports whether a run of the named Cleaner goes on in this process.
 	Busy func(name string) bool
+	// Tell sends what a run still has to tell.
+	Tell func(run *v1alpha1.CleanerRun)
 	// Close brings a run that was cut off to its end without touching anything more.
 	Close func(ctx context.Context, run *v1alpha1.CleanerRun)
 }
@@ -62,9 +64,14 @@ func (s *Sweeper) guarded(ctx context.Context) (err error) {
 
 // Sweep looks through the records of all runs once.
 func (s *Sweeper) Sweep(ctx context.Context) error {
-	unfinished, err := s.Journal.Sweep(ctx, s.MaxBytes)
-	for i := range unfinished {
-		run := &unfinished[i]
+	left, err := s.Journal.Sweep(ctx, s.MaxBytes)
+	for i := range left.Untold {
+		if run := &left.Untold[i]; !s.Busy(run.Spec.Cleaner) {
+			s.Tell(run)
+		}
+	}
+	for i := range left.Unfinished {
+		run := &left.Unfinished[i]
 		if s.Busy(run.Spec.Cleaner) {
 			continue
 		}

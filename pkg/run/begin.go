@@ -58,11 +58,12 @@ func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun,
 	case begun.Status.Phase == v1alpha1.RunExecuting:
 		r.Recover(ctx, begun, cleaner, "")
 	case !same:
-		ended := r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
+		ended := r.end(ctx, cleaner, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
 			"The operator went away before the run touched anything, and the Cleaner or the operator's --dry-run has changed since; the next run goes by that.")
 		if !ended {
 			return journal.ErrTaken
 		}
+		r.tell(ctx, cleaner, begun, nil)
 	default:
 		begun.Status.StartTime = wanted.Status.StartTime
 	}
