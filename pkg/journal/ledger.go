@@ -96,7 +96,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 		if err := l.copies.add(ctx, v); err != nil {
 			return err
 		}
-		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
+		if err := intent.add(ctx, intentOf(v)); err != nil {
 			return err
 		}
 	}
@@ -122,9 +122,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	begin := func() error {
 		describe()
 		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.changeStatus(ctx, run)
-		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
-		return err
+		return j.changeStatus(ctx, run)
 	}
 	err := begin()
 	if err == nil {
