@@ -82,18 +82,16 @@ type attempt func(ctx context.Context, o object.Object, patch map[string]any) (r
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
 func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again, try attempt) object.Outcome {
-	for judged, tries := 1, 0; judged <= attempts; judged++ {
-		result, detail, err := try(ctx, verdict.Object, patch)
-		for isUndone(err) && a.goOn(ctx, &tries, err) {
-			result, detail, err = try(ctx, verdict.Object, patch)
-		}
+	persistent := a.persist(try)
+	for range attempts {
+		result, detail, err := persistent(ctx, verdict.Object, patch)
 		stopped := context.Cause(ctx)
 		switch {
 		case err == nil:
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
-		case stopped != nil && (isConflict(err) || isBusy(err) || isUndone(err)): // nothing was done, and it is not begun anew
+		case stopped != nil && isNothing(err): // it is not begun anew
 			return failed(verdict, patch, stopped)
 		case !isConflict(err):
 			return failed(verdict, patch, err)

@@ -11,6 +11,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
@@ -42,6 +45,24 @@ func (a *Actor) undone(lost error) error {
 		return lost
 	}
 	return &undoneError{lost}
+}
+
+// isNothing reports whether an error says that nothing was done.
+func isNothing(err error) bool {
+	return isConflict(err) || isBusy(err) || isUndone(err) || isUnsent(err)
+}
+
+// persist makes an attempt that is made again while it may be otherwise next time.
+func (a *Actor) persist(once attempt) attempt {
+	failed := 0
+	return func(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
+		for {
+			result, detail, err := once(ctx, o, patch)
+			if !isUndone(err) || !a.goOn(ctx, &failed, err) {
+				return result, detail, err
+			}
+		}
+	}
 }
 
 // mayPass reports whether an error speaks of the API server or of the way to it, so that the same request may be answered next
