@@ -38,7 +38,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if stopped := context.Cause(ctx); len(intended.victims) == 0 || stopped != nil {
 		return untouched(outcomes, stopped), nil
 	}
-	if plan.limit = guard.MaxActions(r.MaxActions, len(intended.victims)); plan.limit != nil {
+	if r.tooMany(plan, intended.victims) {
 		return notActed(outcomes), nil
 	}
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
@@ -119,6 +119,12 @@ func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expres
 		result.places = append(result.places, i)
 	}
 	return result
+}
+
+// tooMany reports whether the run would act on more objects than the operator lets any run.
+func (r *Runner) tooMany(plan *plan, victims []journal.Victim) bool {
+	plan.limit = guard.MaxActions(r.MaxActions, len(victims))
+	return plan.limit != nil
 }
 
 // settleLedger saves what became of every victim.
