@@ -55,6 +55,9 @@ func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error)
 			return identity{}, err
 		}
 	}
+	if actor == nil { // a preview acts on nothing
+		return identity{reader: reader}, nil
+	}
 	// Another operator has the run: nothing is sent for it any more.
 	taken := func(err error) bool { return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) }
 	return identity{reader, actor.ForRun(r.Clock, taken)}, nil
