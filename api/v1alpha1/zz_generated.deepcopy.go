@@ -259,6 +259,11 @@ func (in *CleanerSpec) DeepCopyInto(out *CleanerSpec) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.ActiveDeadlineSeconds != nil {
+		in, out := &in.ActiveDeadlineSeconds, &out.ActiveDeadlineSeconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.SuccessfulRunsHistoryLimit != nil {
 		in, out := &in.SuccessfulRunsHistoryLimit, &out.SuccessfulRunsHistoryLimit
 		*out = new(int32)

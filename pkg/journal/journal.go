@@ -54,7 +54,7 @@ func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal 
 
 // Begin creates the record of a run, which is the lock that makes it happen once. When the record is there already, begun
 // is what it says: a final phase means that the run has happened, Executing that it was cut off while it touched things,
-// anything else that it touched nothing yet and may be carried out under this record.
+// anything else that it touched nothing yet and may be carried out under this record. Then its start is that of the record.
 func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
 	run := &v1alpha1.CleanerRun{
 		ObjectMeta: metav1.ObjectMeta{
@@ -75,6 +75,9 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 	}
 	if run == nil || run.Spec.CleanerUID != cleaner.UID {
 		return nil, ErrOtherCleaner
+	}
+	if run.Status.StartTime == nil {
+		run.Status.StartTime = ptr.To(run.CreationTimestamp)
 	}
 	return run, nil
 }

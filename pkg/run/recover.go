@@ -46,6 +46,8 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	if cleaner != nil && rest.closing == "" {
 		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.wrongClock(), r.tooLate(cleaner, record))
 	}
+	ctx, stop := rest.limit(ctx)
+	defer stop()
 	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.resume(ctx, record)
 	if err != nil && mayPass(err) {
@@ -89,7 +91,7 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 
 // tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
 func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
-	deadline := record.Spec.NominalTime.Add(MaxDuration)
+	deadline := startOf(record).Add(MaxDuration)
 	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
 		deadline = next.Time
 	}
@@ -115,6 +117,8 @@ type remainder struct {
 	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
 	closing    string
 	closingErr error
+	// late is set when that is because the run took too long.
+	late *deadlineError
 	namespaces map[string]*metav1.ObjectMeta
 }
 
@@ -229,6 +233,9 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	} else if m.closingErr != nil {
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
 	}
+	if m.late != nil && left {
+		what += "; " + m.late.wayOut()
+	}
 	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	if m.failed {
@@ -243,7 +250,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
 			phase = v1alpha1.RunInterrupted
 			if reason != v1alpha1.ReasonForbidden {
-				reason = reasonFor(outcomes[i].Err, v1alpha1.ReasonFailed)
+				reason = reasonFor(outcomes[i].Err, m.stopReason())
 			}
 		}
 	}

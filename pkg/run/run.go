@@ -8,7 +8,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -30,16 +29,12 @@ import (
 )
 
 const (
-	// MaxDuration is after how long a run is stopped before its next object.
-	MaxDuration = time.Hour
 	// recordTimeout bounds the writing of a record, also of a run that was stopped; recordRetry is the time between two tries.
 	recordTimeout = 10 * time.Second
 	recordRetry   = time.Second
 	// notifyTimeout bounds the delivery of one notification.
 	notifyTimeout = 10 * time.Second
 )
-
-var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
 
 // Runner carries out runs with what it is given.
 type Runner struct {
@@ -57,7 +52,7 @@ type Runner struct {
 	Protection guard.Protection
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
-	Clock   clock.PassiveClock
+	Clock   clock.WithTickerAndDelayedExecution
 	// CheckClock says what is wrong with the Clock: then a run touches nothing. Nil when nothing can be known of that.
 	CheckClock func() error
 	// DryRun makes every run a Scan.
@@ -83,13 +78,15 @@ type Request struct {
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
-	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
+	ctx, cancel := r.limit(ctx, MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
 	}
 	record = begun
+	ctx, cancel = r.limitRun(ctx, cleaner, record)
+	defer cancel()
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", cleaner.Name, "run", record.Name))
 	klog.FromContext(ctx).Info("Run started", "action", record.Spec.Action, "trigger", request.Trigger)
 	defer r.recoverRun(ctx, record)
@@ -117,7 +114,13 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		return
 	}
 	expressions, err := r.prepare(ctx, cleaner)
-	if err != nil {
+	switch stopped := context.Cause(ctx); {
+	case err != nil && stopped != nil && errors.Is(stopped, r.Stopping):
+		return // the next leader carries the run out
+	case stopped != nil && (err != nil || stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded):
+		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began"))
+		return
+	case err != nil:
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		return
 	}

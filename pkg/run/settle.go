@@ -84,7 +84,7 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		m.runner.flush(ctx, ledger)
 		return nil, cause
 	}
-	m.closing = cause.Error()
+	m.close(cause)
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if err := pass(looking); errors.Is(err, journal.ErrTaken) {
