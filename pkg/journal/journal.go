@@ -158,7 +158,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
 	now := metav1.NewTime(j.clock.Now())
 	run.Status.Phase, run.Status.Reason, run.Status.Message = phase, reason, message
-	run.Status.CompletionTime = &now
+	run.Status.CompletionTime, run.Status.Progress = &now, nil
 	if run.Status.StartTime != nil {
 		run.Status.Duration = &metav1.Duration{Duration: now.Sub(run.Status.StartTime.Time).Round(time.Millisecond)}
 	}

@@ -112,6 +112,21 @@ func isCut(err, stopped error) bool {
 	return errors.Is(err, stopped) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
+func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
+	deadline := startOf(record).Add(MaxDuration)
+	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
+		deadline = next.Time
+	}
+	switch {
+	case cleaner.Spec.ResourcePolicySet.AggregatedSelection != "": // an object that did not change may be in use by now
+		return "what was judged together with other objects must be judged again; the next run does"
+	case r.Clock.Now().Before(deadline):
+		return ""
+	}
+	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
+}
+
 // limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take its time.
 func (m *remainder) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if m.cleaner == nil || m.closing != "" {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -60,8 +60,11 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
-	rest.who = who
+	rest.who, rest.progress = who, r.startProgress(ctx, record, metrics.StageAct, len(intents))
+	defer rest.progress.end()
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
+	rest.progress.stop()
+	rest.progress.enter(metrics.StageRecord, 0)
 	if err != nil {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
@@ -76,6 +79,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
 	if cleaner != nil {
+		rest.progress.enter(metrics.StageTell, 0)
 		r.tell(ctx, cleaner, record, outcomes)
 	}
 }
@@ -89,27 +93,13 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 	r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
 }
 
-// tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
-func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
-	deadline := startOf(record).Add(MaxDuration)
-	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
-		deadline = next.Time
-	}
-	switch {
-	case cleaner.Spec.ResourcePolicySet.AggregatedSelection != "": // an object that did not change may be in use by now
-		return "what was judged together with other objects must be judged again; the next run does"
-	case r.Clock.Now().Before(deadline):
-		return ""
-	}
-	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
-}
-
 // remainder is what is left of a run that was cut off.
 type remainder struct {
-	runner  *Runner
-	who     identity
-	cleaner *v1alpha1.Cleaner
-	record  *v1alpha1.CleanerRun
+	runner   *Runner
+	who      identity
+	progress *progress
+	cleaner  *v1alpha1.Cleaner
+	record   *v1alpha1.CleanerRun
 	// cause is the beginning of a sentence: why the run was cut off.
 	cause string
 	// failed is true when it was by a fault of the operator's.
@@ -118,7 +108,7 @@ type remainder struct {
 	closing    string
 	closingErr error
 	// late is set when that is because the run took too long.
-	late *deadlineError
+	late       *deadlineError
 	namespaces map[string]*metav1.ObjectMeta
 }
 

@@ -126,7 +126,11 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	}
 	defer expressions.close()
 
-	plan := r.read(ctx, cleaner, who, expressions, selector.Observer{})
+	progress := r.startProgress(ctx, record, metrics.StageList, 0)
+	defer progress.end()
+	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
+	plan.progress = progress
+	progress.enter(metrics.StageJudge, 0)
 	r.judge(ctx, cleaner, record, expressions, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
@@ -135,7 +139,10 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	if errors.Is(err, journal.ErrTaken) {
 		return
 	}
+	progress.stop()
+	progress.enter(metrics.StageRecord, 0)
 	if r.record(ctx, record, plan, outcomes, err) {
+		progress.enter(metrics.StageTell, 0)
 		r.tell(ctx, cleaner, record, outcomes)
 	}
 }
