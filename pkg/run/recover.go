@@ -86,6 +86,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
+	ctx = forCleaner(ctx, record.Spec.Cleaner)
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
 		return

@@ -78,7 +78,7 @@ type Request struct {
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
-	ctx, cancel := r.limit(ctx, MaxDuration, &deadlineError{MaxDuration})
+	ctx, cancel := r.limit(forCleaner(ctx, request.Cleaner), MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
