@@ -5,6 +5,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -20,6 +23,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
 
 // statusWrites are the operator's writes of records, by the method: a PATCH is a progress.
@@ -237,5 +241,47 @@ func TestOldOperatorShowsNoProgress(t *testing.T) {
 	l.finish()
 	if after := l.records()[0]; after.ResourceVersion != record.ResourceVersion || l.statusWrites(http.MethodPatch) != patches {
 		t.Fatalf("the old operator wrote to the record: %+v", after.Status)
+	}
+}
+
+// TestPhasesAreMeasured by the run's clock, each once in a run.
+func TestPhasesAreMeasured(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	registry := prometheus.NewRegistry()
+	b.runner.Metrics = metrics.New(registry)
+	steps := map[string]time.Duration{
+		"GET /configmaps": time.Second, "GET /namespaces/" + b.namespace: 2 * time.Second, "POST /secrets": 500 * time.Millisecond,
+		"DELETE /configmaps/old": 3 * time.Second, "PATCH /reports/": 4 * time.Second,
+	}
+	var mu sync.Mutex
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		for request, step := range steps {
+			if method, part, _ := strings.Cut(request, " "); r.Method == method && strings.Contains(r.URL.Path, part) {
+				delete(steps, request)
+				b.clock.Step(step)
+				break
+			}
+		}
+		return nil, nil
+	})
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))), v1alpha1.ReasonCompleted, "1 deleted.")
+	families, err := registry.Gather()
+	must(t, err)
+	got := map[string]string{}
+	for _, family := range families {
+		if family.GetName() == "kubecleaner_run_phase_duration_seconds" {
+			for _, series := range family.GetMetric() {
+				h := series.GetHistogram()
+				got[series.GetLabel()[0].GetValue()] = fmt.Sprintf("%d: %g s", h.GetSampleCount(), h.GetSampleSum())
+			}
+		}
+	}
+	want := map[string]string{"list": "1: 1 s", "judge": "1: 2 s", "record": "1: 0.5 s", "act": "1: 3 s", "tell": "1: 4 s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("how long the phases took (-want +got):\n%s", diff)
 	}
 }
