@@ -161,7 +161,6 @@ type CleanerRunStatus struct {
 // +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.phase`
 // +kubebuilder:printcolumn:name="Done",type=integer,priority=1,JSONPath=`.status.progress.done`
 // +kubebuilder:printcolumn:name="Total",type=integer,priority=1,JSONPath=`.status.progress.total`
-// +kubebuilder:printcolumn:name="Rate",type=integer,priority=1,JSONPath=`.status.progress.rate`
 // +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.message`
