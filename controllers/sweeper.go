@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // sweepEvery is how often the records of all runs are looked through.
@@ -87,7 +87,7 @@ func (s *Sweeper) find(ctx context.Context, name string, uid types.UID) (*v1alph
 	var cleaner v1alpha1.Cleaner
 	err := s.Client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && cleaner.UID != uid:
+	case object.IsAbsent(err, name), err == nil && cleaner.UID != uid:
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -44,6 +44,8 @@ const (
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
 	ReasonUnknownKind       = "UnknownKind"
+	// ReasonInvalidStorage says that copies cannot be kept where the Cleaner wants them.
+	ReasonInvalidStorage = "InvalidStorage"
 	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
 	// a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -99,7 +98,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 		if err := l.copies.add(ctx, v); err != nil {
 			return err
 		}
-		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
+		if err := intent.add(ctx, intentOf(v)); err != nil {
 			return err
 		}
 	}
@@ -131,8 +130,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	}
 	err := begin()
 	for tries := 1; err != nil; tries++ {
-		var live v1alpha1.CleanerRun
-		readErr := j.readBegun(ctx, run, &live)
+		live, readErr := j.readBegun(ctx, run)
 		switch {
 		case readErr != nil && apierrors.IsConflict(err):
 			return errors.Join(err, readErr)
@@ -156,10 +154,10 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 }
 
 // readBegun reads the record after a write whose success is in doubt, also when the run was stopped.
-func (j *Journal) readBegun(ctx context.Context, run, live *v1alpha1.CleanerRun) error {
+func (j *Journal) readBegun(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.CleanerRun, error) {
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
-	return j.client.Get(reading, client.ObjectKeyFromObject(run), live)
+	return j.read(reading, run.Name)
 }
 
 // dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
@@ -192,8 +190,8 @@ func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
 // extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
 func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		var live v1alpha1.CleanerRun
-		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+		live, err := j.read(ctx, run.Name)
+		if err != nil {
 			return err
 		}
 		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
@@ -201,8 +199,7 @@ func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c 
 		}
 		kept := c.kept()
 		live.Status.Copies = kept
-		err := j.changeStatus(ctx, &live)
-		if err == nil {
+		if err = j.changeStatus(ctx, live); err == nil {
 			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
 		}
 		return err

@@ -31,11 +31,11 @@ func HolderOf(run *v1alpha1.CleanerRun) Holder {
 // anything changed in it since it was read here, as by the run itself, which never has to wait for this.
 func (j *Journal) ShowProgress(ctx context.Context, holder Holder, progress v1alpha1.RunProgress) error {
 	doing := "writing the progress of CleanerRun " + holder.Name
-	var live v1alpha1.CleanerRun
-	if err := j.client.Get(ctx, client.ObjectKey{Name: holder.Name}, &live); err != nil {
+	live, err := j.read(ctx, holder.Name)
+	if err != nil {
 		return wrap(doing, err)
 	}
-	if HolderOf(&live) != holder || live.Status.Phase.Final() {
+	if HolderOf(live) != holder || live.Status.Phase.Final() {
 		return wrap(doing, ErrTaken)
 	}
 	patch, err := json.Marshal(map[string]any{

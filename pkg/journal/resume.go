@@ -5,9 +5,9 @@ package journal
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -16,15 +16,14 @@ import (
 // outcomes, any more. With ErrTaken somebody else was faster.
 func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	before := run.Status.Recoveries
-	var err error
 	for range conflictTries {
 		run.Status.Recoveries, run.Status.Progress = before+1, nil
-		if err = j.changeStatus(ctx, run); !apierrors.IsConflict(err) {
+		if err := j.changeStatus(ctx, run); !apierrors.IsConflict(err) {
 			return wrap("taking over CleanerRun "+run.Name, err)
 		}
 		// It may be but the progress that the one before wrote last.
-		var live v1alpha1.CleanerRun
-		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+		live, err := j.read(ctx, run.Name)
+		if err != nil {
 			return wrap("taking over CleanerRun "+run.Name, err)
 		}
 		if live.UID != run.UID || live.Status.Recoveries != before || live.Status.Phase != v1alpha1.RunExecuting {
@@ -47,7 +46,7 @@ func (j *Journal) Resume(ctx context.Context, run *v1alpha1.CleanerRun) (*Ledger
 	known := map[int]SavedOutcome{}
 	for n := range l.parts {
 		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if apierrors.IsNotFound(err) {
+		if errors.Is(err, ErrNoPart) {
 			continue // none was saved yet
 		}
 		if err != nil {
@@ -74,7 +73,7 @@ func ReadOutcomes(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) (
 	}
 	for n := range newOutcomeParts(int(run.Status.Intent.Objects)) {
 		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if apierrors.IsNotFound(err) {
+		if errors.Is(err, ErrNoPart) {
 			continue
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -150,10 +151,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
-	if r.Journal != nil { // a preview copies nothing
-		problems = append(problems, r.Journal.CopyProblems(cleaner)...)
-	}
-	if err = errors.Join(append(problems, err)...); err != nil {
+	if err = errors.Join(slices.Concat(problems, r.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
