@@ -198,6 +198,29 @@ func (b *bench) showProgress(name string) {
 	}
 }
 
+// TestClosedRunShowsNoProgress: the operator that showed it went away, and its Cleaner does not wait for the run any more.
+func TestClosedRunShowsNoProgress(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.cleaner(v1alpha1.ActionScan)
+	begun, err := b.runner.Journal.Begin(t.Context(), c, v1alpha1.CleanerRunSpec{
+		Cleaner: c.Name, CleanerUID: c.UID, NominalTime: metav1.NewTime(b.clock.Now()), Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionScan,
+	})
+	must(t, err)
+	b.showProgress(begun.Name)
+	begun, err = b.runner.Journal.Find(t.Context(), begun.Name)
+	must(t, err)
+	if begun.Status.Progress == nil {
+		t.Fatal("there is no progress")
+	}
+	b.runner.Close(t.Context(), begun)
+	ended, err := b.runner.Journal.Find(t.Context(), begun.Name)
+	must(t, err)
+	if ended.Status.Phase != v1alpha1.RunInterrupted || ended.Status.Progress != nil {
+		t.Fatalf("the record says %s, %+v", ended.Status.Phase, ended.Status.Progress)
+	}
+}
+
 // TestTakeOverInSpiteOfProgress: what the operator before wrote last is no sign of another one that was faster.
 func TestTakeOverInSpiteOfProgress(t *testing.T) {
 	t.Parallel()
@@ -251,16 +274,17 @@ func TestPhasesAreMeasured(t *testing.T) {
 	b.configMap("old")
 	registry := prometheus.NewRegistry()
 	b.runner.Metrics = metrics.New(registry)
+	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))
 	steps := map[string]time.Duration{
 		"GET /configmaps": time.Second, "GET /namespaces/" + b.namespace: 2 * time.Second, "POST /secrets": 500 * time.Millisecond,
-		"DELETE /configmaps/old": 3 * time.Second, "PATCH /reports/": 4 * time.Second,
+		"DELETE /configmaps/old": 3 * time.Second, "PATCH /reports/" + c.Name: 4 * time.Second,
 	}
 	var mu sync.Mutex
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		for request, step := range steps {
-			if method, part, _ := strings.Cut(request, " "); r.Method == method && strings.Contains(r.URL.Path, part) {
+			if method, part, _ := strings.Cut(request, " "); r.Method == method && strings.HasSuffix(r.URL.Path, part) {
 				delete(steps, request)
 				b.clock.Step(step)
 				break
@@ -268,7 +292,7 @@ func TestPhasesAreMeasured(t *testing.T) {
 		}
 		return nil, nil
 	})
-	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport))), v1alpha1.ReasonCompleted, "1 deleted.")
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 deleted.")
 	families, err := registry.Gather()
 	must(t, err)
 	got := map[string]string{}
