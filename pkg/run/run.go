@@ -115,6 +115,9 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		return
 	}
 	expressions, err := r.prepare(ctx, cleaner)
+	if err == nil {
+		defer expressions.close()
+	}
 	switch stopped := context.Cause(ctx); {
 	case err != nil && stopped != nil && errors.Is(stopped, r.Stopping):
 		return // the next leader carries the run out
@@ -125,8 +128,11 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		return
 	}
-	defer expressions.close()
+	r.carryOutStages(ctx, cleaner, record, who, expressions)
+}
 
+// carryOutStages is what a run does that may begin.
+func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, who identity, expressions *expressions) {
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
