@@ -78,4 +78,6 @@ const (
 const (
 	ReasonDelivered   = "Delivered"
 	ReasonUndelivered = "Undelivered"
+	// ReasonDelivering says that some notification is still to be sent, for the first time or again.
+	ReasonDelivering = "Delivering"
 )

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -127,7 +128,7 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.
 func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
-	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && live.Notified == status.Notified && live.CompletionTime != nil &&
+	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
 		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
@@ -146,7 +147,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var errs []error
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if !run.Status.Phase.Final() || holdsCopies(run) {
+		if !run.Status.Phase.Final() || holdsCopies(run) || isUntold(run, j.clock.Now()) {
 			continue
 		}
 		left := &bad

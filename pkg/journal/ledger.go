@@ -124,9 +124,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	begin := func() error {
 		describe()
 		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.changeStatus(ctx, run)
-		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
-		return err
+		return j.changeStatus(ctx, run)
 	}
 	err := begin()
 	for tries := 1; err != nil; tries++ {

@@ -113,7 +113,7 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 	if resourceVersion == "" {
 		err = j.create(ctx, part)
 	} else {
-		err = j.client.Update(ctx, part)
+		err = j.update(ctx, part)
 	}
 	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 		return part.ResourceVersion, err
@@ -127,7 +127,7 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 		return "", errors.Join(err, holdErr)
 	}
 	part.ResourceVersion = stored.ResourceVersion
-	err = j.client.Update(ctx, part)
+	err = j.update(ctx, part)
 	return part.ResourceVersion, err
 }
 
