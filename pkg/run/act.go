@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -38,6 +39,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if stopped := context.Cause(ctx); len(intended.victims) == 0 || stopped != nil {
 		return untouched(outcomes, stopped), nil
 	}
+	plan.progress.enter(metrics.StageRecord, len(intended.victims))
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
 	switch {
 	case err != nil && ledger != nil:
@@ -48,6 +50,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if err := r.protect(ctx, plan); err != nil { // once more, after the intent
 		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
 	}
+	plan.progress.enter(metrics.StageAct, len(intended.victims))
 	acting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	workqueue.ParallelizeUntil(acting, parallel, len(intended.victims), func(i int) {
@@ -56,6 +59,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 		outcomes[n] = one.act(acting, plan.verdicts[n])
 		err := outcomes[n].Err
 		if outcomes[n].Result != v1alpha1.OutcomePlanned {
+			plan.progress.did()
 			err = guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) })
 		}
 		if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
