@@ -62,7 +62,8 @@ const (
 	ReasonCompleted = "Completed"
 	// ReasonPartiallyFailed says that some objects could not be deleted or changed.
 	ReasonPartiallyFailed = "PartiallyFailed"
-	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit allows. Nothing was touched.
+	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit or the operator's --max-actions-per-run allows.
+	// Nothing was touched.
 	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonViewIncomplete says that the cluster could not be read, or an object not be judged. Nothing was touched.
 	ReasonViewIncomplete = "ViewIncomplete"

@@ -84,7 +84,8 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
-	ctx = forCleaner(ctx, record.Spec.Cleaner)
+	ctx, cancel := r.limit(forCleaner(ctx, record.Spec.Cleaner), MaxDuration, &deadlineError{MaxDuration})
+	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
 		return
@@ -120,24 +121,12 @@ func (m *remainder) outcome(intent *journal.Intent, result v1alpha1.OutcomeResul
 	}
 }
 
-func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Outcome {
-	outcome := (&remainder{}).outcome(intent, saved.Outcome, saved.Reason)
-	if saved.Message != "" {
-		outcome.Message = saved.Message
-	}
-	return outcome
-}
-
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
 	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
-		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
-		if outcome.Result == v1alpha1.OutcomeFailed {
-			outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
-		}
-		return outcome
+		return m.unread(ctx, intent, err)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
 		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:

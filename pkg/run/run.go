@@ -60,6 +60,8 @@ type Runner struct {
 	CheckClock func() error
 	// DryRun makes every run a Scan.
 	DryRun bool
+	// MaxActions is how many objects a run may act on: one that would act on more touches nothing. Zero means any number.
+	MaxActions int
 	// RequireServiceAccount refuses the Cleaners that name no ServiceAccount.
 	RequireServiceAccount bool
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is

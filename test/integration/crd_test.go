@@ -92,6 +92,7 @@ var bounds = []rule{
 	{path: "spec.transformOptions.allow[0]", good: "OwnerReferences", bad: "Everything", want: noSuch},
 	{path: "spec.deleteOptions.gracePeriodSeconds", good: 0, bad: -1, want: atLeast + "0"},
 	{path: "spec.deleteOptions.propagationPolicy", good: "Orphan", bad: "Sideways", want: noSuch},
+	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Drain", want: noSuch},
 	{path: "spec.blastRadiusLimit.maxCount", good: 0, bad: -1, want: atLeast + "0"},
 	{path: "spec.blastRadiusLimit.maxPercentage", good: 1, bad: 0, want: atLeast + "1"},
 	{path: "spec.blastRadiusLimit.maxPercentage", good: 100, bad: 101, want: atMost + "100"},
