@@ -163,6 +163,14 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 
+	// activeDeadlineSeconds is how long a run may take in all, in seconds, for example 600, also if another operator goes on
+	// with it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and how far
+	// the run came. Unset means 3600, which is also the most.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
+
 	// successfulRunsHistoryLimit is how many successful CleanerRuns are kept. Default 3.
 	// +optional
 	// +kubebuilder:default=3

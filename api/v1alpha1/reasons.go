@@ -69,6 +69,8 @@ const (
 	ReasonViewIncomplete = "ViewIncomplete"
 	// ReasonForbidden says that the API server refused something for want of rights.
 	ReasonForbidden = "Forbidden"
+	// ReasonDeadlineExceeded says that activeDeadlineSeconds passed before the run had come to its end.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonFailed says that the run ended for another cause.
 	ReasonFailed = "Failed"
 )

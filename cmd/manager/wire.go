@@ -62,6 +62,7 @@ const (
 func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(run.RefuseRedirects)
+	restConfig.Wrap(run.NameCleaners)
 	restConfig.UserAgent = reporter + "/" + versionString()
 	skew := &run.ClockSkew{Clock: clock.RealClock{}}
 	restConfig.Wrap(skew.Wrap)

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -41,6 +42,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if r.tooMany(plan, intended.victims) {
 		return notActed(outcomes), nil
 	}
+	plan.progress.enter(metrics.StageRecord, len(intended.victims))
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
 	switch {
 	case err != nil && ledger != nil:
@@ -51,6 +53,7 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if err := r.protect(ctx, plan); err != nil { // once more, after the intent
 		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
 	}
+	plan.progress.enter(metrics.StageAct, len(intended.victims))
 	all := &one{runner: r, cleaner: cleaner, record: record, expressions: expressions, plan: plan, ledger: ledger}
 	plan.stopped = all.act(ctx, intended, outcomes)
 	if errors.Is(plan.stopped, journal.ErrTaken) {
@@ -69,6 +72,7 @@ func (o *one) act(ctx context.Context, intended intended, outcomes []object.Outc
 		outcomes[n] = one.actOn(acting, o.plan.verdicts[n])
 		err := outcomes[n].Err
 		if outcomes[n].Result != v1alpha1.OutcomePlanned {
+			o.plan.progress.did()
 			err = guarded(acting, func() error { return o.ledger.Record(acting, i, outcomes[n]) })
 		}
 		if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {

@@ -54,8 +54,9 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		acting, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-			if saved, ok := known[i]; ok {
+			if saved, ok := known[i]; ok && outcomes[i].Result == "" {
 				outcomes[i] = savedOutcome(&intents[i], saved)
+				m.progress.did()
 			}
 			if outcomes[i].Result != "" {
 				return
@@ -63,6 +64,7 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 			outcome, err := m.settleOne(acting, &intents[i])
 			if err == nil {
 				outcomes[i] = outcome
+				m.progress.did()
 				err = guarded(acting, func() error { return ledger.Record(acting, i, outcome) })
 			}
 			if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
@@ -81,7 +83,7 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		m.runner.flush(ctx, ledger)
 		return nil, cause
 	}
-	m.closing = cause.Error()
+	m.close(cause)
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if err := pass(looking); errors.Is(err, journal.ErrTaken) {

@@ -60,7 +60,7 @@ func TestStormOf429(t *testing.T) {
 // slowServer takes its time for changes, first little, then much, until they come one by one, and then little again. Time is the
 // fake clock's.
 type slowServer struct {
-	clock *testingclock.FakePassiveClock
+	clock *testingclock.FakeClock
 	// passing is how many changes are on their way.
 	passing atomic.Int64
 
@@ -155,7 +155,7 @@ func TestServerThatSlowsDown(t *testing.T) {
 	w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
 	w.many(objects)
 	runner, proxy := s.newRunner(t)
-	server := &slowServer{clock: testingclock.NewFakePassiveClock(s.clock.Now())}
+	server := &slowServer{clock: testingclock.NewFakeClock(s.clock.Now())}
 	runner.Clock = server.clock
 	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
 		if w.isChange(c) {

@@ -67,6 +67,8 @@ var bounds = []rule{
 	{path: "spec.timeZone", good: "Europe/Rome", bad: "", want: atLeastOne},
 	{path: "spec.timeZone", good: letters(64), bad: letters(65), want: tooLong + "64"},
 	{path: "spec.startingDeadlineSeconds", good: 0, bad: -1, want: atLeast + "0"},
+	{path: "spec.activeDeadlineSeconds", good: 1, bad: 0, want: atLeast + "1"},
+	{path: "spec.activeDeadlineSeconds", good: 3600, bad: 3601, want: atMost + "3600"},
 	{path: "spec.successfulRunsHistoryLimit", good: 0, bad: -1, want: atLeast + "0"},
 	{path: "spec.successfulRunsHistoryLimit", good: 1000, bad: 1001, want: atMost + "1000"},
 	{path: "spec.failedRunsHistoryLimit", good: 0, bad: -1, want: atLeast + "0"},
