@@ -47,10 +47,13 @@ type identity struct {
 // identity is that of the account or, without one, the operator's own.
 func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error) {
 	if account == nil {
-		return identity{r.Reader, r.Actor}, nil
+		return identity{r.Reader.Sharing(r.Lists, ""), r.Actor}, nil
 	}
 	reader, actor, err := r.As(*account)
-	return identity{reader, actor}, err
+	if err != nil {
+		return identity{}, err
+	}
+	return identity{reader.Sharing(r.Lists, account.Username()), actor}, nil
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +

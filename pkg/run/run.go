@@ -53,6 +53,8 @@ type Runner struct {
 	As      As
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
+	// Lists are those that runs read together. Nil when each run reads its own.
+	Lists *selector.Lists
 	// Event is the channel of notifications of type Event.
 	Event notify.Channel
 	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
@@ -88,6 +90,7 @@ type Request struct {
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
 	defer cancel()
+	defer r.Lists.Enter()()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
