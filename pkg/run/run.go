@@ -127,6 +127,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	}
 	defer expressions.close()
 
+	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, selector.Observer{})
 	r.judge(ctx, cleaner, record, expressions, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
