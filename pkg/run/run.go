@@ -48,6 +48,8 @@ type Runner struct {
 	As      As
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
+	// Lists are those that runs read together. Nil when each run reads its own.
+	Lists *selector.Lists
 	// Event is the channel of notifications of type Event.
 	Event notify.Channel
 	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
@@ -85,6 +87,7 @@ type Request struct {
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
 	ctx, cancel := r.limit(forCleaner(ctx, request.Cleaner), MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
+	defer r.Lists.Enter()()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
@@ -137,6 +140,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, who identity, expressions *expressions) {
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
+	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
 	plan.progress = progress
 	progress.enter(metrics.StageJudge, 0)

@@ -27,7 +27,9 @@ import (
 type expressions struct {
 	cleaner    *v1alpha1.Cleaner
 	conditions []*cel.Run // nil where a selector has none
-	session    *sandbox.Session
+	// metadataOnly says for which selectors the objects' metadata is all that is needed. Nil is none.
+	metadataOnly []bool
+	session      *sandbox.Session
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
@@ -75,6 +77,7 @@ func (e *expressions) judge(i int) selector.Judge {
 	return selector.Judge{
 		Conditions: e.conditions[i],
 		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
+		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
 	}
 }
 

@@ -113,9 +113,8 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	}
 	for _, path := range result.Scope.paths(result.Kind) {
 		c := newCollector(ctx, s, result.Kind, found)
-		err := reader.list(ctx, result.Kind, path, s.labels.String(), func() error { return c.restart(ctx) }, func(raw []byte) error {
-			return c.add(ctx, raw)
-		})
+		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly}
+		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
 			err = fault // after a fault of the list, one of the script does not matter
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -48,7 +49,10 @@ const (
 )
 
 // variants are all there are, the floor first.
-func variants() []variant {
+func variants() []variant { return slices.Concat(readers(), actors(), streams()) }
+
+// readers select objects of the API server.
+func readers() []variant {
 	return []variant{
 		{
 			name: floorName, work: pageThrough(floorPage),
@@ -71,6 +75,10 @@ func variants() []variant {
 			proves: "The same condition in CEL, which needs no child.",
 		},
 		{
+			name: "CEL, metadata only", work: judgePods(nameOnly), target: target{ratio: 1.0, memoryMB: 64},
+			proves: "What a Scan saves whose conditions look at nothing but metadata: no more is asked of the API server.",
+		},
+		{
 			name: "typical script", work: judgePods(script("typical")), target: target{ratio: 1.1},
 			proves: "Whether a script of a dozen lines, with annotations, times and containers, is still hidden behind the list.",
 		},
@@ -82,6 +90,12 @@ func variants() []variant {
 			name: "aggregated script", work: findUnused, target: target{ratio: 1.5, memoryMB: 300},
 			proves: "A script that looks at all Pods and ConfigMaps together: its memory, unlike the others', grows with their number.",
 		},
+	}
+}
+
+// actors delete and change them.
+func actors() []variant {
+	return []variant{
 		{
 			name: deleteFloorName, work: deleteOnly, floor: deleteFloorName, prepare: prepareVictims(v1alpha1.ActionDelete),
 			proves: "The least for a client that deletes 5,000 ConfigMaps with preconditions, 16 at a time, and knows which: the row below is to it.",
@@ -98,6 +112,12 @@ func variants() []variant {
 			name: "run with Transform", work: carryOutRun, floor: patchFloorName, target: target{ratio: 1.5}, prepare: prepareVictims(v1alpha1.ActionTransform),
 			proves: "The same for a run that changes a label.",
 		},
+	}
+}
+
+// streams select objects of a server that has any number of them.
+func streams() []variant {
+	return []variant{
 		{
 			name: streamFloorName, work: judgeStream(few), floor: streamFloorName, stream: few,
 			proves: "A script on 20,000 Pods of a server that makes them up while it sends them, for the memory it takes.",
