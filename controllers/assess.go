@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,7 +25,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	if err != nil {
 		cleaner.Status.Schedule = ""
 		message := err.Error()
-		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
+		if _, more, _ := r.check(ctx, cleaner); more != "" { // all mistakes at once
 			message += "; " + more
 		}
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, v1alpha1.Truncate(message, maxStatusMessage))
@@ -39,7 +40,10 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
 			return nil, err
 		}
-		reason, message, err := r.Validate(ctx, cleaner)
+		reason, message, err := r.check(ctx, cleaner)
+		if errors.Is(err, errNotNow) {
+			return nil, err
+		}
 		if err != nil {
 			// The run asks again, and does nothing without an answer.
 			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
@@ -67,6 +71,17 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
+}
+
+// check is Validate, for a few Cleaners at a time.
+func (r *CleanerReconciler) check(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
+	if r.checks != nil {
+		if !r.checks.TryAcquire(1) {
+			return "", "", errNotNow
+		}
+		defer r.checks.Release(1)
+	}
+	return r.Validate(ctx, cleaner)
 }
 
 // readyWords says when the Cleaner runs, and what to mind.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,12 +46,15 @@ const (
 	maxSleep = 10 * time.Minute
 	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
 	conflictDelay = 50 * time.Millisecond
+	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come.
+	checkDelay = 250 * time.Millisecond
 )
 
 var (
 	errDeleted   = errors.New("the Cleaner was deleted")
 	errSuspended = errors.New("the Cleaner was suspended")
 	errNoRecord  = errors.New("the run returned no record")
+	errNotNow    = errors.New("too many Cleaners are being checked")
 )
 
 // Executor is what carries out the runs.
@@ -75,7 +79,10 @@ type CleanerReconciler struct {
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
 
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+	// checks are the Cleaners that may be checked at once. A check takes long when a script is hard to compile or an API is slow,
+	// and Cleaners that need none must not wait for it. Nil is no limit.
+	checks *semaphore.Weighted
+	queue  workqueue.TypedRateLimitingInterface[reconcile.Request]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
 	unpruned sync.Map
 	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
@@ -93,6 +100,7 @@ type CleanerReconciler struct {
 
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
 func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
+	r.checks = semaphore.NewWeighted(int64(concurrency+1) / 2)
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
@@ -129,6 +137,9 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
+	if errors.Is(err, errNotNow) {
+		return reconcile.Result{RequeueAfter: checkDelay}, nil
+	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}

@@ -40,6 +40,7 @@ type Pool struct {
 	starter  starter
 	room     room
 	compiler *Session
+	compiled compiled
 
 	mu       sync.Mutex
 	closed   bool
