@@ -61,6 +61,35 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	all.Wait()
 }
 
+// TestQuickOnesDoNotWaitForTheOthers lets sessions that are not known to be quick have all the memory that they can get.
+func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
+	p := newPool(t, Config{})
+	var held []reservation
+	for {
+		reserved, ok := p.room.try(smallMemory, false)
+		if !ok {
+			break
+		}
+		held = append(held, reserved)
+	}
+	late := errors.New("too late")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, late)
+	defer cancel()
+	if _, err := open(t, p, Options{}).Evaluate(ctx, behave, configMap(t, "a", "")); !errors.Is(err, late) {
+		t.Errorf("there was memory for one more: %v", err)
+	}
+	for range 2 {
+		quick := open(t, p, Options{Quick: true})
+		if _, err := quick.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
+			t.Errorf("one that is quick: %v", err)
+		}
+		quick.Close()
+	}
+	for _, reserved := range held {
+		reserved.release()
+	}
+}
+
 func TestTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPool(t, Config{MaxMemory: compilerMemory + smallMemory})
 	_, err := open(t, p, Options{ObjectTimeout: 30 * time.Second}).Evaluate(t.Context(), behave, configMap(t, "a", "more"))

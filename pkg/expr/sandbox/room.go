@@ -12,14 +12,18 @@ import (
 
 // room is the memory that sessions reserve for their children. A part of it is for small children alone: sessions with large
 // ones, such as those of aggregated scripts, may work and wait for each other for minutes, and must not keep the others waiting.
+// Of that part, room for one child is kept for sessions that are known to be quick, where there is room for two: sessions
+// whose scripts hang must not keep those waiting.
 type room struct {
-	small, large         *semaphore.Weighted
-	smallSize, largeSize int64 // bytes
+	kept, small, large             *semaphore.Weighted
+	keptSize, smallSize, largeSize int64 // bytes
 }
 
 func newRoom(size int64) room {
 	small := min(size, max(smallMemory, min(2*smallMemory, size-defaultMemory)))
-	return room{semaphore.NewWeighted(small), semaphore.NewWeighted(size - small), small, size - small}
+	kept := max(0, small-smallMemory)
+	small, large := small-kept, size-small
+	return room{semaphore.NewWeighted(kept), semaphore.NewWeighted(small), semaphore.NewWeighted(large), kept, small, large}
 }
 
 // reservation is memory that was reserved, and where.
@@ -35,9 +39,9 @@ func (r reservation) release() {
 }
 
 // try reserves memory for a small child if that needs no waiting.
-func (r room) try(size int64) (reservation, bool) {
-	for _, from := range []*semaphore.Weighted{r.small, r.large} {
-		if size <= smallMemory && from.TryAcquire(size) {
+func (r room) try(size int64, quick bool) (reservation, bool) {
+	for _, from := range []*semaphore.Weighted{r.kept, r.small, r.large} {
+		if size <= smallMemory && (quick || from != r.kept) && from.TryAcquire(size) {
 			return reservation{from, size}, true
 		}
 	}
@@ -45,12 +49,15 @@ func (r room) try(size int64) (reservation, bool) {
 }
 
 // reserve waits for memory.
-func (r room) reserve(ctx context.Context, size int64) (reservation, error) {
-	if reserved, ok := r.try(size); ok {
+func (r room) reserve(ctx context.Context, size int64, quick bool) (reservation, error) {
+	if reserved, ok := r.try(size, quick); ok {
 		return reserved, nil
 	}
 	from, most := r.large, r.largeSize
-	if size <= smallMemory {
+	switch {
+	case size <= smallMemory && quick && size <= r.keptSize:
+		from, most = r.kept, r.keptSize
+	case size <= smallMemory:
 		from, most = r.small, r.smallSize
 	}
 	if most = max(most, min(r.smallSize, smallMemory)); size > most {
