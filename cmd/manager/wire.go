@@ -168,7 +168,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
-	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
+	workers := executor.New(o.maxParallelRuns, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
 		return err
