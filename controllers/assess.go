@@ -5,7 +5,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -23,9 +22,14 @@ import (
 func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
 	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
 	if err != nil {
+		end, errCheck := r.beginCheck()
+		if errCheck != nil {
+			return nil, errCheck
+		}
+		defer end()
 		cleaner.Status.Schedule = ""
 		message := err.Error()
-		if _, more, _ := r.check(ctx, cleaner); more != "" { // all mistakes at once
+		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
 			message += "; " + more
 		}
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, v1alpha1.Truncate(message, maxStatusMessage))
@@ -37,13 +41,15 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	unchecked := ""
 	if r.mustValidate(cleaner, round) {
+		end, err := r.beginCheck()
+		if err != nil {
+			return nil, err
+		}
+		defer end()
 		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
 			return nil, err
 		}
-		reason, message, err := r.check(ctx, cleaner)
-		if errors.Is(err, errNotNow) {
-			return nil, err
-		}
+		reason, message, err := r.Validate(ctx, cleaner)
 		if err != nil {
 			// The run asks again, and does nothing without an answer.
 			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
@@ -73,15 +79,15 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	return plan, nil
 }
 
-// check is Validate, for a few Cleaners at a time.
-func (r *CleanerReconciler) check(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
-	if r.checks != nil {
-		if !r.checks.TryAcquire(1) {
-			return "", "", errNotNow
-		}
-		defer r.checks.Release(1)
+// beginCheck begins a check, unless there are as many as may be: then the error is errNotNow.
+func (r *CleanerReconciler) beginCheck() (end func(), err error) {
+	switch {
+	case r.checks == nil:
+		return func() {}, nil
+	case !r.checks.TryAcquire(1):
+		return nil, errNotNow
 	}
-	return r.Validate(ctx, cleaner)
+	return func() { r.checks.Release(1) }, nil
 }
 
 // readyWords says when the Cleaner runs, and what to mind.

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -46,8 +47,9 @@ const (
 	maxSleep = 10 * time.Minute
 	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
 	conflictDelay = 50 * time.Millisecond
-	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come.
-	checkDelay = 250 * time.Millisecond
+	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come, and up to twice that: all
+	// come at once when an operator sees a cluster for the first time.
+	checkDelay = 2 * time.Second
 )
 
 var (
@@ -138,7 +140,7 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
 	if errors.Is(err, errNotNow) {
-		return reconcile.Result{RequeueAfter: checkDelay}, nil
+		return reconcile.Result{RequeueAfter: wait.Jitter(checkDelay, 1)}, nil
 	}
 	if err != nil {
 		return reconcile.Result{}, err
