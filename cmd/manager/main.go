@@ -56,7 +56,7 @@ func start(ctx context.Context, args []string) int {
 		logger.Error(err, "Could not find a cluster: set KUBECONFIG, or run in a Pod")
 		return 1
 	}
-	scripts := sandbox.New(sandbox.Config{MaxMemory: int64(options.maxScriptMemory)})
+	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: int64(options.maxScriptMemory)})
 	defer scripts.Close()
 	manager, err := newManager(restConfig, options, scripts)
 	if err == nil {
