@@ -113,15 +113,15 @@ func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
 		GracefulShutdownTimeout:       ptr.To(shutdownTimeout),
 		Cache: cache.Options{
 			SyncPeriod: &o.syncPeriod,
-			ByObject:   map[client.Object]cache.ByObject{&v1alpha1.Cleaner{}: {Transform: slim}},
+			ByObject:   map[client.Object]cache.ByObject{&v1alpha1.Cleaner{}: {Transform: slimCleaner}},
 			// Only Cleaners are cached: reading anything else through the cache is a mistake, not a new informer.
 			ReaderFailOnMissingInformer: true,
 		},
 	}
 }
 
-// slim keeps the cache small: what nobody reads from it is not kept.
-func slim(in any) (any, error) {
+// slimCleaner keeps the cache small: what nobody reads from it is not kept.
+func slimCleaner(in any) (any, error) {
 	if cleaner, ok := in.(*v1alpha1.Cleaner); ok {
 		cleaner.ManagedFields = nil
 		if cleaner.Status.LastRun != nil {
@@ -171,6 +171,9 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	workers := executor.New(o.maxParallelRuns, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
+		return err
+	}
+	if err := mgr.Add(slimming{}); err != nil {
 		return err
 	}
 	sweeper := &controllers.Sweeper{
