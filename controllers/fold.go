@@ -122,14 +122,20 @@ func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor
 	return &executor.Request{
 		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time,
 		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
-		Quick: wasQuick(cleaner),
+		Pace: paceOf(cleaner),
 	}
 }
 
-// wasQuick reports whether the last run was over soon, and not because its scripts used up what they may.
-func wasQuick(cleaner *v1alpha1.Cleaner) bool {
+// paceOf is what the last run says of the next one.
+func paceOf(cleaner *v1alpha1.Cleaner) executor.Pace {
 	last := cleaner.Status.LastRun
-	return last != nil && last.Duration != nil && last.Duration.Duration < executor.Slow && cleaner.Status.ExhaustedRuns == 0
+	switch {
+	case last == nil || last.Duration == nil:
+		return executor.PaceUnknown
+	case last.Duration.Duration >= executor.Slow || cleaner.Status.ExhaustedRuns > 0:
+		return executor.PaceSlow
+	}
+	return executor.PaceQuick
 }
 
 // panicked is the record of a run that a fault of the operator's ended.

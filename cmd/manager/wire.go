@@ -197,7 +197,8 @@ func runFunc(runner *run.Runner) executor.RunFunc[*v1alpha1.CleanerRun] {
 			trigger = v1alpha1.TriggerManual
 		}
 		return runner.Run(ctx, run.Request{
-			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended, Quick: request.Quick,
+			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
+			Pace: sandbox.Pace{Quick: request.Pace == executor.PaceQuick, Slow: request.Pace == executor.PaceSlow},
 		})
 	}
 }

@@ -35,8 +35,8 @@ type Request struct {
 	Manual bool
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
-	// Quick is true when the last run of the name was over in less than Slow: half of the workers are kept for these.
-	Quick bool
+	// Pace is how long the last run of the name took.
+	Pace Pace
 }
 
 // RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was.

@@ -8,12 +8,24 @@ import "time"
 // Slow is after how long a run counts as slow.
 const Slow = 10 * time.Second
 
-// queue is what waits for a worker, the oldest first. What comes first begins first, with one exception, so that runs that
-// take long or hang, however many, do not keep the others waiting: names that are not known to be quick begin only while fewer
-// than half of the workers have slow runs. What a run is going to need cannot be known, only what the last one needed: a name
-// that has not run yet counts as slow until its first run is over.
+// Pace is what is known of how long a name's runs take.
+type Pace int
+
+// A name is known by its last run: one that was over in less than Slow is quick, unless its scripts used up what they may.
+const (
+	PaceUnknown Pace = iota
+	PaceSlow
+	PaceQuick
+)
+
+// paces are in the order in which they have more and more of the workers.
+var paces = [...]Pace{PaceSlow, PaceUnknown, PaceQuick}
+
+// queue is what waits for a worker, each pace's requests in a list of their own. The oldest begins first, with one exception, so
+// that runs that take long or hang, however many, do not keep the others waiting: a slow one begins only while fewer than half
+// of the workers have slow ones, and one of which nothing is known yet while fewer than three quarters have such or slow ones.
 type queue struct {
-	quick, others []ticket
+	waiting [len(paces)][]ticket
 	// last is the number of the youngest ticket.
 	last uint64
 }
@@ -29,31 +41,31 @@ func (e *Executor[R]) enqueue(waits ticket) {
 	e.queue.last++
 	waits.number = e.queue.last
 	e.dirty[waits.request.Name] = waits
-	if waits.request.Quick {
-		e.queue.quick = append(e.queue.quick, waits)
-	} else {
-		e.queue.others = append(e.queue.others, waits)
-	}
+	pace := waits.request.Pace
+	e.queue.waiting[pace] = append(e.queue.waiting[pace], waits)
 	e.wake.Signal()
 }
 
-// take removes what may begin next. One worker that looks for each that was woken is enough: a slow run's end makes room for
+// take removes what may begin next. One worker that looks for each that was woken is enough: the end of a run makes room for
 // one, and it is its worker that looks.
 func (e *Executor[R]) take() (Request, bool) {
-	quick, others := e.first(&e.queue.quick), e.first(&e.queue.others)
-	if others != nil && e.slow() >= (e.workers+1)/2 {
-		others = nil
+	running := e.running()
+	var next *ticket
+	var from Pace
+	busy := 0 // with this pace, and those before it
+	for i, pace := range paces {
+		busy += running[pace]
+		share := (e.workers*(i+2) + 3) / 4 // 2, 3 and 4 quarters
+		first := e.first(&e.queue.waiting[pace])
+		if first != nil && busy < share && (next == nil || first.number < next.number) {
+			next, from = first, pace
+		}
 	}
-	var next ticket
-	switch {
-	case quick == nil && others == nil:
+	if next == nil {
 		return Request{}, false
-	case others == nil, quick != nil && quick.number < others.number:
-		next, e.queue.quick = *quick, e.queue.quick[1:]
-	default:
-		next, e.queue.others = *others, e.queue.others[1:]
 	}
 	request := e.dirty[next.request.Name].request // it may have been replaced since
+	e.queue.waiting[from] = e.queue.waiting[from][1:]
 	delete(e.dirty, request.Name)
 	return request, true
 }
@@ -68,12 +80,14 @@ func (e *Executor[R]) first(list *[]ticket) *ticket {
 	return nil
 }
 
-// slow is how many runs in progress are slow, or may be.
-func (e *Executor[R]) slow() (n int) {
+// running is how many runs of each pace are in progress. One that is going on for long is slow.
+func (e *Executor[R]) running() (n [len(paces)]int) {
 	for _, p := range e.inProgress {
-		if !p.request.Quick || e.clock.Since(p.started) >= Slow {
-			n++
+		pace := p.request.Pace
+		if e.clock.Since(p.started) >= Slow {
+			pace = PaceSlow
 		}
+		n[pace]++
 	}
 	return n
 }

@@ -10,69 +10,82 @@ import (
 	"time"
 )
 
-// TestRunsThatHangDoNotHoldUpTheOthers: fifty names whose runs never end take half of the workers, and no more.
+// TestRunsThatHangDoNotHoldUpTheOthers: fifty names whose runs never end take a part of the workers. Those that are known to be
+// slow take less than those of which nothing is known, and the others go on.
 func TestRunsThatHangDoNotHoldUpTheOthers(t *testing.T) {
-	onStage(t, 4, func(s *stage) {
-		for i := range 50 {
-			s.submitUnknown(fmt.Sprintf("hangs-%02d", i))
-		}
-		s.begun("hangs-00", "hangs-01")
-		for i := range 100 {
-			name := fmt.Sprintf("quick-%02d", i)
-			s.submit(name, int64(i))
-			s.begun(name)[0].finish("done")
-		}
-		s.begun()
-	})
+	for pace, hang := range map[Pace][]string{
+		PaceSlow:    {"hangs-00", "hangs-01"},
+		PaceUnknown: {"hangs-00", "hangs-01", "hangs-02"},
+	} {
+		onStage(t, 4, func(s *stage) {
+			for i := range 50 {
+				s.submitAt(pace, fmt.Sprintf("hangs-%02d", i))
+			}
+			s.begun(hang...)
+			for i := range 100 {
+				name := fmt.Sprintf("quick-%02d", i)
+				s.submit(name, int64(i))
+				s.begun(name)[0].finish("done")
+			}
+			s.submitAt(PaceUnknown, "new")
+			if pace == PaceSlow {
+				s.begun("new")
+			}
+			s.begun()
+		})
+	}
 }
 
-// TestQuickNamesTakeAllWorkers: nothing is set aside for names that nobody submits.
-func TestQuickNamesTakeAllWorkers(t *testing.T) {
-	onStage(t, 3, func(s *stage) {
-		for _, name := range []string{"a", "b", "c", "d"} {
-			s.submit(name, 1)
-		}
-		s.begun("a", "b", "c")
-	})
+// TestEachPaceTakesItsShare: nothing is set aside for slower names, nor for those that nobody submits.
+func TestEachPaceTakesItsShare(t *testing.T) {
+	for pace, want := range map[Pace][]string{
+		PaceSlow: {"a", "b"}, PaceUnknown: {"a", "b", "c"}, PaceQuick: {"a", "b", "c", "d"},
+	} {
+		onStage(t, 4, func(s *stage) {
+			s.submitAt(pace, "a", "b", "c", "d", "e")
+			s.begun(want...)
+		})
+	}
 }
 
-// TestTheOldestBeginsFirst: names that are not known to be quick do not wait for those that are and came later.
+// TestTheOldestBeginsFirst: slow names do not wait for quick ones that came later.
 func TestTheOldestBeginsFirst(t *testing.T) {
 	onStage(t, 1, func(s *stage) {
 		s.submit("a", 1)
 		running := s.begun("a")[0]
-		s.submitUnknown("b")
+		s.submitAt(PaceUnknown, "b")
 		s.submit("c", 2)
-		s.submitUnknown("d")
-		for _, next := range []string{"b", "c", "d"} {
+		s.submitAt(PaceSlow, "d")
+		s.submit("e", 3)
+		for _, next := range []string{"b", "c", "d", "e"} {
 			running.finish("done")
 			running = s.begun(next)[0]
 		}
 	})
 }
 
-// TestARunThatBecomesSlowCounts: it began as a quick one, and takes the place of one that is not.
+// TestARunThatBecomesSlowCounts: it began as a quick one, and takes the place of a slow one.
 func TestARunThatBecomesSlowCounts(t *testing.T) {
 	onStage(t, 4, func(s *stage) {
 		s.submit("a", 1)
 		s.submit("b", 1)
 		calls := s.begun("a", "b")
 		s.clock.SetTime(s.clock.Now().Add(Slow))
-		s.submitUnknown("unknown", "waits")
+		s.submitAt(PaceSlow, "slow", "waits")
 		s.begun()
 		s.submit("c", 2)
 		s.begun("c")
 		calls[0].finish("done")
-		s.begun("unknown")
+		s.begun("slow")
 		calls[1].finish("done")
 		s.begun("waits")
 	})
 }
 
-// TestTheEndOfAnUnknownRunLetsTheNextBegin: also while other workers sleep.
-func TestTheEndOfAnUnknownRunLetsTheNextBegin(t *testing.T) {
+// TestTheEndOfASlowRunLetsTheNextBegin: also while other workers sleep.
+func TestTheEndOfASlowRunLetsTheNextBegin(t *testing.T) {
 	onStage(t, 10, func(s *stage) {
-		s.submitUnknown("a", "b", "c", "d", "e", "f", "g")
+		s.submitAt(PaceSlow, "a", "b", "c", "d", "e", "f", "g")
 		calls := s.begun("a", "b", "c", "d", "e")
 		s.Cancel("f", errGone)
 		calls[2].finish("done")
@@ -100,14 +113,14 @@ func TestReplacedRequestKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// BenchmarkQueue shows what a run costs besides itself when 5,000 names wait, half of them not known to be quick: this must be
+// BenchmarkQueue shows what a run costs besides itself when 5,000 names wait, a third of them of each pace: this must be
 // nothing beside the milliseconds of a run, and must not grow with how many wait.
 func BenchmarkQueue(b *testing.B) {
 	const names = 5000
 	requests := map[string]Request{}
 	for i := range names {
 		name := fmt.Sprintf("cleaner-%04d", i)
-		requests[name] = Request{Name: name, Quick: i%2 == 0, Nominal: time.Unix(1, 0)}
+		requests[name] = Request{Name: name, Pace: paces[i%len(paces)], Nominal: time.Unix(1, 0)}
 	}
 	done := make(chan string, names)
 	e := New(20, func(context.Context, Request) string { return "" }, func(name string) { done <- name }, stoppedClock{})

@@ -89,13 +89,13 @@ func (s *stage) onFinished(name string) {
 
 // submit asks for a run of the name, which is known to be quick, due so many seconds after the epoch.
 func (s *stage) submit(name string, nominal int64) {
-	s.Submit(Request{Name: name, Nominal: time.Unix(nominal, 0), Quick: true})
+	s.Submit(Request{Name: name, Nominal: time.Unix(nominal, 0), Pace: PaceQuick})
 }
 
-// submitUnknown asks for a run of a name that is not known to be quick.
-func (s *stage) submitUnknown(names ...string) {
+// submitAt asks for runs of names of a pace.
+func (s *stage) submitAt(pace Pace, names ...string) {
 	for _, name := range names {
-		s.Submit(Request{Name: name})
+		s.Submit(Request{Name: name, Pace: pace})
 	}
 }
 

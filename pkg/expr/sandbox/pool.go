@@ -86,8 +86,8 @@ type Options struct {
 	AggregateTimeout time.Duration
 	// Memory limits one child, in bytes. Zero means 256 MiB.
 	Memory int64
-	// Quick says that the run is known to be over soon: then it does not wait for the memory of those that may not be.
-	Quick bool
+	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
+	Pace Pace
 	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
 	// a time. Nil drops it.
 	Print func(line string)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestMemoryIsReserved lets sessions wait for each other's memory.
@@ -61,12 +63,29 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	all.Wait()
 }
 
+// TestSlowOnesLeaveRoom lets sessions that are known to be slow have all the memory that they can get.
+func TestSlowOnesLeaveRoom(t *testing.T) {
+	r := newRoom(DefaultMaxMemory - compilerMemory)
+	n := map[Pace]int{}
+	for _, pace := range []Pace{{Slow: true}, {}, {Quick: true}} {
+		for {
+			if _, ok := r.try(smallMemory, pace); !ok {
+				break
+			}
+			n[pace]++
+		}
+	}
+	if diff := cmp.Diff(map[Pace]int{{Slow: true}: 5, {}: 1, {Quick: true}: 1}, n); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestQuickOnesDoNotWaitForTheOthers lets sessions that are not known to be quick have all the memory that they can get.
 func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
 	p := newPool(t, Config{})
 	var held []reservation
 	for {
-		reserved, ok := p.room.try(smallMemory, false)
+		reserved, ok := p.room.try(smallMemory, Pace{})
 		if !ok {
 			break
 		}
@@ -79,7 +98,7 @@ func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
 		t.Errorf("there was memory for one more: %v", err)
 	}
 	for range 2 {
-		quick := open(t, p, Options{Quick: true})
+		quick := open(t, p, Options{Pace: Pace{Quick: true}})
 		if _, err := quick.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
 			t.Errorf("one that is quick: %v", err)
 		}

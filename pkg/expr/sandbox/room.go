@@ -10,10 +10,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
+// Pace is what is known of how long a session takes. The zero value is that nothing is known.
+type Pace struct{ Quick, Slow bool }
+
 // room is the memory that sessions reserve for their children. A part of it is for small children alone: sessions with large
 // ones, such as those of aggregated scripts, may work and wait for each other for minutes, and must not keep the others waiting.
-// Of that part, room for one child is kept for sessions that are known to be quick, where there is room for two: sessions
-// whose scripts hang must not keep those waiting.
+// Nor must those that are known to be slow, which have no part in it. And of this part, where it is enough for two children, one
+// is kept for sessions that are known to be quick.
 type room struct {
 	kept, small, large             *semaphore.Weighted
 	keptSize, smallSize, largeSize int64 // bytes
@@ -38,10 +41,21 @@ func (r reservation) release() {
 	}
 }
 
+// places are where a small child of a session can have its memory, best first.
+func (r room) places(size int64, pace Pace) []*semaphore.Weighted {
+	switch {
+	case pace.Slow && size <= r.largeSize:
+		return []*semaphore.Weighted{r.large}
+	case pace.Quick && size <= r.keptSize:
+		return []*semaphore.Weighted{r.kept, r.small, r.large}
+	}
+	return []*semaphore.Weighted{r.small, r.large}
+}
+
 // try reserves memory for a small child if that needs no waiting.
-func (r room) try(size int64, quick bool) (reservation, bool) {
-	for _, from := range []*semaphore.Weighted{r.kept, r.small, r.large} {
-		if size <= smallMemory && (quick || from != r.kept) && from.TryAcquire(size) {
+func (r room) try(size int64, pace Pace) (reservation, bool) {
+	for _, from := range r.places(size, pace) {
+		if size <= smallMemory && from.TryAcquire(size) {
 			return reservation{from, size}, true
 		}
 	}
@@ -49,16 +63,13 @@ func (r room) try(size int64, quick bool) (reservation, bool) {
 }
 
 // reserve waits for memory.
-func (r room) reserve(ctx context.Context, size int64, quick bool) (reservation, error) {
-	if reserved, ok := r.try(size, quick); ok {
+func (r room) reserve(ctx context.Context, size int64, pace Pace) (reservation, error) {
+	if reserved, ok := r.try(size, pace); ok {
 		return reserved, nil
 	}
 	from, most := r.large, r.largeSize
-	switch {
-	case size <= smallMemory && quick && size <= r.keptSize:
-		from, most = r.kept, r.keptSize
-	case size <= smallMemory:
-		from, most = r.small, r.smallSize
+	if size <= smallMemory {
+		from, most = r.places(size, pace)[0], max(r.smallSize, r.largeSize)
 	}
 	if most = max(most, min(r.smallSize, smallMemory)); size > most {
 		return reservation{}, fmt.Errorf("a script may use %s, but of all memory for scripts only %s can be had: raise --max-script-memory",
