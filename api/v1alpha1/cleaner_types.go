@@ -99,6 +99,15 @@ type Notification struct {
 	// +required
 	Type NotificationType `json:"type"`
 
+	// notifyOn says of which runs to tell: Matches (something matched), Changes (something was deleted or changed), Failures (the
+	// run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures]. Unset means Matches,
+	// and for CleanerReport Always.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	NotifyOn []NotifyOn `json:"notifyOn,omitempty"`
+
 	// notificationRef of k8s-cleaner is kept and not used: the types of this version need no Secret.
 	// +optional
 	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`

@@ -127,14 +127,12 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
-	// notified is true when every notification of the Cleaner was tried.
+	// notifications are those that the run has to tell, by their names in the Cleaner, and how their delivery goes. Those that are
+	// pending are tried again for a day, also by another operator.
 	// +optional
-	Notified bool `json:"notified,omitempty"`
-
-	// undelivered says for each notification that could not be delivered why, by the notification's name.
-	// +optional
-	// +listType=atomic
-	Undelivered []string `json:"undelivered,omitempty"`
+	// +listType=map
+	// +listMapKey=name
+	Notifications []NotificationStatus `json:"notifications,omitempty"`
 }
 
 // CleanerRun is the record of one run of a Cleaner. Its name, made of the Cleaner's name and the nominal time, is the lock

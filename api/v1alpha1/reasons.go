@@ -44,6 +44,8 @@ const (
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
 	ReasonUnknownKind       = "UnknownKind"
+	// ReasonInvalidStorage says that copies cannot be kept where the Cleaner wants them.
+	ReasonInvalidStorage = "InvalidStorage"
 	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
 	// a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
@@ -74,4 +76,6 @@ const (
 const (
 	ReasonDelivered   = "Delivered"
 	ReasonUndelivered = "Undelivered"
+	// ReasonDelivering says that some notification is still to be sent, for the first time or again.
+	ReasonDelivering = "Delivering"
 )

@@ -168,6 +168,11 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
+	outbox := &notify.Outbox{Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told}
+	runner.Outbox = outbox.Add
+	if err := mgr.Add(outbox); err != nil {
+		return err
+	}
 	workers := executor.New(o.maxParallelRuns, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
@@ -177,7 +182,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return err
 	}
 	sweeper := &controllers.Sweeper{
-		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close,
+		Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := mgr.Add(sweeper); err != nil {

@@ -41,8 +41,12 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	case provesDeletion(answer, code, o):
 		return v1alpha1.OutcomeDeleted, "", nil
 	}
-	if ending, err := object.New(o.Kind, answer); err == nil && ending.UID == o.UID && ending.Deleting && held(ending) != "" {
+	ending, err := object.New(o.Kind, answer)
+	switch isIt := err == nil && ending.UID == o.UID; {
+	case isIt && ending.Deleting && held(ending) != "":
 		return v1alpha1.OutcomeTerminating, held(ending), nil
+	case !isIt && !isSuccess(answer):
+		return a.observe(ctx, o, code, errForeign)
 	}
 	return a.observe(ctx, o, code, nil)
 }
@@ -62,12 +66,18 @@ func asksForMore(o object.Object, options *v1alpha1.DeleteOptions) bool {
 	return err != nil || metadata.DeletionGracePeriodSeconds == nil || *options.GracePeriodSeconds < *metadata.DeletionGracePeriodSeconds
 }
 
+// isSuccess reports whether the answer is an API server's word that it did what it was asked.
+func isSuccess(answer []byte) bool {
+	var status metav1.Status
+	return json.Unmarshal(answer, &status) == nil && status.Kind == "Status" && status.Status == metav1.StatusSuccess
+}
+
 // provesDeletion reports whether the server's answer says that just this object is gone: most kinds are answered with a Status that
 // has its UID. Any other answer, such as the object as it was, is looked into.
 func provesDeletion(answer []byte, code int, o object.Object) bool {
 	var status metav1.Status
-	return code == http.StatusOK && json.Unmarshal(answer, &status) == nil && status.Kind == "Status" &&
-		status.Status == metav1.StatusSuccess && status.Details != nil && status.Details.UID == o.UID
+	return code == http.StatusOK && isSuccess(answer) && json.Unmarshal(answer, &status) == nil &&
+		status.Details != nil && status.Details.UID == o.UID
 }
 
 // observe finds out by a live read what became of an object that was to be deleted. lost is why the answer was lost, if it was.

@@ -32,7 +32,7 @@ func failed(verdict object.Verdict, patch map[string]any, err error) object.Outc
 	default:
 		outcome.Detail = err.Error()
 	}
-	outcome.Detail = object.Mask(withoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
+	outcome.Detail = object.Mask(object.WithoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
 	return outcome
 }
 
@@ -62,17 +62,14 @@ func denied(err error) bool {
 
 func isConflict(err error) bool { return apierrors.IsConflict(err) && !denied(err) }
 
-// isGone reports whether the server said of this object that it is not there. Any other 404 speaks of something else: a
-// version that is not served any more, a server that is not the right one, a webhook.
+// isGone reports whether the server, and not a webhook, said of this object that it is not there.
 func isGone(err error, o object.Object) bool {
-	status, _ := statusOf(err)
-	return apierrors.IsNotFound(err) && !denied(err) && status.Details != nil && status.Details.Name == o.Name
+	return object.IsAbsent(err, o.Name) && !denied(err)
 }
 
 // isKindGone reports whether the server does not know what it was asked for: its answer names no object.
 func isKindGone(err error) bool {
-	status, _ := statusOf(err)
-	return apierrors.IsNotFound(err) && !denied(err) && (status.Details == nil || status.Details.Name == "")
+	return object.IsKindAbsent(err) && !denied(err)
 }
 
 func statusOf(err error) (metav1.Status, bool) {
@@ -81,14 +78,4 @@ func statusOf(err error) (metav1.Status, bool) {
 		return metav1.Status{}, false
 	}
 	return status.Status(), true
-}
-
-// withoutBody leaves the object out of the server's message about a patch: it quotes the whole of it, which may be a Secret.
-func withoutBody(message string) string {
-	start := strings.Index(message, `Invalid value: "{`)
-	end := strings.LastIndex(message, `}": `)
-	if start < 0 || end < start {
-		return message
-	}
-	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"time"
 
@@ -92,8 +91,8 @@ func inHand(ctx context.Context, timeout time.Duration) (context.Context, contex
 	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
 }
 
-// isUnclear reports whether the server may have done what it was asked although it did not say so.
-func isUnclear(err error) bool {
-	var status apierrors.APIStatus
-	return err != nil && !denied(err) && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
-}
+// errForeign is why an answer that reads as success counts as lost.
+var errForeign = errors.New("the answer is not an API server's; something between the operator and the API server may have written it")
+
+// isUnclear: what a webhook denied did not take place, whatever code it chose.
+func isUnclear(err error) bool { return object.IsUnclear(err) && !denied(err) }

@@ -26,7 +26,7 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
 	after, unread := object.New(o.Kind, answer)
 	if err == nil && (unread != nil || after.UID != o.UID) {
-		err = errors.New("the answer is not the object; something between the operator and the API server may have written it")
+		err = errForeign
 	}
 	if isUnclear(err) {
 		return a.afterUnclear(ctx, o, patch, err)

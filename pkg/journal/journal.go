@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 var (
@@ -81,22 +83,24 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 
 // Find reads a record. It is nil when there is none.
 func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
-	var run v1alpha1.CleanerRun
-	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &run)
-	if apierrors.IsNotFound(err) {
+	run, err := j.read(ctx, name)
+	if object.IsAbsent(err, name) {
 		return nil, nil
 	}
-	return &run, wrap("reading CleanerRun "+name, err)
+	return run, wrap("reading CleanerRun "+name, err)
 }
 
 // Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
 // process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end. One that somebody
 // deleted is not written again.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
-	status := run.Status
-	err := j.client.Status().Update(ctx, run)
+	status, name := run.Status, run.Name
+	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
-		err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run)
+		var found *v1alpha1.CleanerRun
+		if found, err = j.read(ctx, name); err == nil {
+			found.DeepCopyInto(run)
+		}
 		switch live := run.Status; {
 		case err != nil, isWritten(&live, &status):
 		case live.Phase != was || live.Recoveries != status.Recoveries:
@@ -106,19 +110,22 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 				status.Copies.Dropped = live.Copies.Dropped // by a sweep
 			}
 			run.Status = status
-			err = j.client.Status().Update(ctx, run)
+			err = j.changeStatus(ctx, run)
 		}
 	}
 	run.Status = status // also when the server's answer was not decoded
 	if errors.Is(err, ErrTaken) {
 		run.Status.Phase = was
 	}
-	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
+	if object.IsAbsent(err, name) {
+		return nil
+	}
+	return wrap("writing CleanerRun "+name, err)
 }
 
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.
 func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
-	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && live.Notified == status.Notified && live.CompletionTime != nil &&
+	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
 		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
@@ -137,7 +144,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var errs []error
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if !run.Status.Phase.Final() || holdsCopies(run) {
+		if !run.Status.Phase.Final() || holdsCopies(run) || isUntold(run, j.clock.Now()) {
 			continue
 		}
 		left := &bad

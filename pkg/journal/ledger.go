@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -97,7 +96,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 		if err := l.copies.add(ctx, v); err != nil {
 			return err
 		}
-		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
+		if err := intent.add(ctx, intentOf(v)); err != nil {
 			return err
 		}
 	}
@@ -123,9 +122,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	begin := func() error {
 		describe()
 		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.changeStatus(ctx, run)
-		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
-		return err
+		return j.changeStatus(ctx, run)
 	}
 	err := begin()
 	if err == nil {
@@ -134,8 +131,8 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	attempt := run.Status.Intent.Attempt
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
-	var live v1alpha1.CleanerRun
-	if readErr := j.client.Get(reading, client.ObjectKeyFromObject(run), &live); readErr != nil {
+	live, readErr := j.read(reading, run.Name)
+	if readErr != nil {
 		if apierrors.IsConflict(err) {
 			return errors.Join(err, readErr)
 		}
@@ -188,8 +185,8 @@ func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
 // extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
 func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		var live v1alpha1.CleanerRun
-		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+		live, err := j.read(ctx, run.Name)
+		if err != nil {
 			return err
 		}
 		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
@@ -197,8 +194,7 @@ func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c 
 		}
 		kept := c.kept()
 		live.Status.Copies = kept
-		err := j.changeStatus(ctx, &live)
-		if err == nil {
+		if err = j.changeStatus(ctx, live); err == nil {
 			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
 		}
 		return err

@@ -5,6 +5,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -34,7 +35,7 @@ func (j *Journal) Resume(ctx context.Context, run *v1alpha1.CleanerRun) (*Ledger
 	known := map[int]SavedOutcome{}
 	for n := range l.parts {
 		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if apierrors.IsNotFound(err) {
+		if errors.Is(err, ErrNoPart) {
 			continue // none was saved yet
 		}
 		if err != nil {
@@ -61,7 +62,7 @@ func ReadOutcomes(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) (
 	}
 	for n := range newOutcomeParts(int(run.Status.Intent.Objects)) {
 		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if apierrors.IsNotFound(err) {
+		if errors.Is(err, ErrNoPart) {
 			continue
 		}
 		if err != nil {

@@ -26,21 +26,21 @@ func guarded(ctx context.Context, do func() error) (err error) {
 }
 
 // recoverRun turns a panic into the failure of this run, and says truthfully what it had done by then.
-func (r *Runner) recoverRun(ctx context.Context, record *v1alpha1.CleanerRun) {
+func (r *Runner) recoverRun(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) {
 	p := recover()
 	if p == nil {
 		return
 	}
 	log := klog.FromContext(ctx)
 	log.Error(fmt.Errorf("%v", p), "Run panicked", "stack", string(debug.Stack()))
-	err := guarded(ctx, func() error { return r.fail(ctx, record, p) })
+	err := guarded(ctx, func() error { return r.fail(ctx, cleaner, record, p) })
 	if err != nil {
 		log.Error(err, "Could not bring a run to its end that panicked")
 	}
 }
 
 // fail ends a run that panicked. What stands in the cluster decides how: a run may have panicked on its way to the phase Executing.
-func (r *Runner) fail(ctx context.Context, record *v1alpha1.CleanerRun, p any) error {
+func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, p any) error {
 	ctx = context.WithoutCancel(ctx)
 	if record.Status.Phase.Final() {
 		return nil // it panicked after it had ended
@@ -57,12 +57,12 @@ func (r *Runner) fail(ctx context.Context, record *v1alpha1.CleanerRun, p any) e
 	record.Status.StartTime = start
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.finish(ctx, &remainder{
-			runner: r, record: record, failed: true, closing: "what it had not come to was left alone",
+			runner: r, record: record, tells: cleaner, failed: true, closing: "what it had not come to was left alone",
 			cause: fmt.Sprintf("The run failed by a fault of KubeCleaner (%v; please report it with the operator's log)", p),
 		})
 		return nil
 	}
-	r.end(ctx, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
+	r.endAndTell(ctx, cleaner, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
 		fmt.Sprintf("Nothing was touched: the run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p))
 	return nil
 }

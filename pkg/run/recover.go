@@ -26,7 +26,7 @@ import (
 // now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
 	err := guarded(ctx, func() error {
-		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
+		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, tells: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
 		return nil
 	})
 	if err != nil { // it is taken over again
@@ -53,7 +53,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		return
 	}
 	if err = errors.Join(fault, err); err != nil {
-		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
+		r.endAndTell(ctx, rest.tells, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
@@ -67,15 +67,13 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	if !r.end(ctx, record, phase, reason, message) {
+	if !r.end(ctx, rest.tells, record, phase, reason, message) {
 		return
 	}
 	for _, outcome := range outcomes {
 		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
-	if cleaner != nil {
-		r.tell(ctx, cleaner, record, outcomes)
-	}
+	r.tell(ctx, rest.tells, record, outcomes)
 }
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
@@ -84,7 +82,7 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
 		return
 	}
-	r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
+	r.end(ctx, nil, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
 }
 
 // tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
@@ -108,6 +106,8 @@ type remainder struct {
 	who     identity
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
+	// tells is the Cleaner by whose notifications the end is told. Nil when it is gone.
+	tells *v1alpha1.Cleaner
 	// cause is the beginning of a sentence: why the run was cut off.
 	cause string
 	// failed is true when it was by a fault of the operator's.
@@ -193,6 +193,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 	}
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
 		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
+	}
+	if m.record.Spec.Action != v1alpha1.ActionDelete {
+		return action.Failed(verdict, noSuchAction(m.record))
 	}
 	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }

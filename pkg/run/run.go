@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -53,7 +54,9 @@ type Runner struct {
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
 	// Event is the channel of notifications of type Event.
-	Event      notify.Channel
+	Event notify.Channel
+	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
+	Outbox     func(*v1alpha1.CleanerRun)
 	Protection guard.Protection
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
@@ -94,16 +97,14 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	record = begun
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", cleaner.Name, "run", record.Name))
 	klog.FromContext(ctx).Info("Run started", "action", record.Spec.Action, "trigger", request.Trigger)
-	defer r.recoverRun(ctx, record)
+	defer r.recoverRun(ctx, cleaner, record)
 	r.carryOut(ctx, cleaner, record, request)
 	return record
 }
 
 func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
 	stop := func(phase v1alpha1.RunPhase, reason, message string) {
-		if r.end(ctx, record, phase, reason, message) {
-			r.tell(ctx, cleaner, record, nil)
-		}
+		r.endAndTell(ctx, cleaner, record, phase, reason, message)
 	}
 	if lacks := r.lacksAccount(record.Spec.ServiceAccountRef); lacks != "" {
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonServiceAccountRequired, "Nothing was read or touched: "+lacks)
@@ -134,7 +135,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	if errors.Is(err, journal.ErrTaken) {
 		return
 	}
-	if r.record(ctx, record, plan, outcomes, err) {
+	if r.record(ctx, cleaner, record, plan, outcomes, err) {
 		r.tell(ctx, cleaner, record, outcomes)
 	}
 }
@@ -142,10 +143,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sandbox.Pace) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
-	if r.Journal != nil { // a preview copies nothing
-		problems = append(problems, r.Journal.CopyProblems(cleaner)...)
-	}
-	if err = errors.Join(append(problems, err)...); err != nil {
+	if err = errors.Join(slices.Concat(problems, r.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
@@ -156,10 +154,18 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sa
 }
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.
-func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
+func (r *Runner) end(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
 	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
+	record.Status.Notifications = due(cleaner, record)
 	return !errors.Is(r.save(ctx, record, was), journal.ErrTaken)
+}
+
+// endAndTell is end for a run that has no outcomes but those in its record.
+func (r *Runner) endAndTell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+	if r.end(ctx, cleaner, record, phase, reason, message) {
+		r.tell(ctx, cleaner, record, notify.Message{Run: record}.Told())
+	}
 }
 
 // flush saves the outcomes, also when the run was stopped.

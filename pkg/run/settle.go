@@ -26,7 +26,7 @@ const lookTimeout = 20 * time.Second
 func (r *Runner) resume(ctx context.Context, record *v1alpha1.CleanerRun) (ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome, err error) {
 	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
 		ledger, intents, known, err = r.Journal.Resume(ctx, record)
-		return err == nil || apierrors.IsNotFound(err), nil
+		return err == nil || errors.Is(err, journal.ErrNoPart), nil
 	})
 	return ledger, intents, known, err
 }
