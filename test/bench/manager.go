@@ -77,21 +77,31 @@ func (m *managed) reconciled(ctx context.Context, n int) (time.Duration, error) 
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return 0, err
 		}
-		response, err := http.Get(m.metrics)
+		text, err := m.read(ctx)
 		if err != nil {
 			continue // it has not come so far
 		}
-		text, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil {
-			return 0, err
-		}
-		if reconciles(string(text)) >= n {
+		if reconciles(text) >= n {
 			return time.Since(m.started), nil
 		}
 	}
 	text, _ := os.ReadFile(m.log.Name())
 	return 0, fmt.Errorf("after %s the manager has not reconciled %d Cleaners:\n%s", managerPatience, n, text[max(0, len(text)-4000):])
+}
+
+// read reads the metrics.
+func (m *managed) read(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return string(text), err
 }
 
 // reconciles counts the Cleaners that were reconciled, by a metric that each gets at its end.

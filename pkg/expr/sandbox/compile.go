@@ -43,11 +43,11 @@ type finding struct {
 	until   time.Time
 }
 
-func (c *compiled) get(script Script) (problem error, ok bool) {
+func (c *compiled) get(script Script) (found finding, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok := c.known[script.sum()]
-	return found.problem, ok && (found.until.IsZero() || time.Now().Before(found.until))
+	found, ok = c.known[script.sum()]
+	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
 }
 
 func (c *compiled) put(script Script, problem error) {
@@ -71,8 +71,8 @@ func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function
 func (p *Pool) Compile(ctx context.Context, scripts []Script) (problems []error, err error) {
 	problems = make([]error, len(scripts))
 	for i, script := range scripts {
-		var ok bool
-		if problems[i], ok = p.compiled.get(script); ok {
+		if found, ok := p.compiled.get(script); ok {
+			problems[i] = found.problem
 			continue
 		}
 		err := p.compiler.use(ctx, func(ctx context.Context, w *worker) (err error) {
