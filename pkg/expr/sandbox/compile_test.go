@@ -4,6 +4,7 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,7 +99,9 @@ func TestCompile(t *testing.T) {
 		t.Errorf("the child was not kept: %v", err)
 	}
 	<-p.compiler.free // what is known needs no child
-	again, err := p.Compile(t.Context(), scripts)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	again, err := p.Compile(over, scripts)
 	if diff := cmp.Diff(fmt.Sprint(problems), fmt.Sprint(again)); diff != "" || err != nil {
 		t.Errorf("the second time: %v %s", err, diff)
 	}
