@@ -48,19 +48,24 @@ type identity struct {
 
 // identity is that of the account or, without one, the operator's own.
 func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error) {
-	reader, actor := r.Reader, r.Actor
+	reader, actor, name := r.Reader, r.Actor, ""
 	if account != nil {
 		var err error
 		if reader, actor, err = r.As(*account); err != nil {
 			return identity{}, err
 		}
+		name = account.Username()
 	}
 	if actor == nil { // a preview acts on nothing
 		return identity{reader: reader}, nil
 	}
 	// Another operator has the run: nothing is sent for it any more.
 	taken := func(err error) bool { return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) }
-	return identity{reader, actor.ForRun(r.Clock, taken)}, nil
+	who := identity{reader: reader.Sharing(r.Lists, name)}
+	if actor != nil { // a preview has none
+		who.actor = actor.ForRun(r.Clock, taken)
+	}
+	return who, nil
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +
