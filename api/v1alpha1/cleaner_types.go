@@ -21,17 +21,6 @@ const (
 	ActionScan Action = "Scan"
 )
 
-// NotificationType is a channel on which the result of a run is told.
-// +kubebuilder:validation:Enum=CleanerReport;Event
-type NotificationType string
-
-const (
-	// NotificationCleanerReport writes the result of each run into the Report of the Cleaner's name.
-	NotificationCleanerReport NotificationType = "CleanerReport"
-	// NotificationEvent records one Event on each object that was handled.
-	NotificationEvent NotificationType = "Event"
-)
-
 // DeleteOptions are passed on with each delete.
 type DeleteOptions struct {
 	// gracePeriodSeconds is how long an object may take to end, in seconds. 0 ends it at once; unset leaves it to the kind
@@ -84,24 +73,6 @@ type BlastRadiusLimit struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	MaxPercentage *int32 `json:"maxPercentage,omitempty"`
-}
-
-// Notification is a channel on which the result of a run is told.
-type Notification struct {
-	// name identifies the notification within the Cleaner, for example "report".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-
-	// type is the channel. CleanerReport writes the Report of the Cleaner's name, rewritten by every run; Event records an
-	// Event on each object that was handled.
-	// +required
-	Type NotificationType `json:"type"`
-
-	// notificationRef of k8s-cleaner is kept and not used: the types of this version need no Secret.
-	// +optional
-	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
 }
 
 // CleanerSpec is what the user wants cleaned, when, and how.
