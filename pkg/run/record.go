@@ -65,11 +65,13 @@ func (r *Runner) deliver(ctx context.Context, notification v1alpha1.Notification
 	switch notification.Type {
 	case v1alpha1.NotificationCleanerReport:
 		return r.Journal.WriteReport(ctx, cleaner, record, outcomes)
-	case v1alpha1.NotificationEvent:
-		if record.Status.Matched == 0 {
-			return nil
-		}
-		return r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
 	}
-	return fmt.Errorf("this version of the operator does not know the type %q", notification.Type)
+	message := notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes}
+	switch {
+	case record.Status.Matched == 0:
+		return nil
+	case notification.Type == v1alpha1.NotificationEvent:
+		return r.Event(ctx, message)
+	}
+	return r.send(ctx, notification, message)
 }

@@ -53,7 +53,9 @@ type Runner struct {
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
 	// Event is the channel of notifications of type Event.
-	Event      notify.Channel
+	Event notify.Channel
+	// Notify sends the notifications of the types that need a Secret.
+	Notify     *notify.Sender
 	Protection guard.Protection
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
