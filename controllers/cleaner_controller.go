@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,11 +76,14 @@ type CleanerReconciler struct {
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
 
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+	// queue is nil until the controller starts: then every Cleaner is looked at.
+	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
 	unpruned sync.Map
 	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
 	takenUp sync.Map
+	// told are the names of the Cleaners whose notifications have got on.
+	told sync.Map
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
@@ -97,7 +101,7 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			r.queue = queue
+			r.queue.Store(&queue)
 			return nil
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
@@ -106,7 +110,9 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 
 // Finished is called by the executor when the run of the named Cleaner has ended.
 func (r *CleanerReconciler) Finished(name string) {
-	r.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+	if queue := r.queue.Load(); queue != nil {
+		(*queue).Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+	}
 }
 
 // Reconcile folds in the finished result, decides what is due, writes the status once, and submits what is due.
@@ -211,6 +217,7 @@ func (r *CleanerReconciler) forget(name string) {
 	r.Metrics.Forget(name)
 	r.unpruned.Delete(name)
 	r.takenUp.Delete(name)
+	r.told.Delete(name)
 }
 
 // round is what one Reconcile found out, for after the status is written.
@@ -233,6 +240,9 @@ type round struct {
 func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
 	round := &round{}
 	if err := r.fold(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	if err := r.foldDelivery(ctx, cleaner); err != nil {
 		return nil, err
 	}
 	plan, err := r.assess(ctx, cleaner, round)

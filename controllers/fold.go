@@ -174,20 +174,6 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 	setDelivered(cleaner, run)
 }
 
-func setDelivered(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) {
-	switch undelivered := run.Status.Undelivered; {
-	case len(cleaner.Spec.Notifications) > 0 && !run.Status.Notified:
-		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered, "The last run ended before its notifications were sent.")
-	case len(undelivered) > 0:
-		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered,
-			v1alpha1.Truncate(fmt.Sprintf("%d of %d notifications could not be delivered: %s", len(undelivered), len(cleaner.Spec.Notifications), undelivered[0]), maxStatusMessage))
-	case len(cleaner.Spec.Notifications) > 0:
-		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionTrue, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered.")
-	default:
-		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
-	}
-}
-
 // lastRun sums a run up for status.
 func lastRun(run *v1alpha1.CleanerRun) *v1alpha1.LastRun {
 	last := &v1alpha1.LastRun{

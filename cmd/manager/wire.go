@@ -62,6 +62,7 @@ const (
 func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(run.RefuseRedirects)
+	restConfig.Wrap(run.NameCleaners)
 	restConfig.UserAgent = reporter + "/" + versionString()
 	skew := &run.ClockSkew{Clock: clock.RealClock{}}
 	restConfig.Wrap(skew.Wrap)
@@ -162,7 +163,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount,
+		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
@@ -173,13 +174,18 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
+	outbox := &notify.Outbox{Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told}
+	runner.Outbox = outbox.Add
+	if err := mgr.Add(outbox); err != nil {
+		return err
+	}
 	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
 		return err
 	}
 	sweeper := &controllers.Sweeper{
-		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close,
+		Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := mgr.Add(sweeper); err != nil {

@@ -11,6 +11,7 @@ import (
 // previewScreens are what users see, by the golden file's name: the arguments after "preview".
 var previewScreens = map[string]string{
 	"delete":       "-f delete.yaml --from dump.yaml",
+	"along":        "-f along.yaml --from dump.yaml",
 	"wide":         "-f delete.yaml --from dump.yaml -o wide",
 	"json":         "-f delete.yaml --from dump.yaml -o json",
 	"yaml":         "-f scan.yaml --from dump.yaml -o yaml",

@@ -39,7 +39,7 @@ const (
 func Event(live client.Client, clk clock.PassiveClock, controller, instance string) Channel {
 	return func(ctx context.Context, message Message) error {
 		var handled []object.Outcome
-		for _, outcome := range message.outcomes() {
+		for _, outcome := range message.Outcomes {
 			if outcome.Handled(message.Run.Spec.Action) {
 				handled = append(handled, outcome)
 			}

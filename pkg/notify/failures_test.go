@@ -50,10 +50,10 @@ func TestPassingFaults(t *testing.T) {
 		pauses []time.Duration // at least
 	}{
 		"429 with Retry-After":         {[]fault{answer(429, "", "Retry-After", "7")}, []time.Duration{7 * time.Second}},
-		"429 without":                  {[]fault{answer(429, "")}, []time.Duration{firstPause / 2}},
+		"429 without":                  {[]fault{answer(429, "")}, []time.Duration{retryPause / 2}},
 		"429 with seconds in the body": {[]fault{answer(429, `{"retry_after": 3.5}`)}, []time.Duration{3500 * time.Millisecond}},
 		"429 as Telegram has it":       {[]fault{answer(429, `{"ok":false,"error_code":429,"parameters":{"retry_after":4}}`)}, []time.Duration{4 * time.Second}},
-		"500 and 503":                  {[]fault{answer(500, "no"), answer(503, "no")}, []time.Duration{firstPause / 2, firstPause}},
+		"500 and 503":                  {[]fault{answer(500, "no"), answer(503, "no")}, []time.Duration{retryPause / 2, retryPause}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachService(t, func(t *testing.T, s service) {

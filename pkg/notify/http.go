@@ -27,10 +27,10 @@ import (
 const (
 	// attemptTimeout is how long a service may take for one answer.
 	attemptTimeout = 10 * time.Second
-	// attempts is how often a request is sent that was answered with 429 or 5xx; firstPause is the time before the second one,
+	// attempts is how often a request is sent that was answered with 429 or 5xx; retryPause is the time before the second one,
 	// and maxPause the longest that a service may ask for here. What takes longer is left to who sends the message again.
 	attempts   = 3
-	firstPause = 500 * time.Millisecond
+	retryPause = 500 * time.Millisecond
 	maxPause   = 30 * time.Second
 	// maxAnswer is how much of an answer is read.
 	maxAnswer = 64 << 10
@@ -164,7 +164,7 @@ func (c *call) retryAfter(header string, answer []byte) time.Duration {
 // pause waits before the next attempt, a little longer each time and never for all senders alike. It returns false when there is no
 // time for that.
 func (c *call) pause(ctx context.Context, attempt int, asked time.Duration) bool {
-	pause := firstPause << (attempt - 1)
+	pause := retryPause << (attempt - 1)
 	pause = max(asked, pause/2) + rand.N(pause) //nolint:gosec // not a secret
 	if deadline, ok := ctx.Deadline(); pause > maxPause || ok && c.sender.clock.Now().Add(pause).After(deadline) {
 		return false

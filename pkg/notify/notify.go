@@ -24,8 +24,7 @@ import (
 type Message struct {
 	Cleaner *v1alpha1.Cleaner
 	Run     *v1alpha1.CleanerRun
-	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at them;
-	// without them, as after a restart, it goes by the record.
+	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at them.
 	Outcomes []object.Outcome
 }
 
@@ -94,11 +93,8 @@ func channelOf(kind v1alpha1.NotificationType) (channel, bool) {
 	return channel{}, false
 }
 
-// outcomes are those of the run or, without them, what the record says of its first objects.
-func (m Message) outcomes() []object.Outcome {
-	if m.Outcomes != nil {
-		return m.Outcomes
-	}
+// Told are the outcomes that the record lists, without the objects' bytes.
+func (m Message) Told() []object.Outcome {
 	outcomes := make([]object.Outcome, 0, len(m.Run.Status.Objects))
 	for _, entry := range m.Run.Status.Objects {
 		outcome := object.Outcome{Result: entry.Outcome, Detail: entry.Reason}

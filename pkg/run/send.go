@@ -23,7 +23,7 @@ var secretKind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKin
 func (r *Runner) send(ctx context.Context, notification v1alpha1.Notification, message notify.Message) error {
 	send := r.Notify.New(notification.Type)
 	if send == nil {
-		return fmt.Errorf("this version of the operator does not know the type %q", notification.Type)
+		return &notify.Error{Reason: fmt.Sprintf("this version of the operator does not know the type %q", notification.Type), Permanent: true}
 	}
 	settings, err := r.settings(ctx, notification.NotificationRef, message.Run.Spec.ServiceAccountRef)
 	if err != nil {

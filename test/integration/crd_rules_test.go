@@ -25,6 +25,7 @@ const (
 	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
 	noEvents        = "includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
 	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
+	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"
 )
@@ -55,6 +56,8 @@ var crossRules = []rule{
 	{path: note + ".notificationRef.name", good: "slack", bad: nil, want: needsSecret, with: around(note, slack)},
 	{path: note + ".notificationRef.name", good: "slack", bad: "", want: needsSecret, with: around(note, slack)},
 	{path: note + ".type", good: "CleanerReport", bad: "Webhook", want: needsSecret, with: around(note, report)},
+	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Evict", want: noPods},
+	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},
 	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
 	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
 	{path: sel + ".includeEvents", good: false, bad: true, want: noEvents},

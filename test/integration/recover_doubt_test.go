@@ -181,6 +181,6 @@ func TestSweepThatPanicsEndsNothing(t *testing.T) {
 		}
 		return nil, nil
 	})
-	s := &controllers.Sweeper{Client: b.live, Journal: b.reconciler.Journal, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}}
 	must(t, s.Start(ctx))
 }
