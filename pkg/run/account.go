@@ -48,16 +48,17 @@ type identity struct {
 
 // identity is that of the account or, without one, the operator's own.
 func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error) {
-	reader, actor := r.Reader, r.Actor
+	reader, actor, name := r.Reader, r.Actor, ""
 	if account != nil {
 		var err error
 		if reader, actor, err = r.As(*account); err != nil {
 			return identity{}, err
 		}
+		name = account.Username()
 	}
 	// Another operator has the run: nothing is sent for it any more.
 	taken := func(err error) bool { return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) }
-	return identity{reader, actor.ForRun(r.Clock, taken)}, nil
+	return identity{reader.Sharing(r.Lists, name), actor.ForRun(r.Clock, taken)}, nil
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +

@@ -48,6 +48,8 @@ type Runner struct {
 	As      As
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
+	// Lists are those that runs read together. Nil when each run reads its own.
+	Lists *selector.Lists
 	// Event is the channel of notifications of type Event.
 	Event notify.Channel
 	// Notify sends the notifications of the types that need a Secret.
@@ -81,12 +83,15 @@ type Request struct {
 	Trigger v1alpha1.RunTrigger
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
+	// Pace is what the last run says of how long the Cleaner's scripts take.
+	Pace sandbox.Pace
 }
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
 	ctx, cancel := r.limit(forCleaner(ctx, request.Cleaner), MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
+	defer r.Lists.Enter()()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
@@ -118,7 +123,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
-	expressions, err := r.prepare(ctx, cleaner)
+	expressions, err := r.prepare(ctx, cleaner, request.Pace)
 	if err == nil {
 		defer expressions.close()
 	}
@@ -139,6 +144,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, who identity, expressions *expressions) {
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
+	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
 	plan.progress = progress
 	progress.enter(metrics.StageJudge, 0)
@@ -159,16 +165,16 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 }
 
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
-func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
+func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sandbox.Pace) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
 	if err = errors.Join(slices.Concat(problems, r.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
 	if selectsSecrets(cleaner) {
-		return open(cleaner, r.Scripts, r.Clock.Now(), nil) // what is printed may hold their values
+		return open(cleaner, r.Scripts, r.Clock.Now(), pace, nil) // what is printed may hold their values
 	}
-	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
+	return open(cleaner, r.Scripts, r.Clock.Now(), pace, func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.

@@ -132,7 +132,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = &run.Runner{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount,
+		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
