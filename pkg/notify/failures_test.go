@@ -143,8 +143,8 @@ func TestUnreachable(t *testing.T) {
 		permanent bool
 		want      string
 	}{
-		"nobody listens":   {closed.URL, false, "the service refused the connection"},
-		"link-local":       {"http://169.254.169.254", true, "no notification is sent to"},
+		"nobody listens": {closed.URL, false, "the service refused the connection"},
+		"link-local":     {"http://169.254.169.254", true, "no notification is sent to"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachService(t, func(t *testing.T, s service) {
