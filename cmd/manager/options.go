@@ -35,6 +35,7 @@ type options struct {
 	renewDeadline       time.Duration
 	retryPeriod         time.Duration
 	workers             int
+	maxActions          int
 	concurrentReconcile int
 	qps                 float64
 	burst               int
@@ -93,6 +94,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")
 	fs.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its lease, and the others try to get it")
 	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
+	fs.IntVar(&o.maxActions, "max-actions-per-run", 0, "how many objects a run may delete or change: one that would touch more touches none; 0 means any number")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
 	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
@@ -145,6 +147,7 @@ func (o *options) validate() error {
 		}
 	}
 	check(o.workers >= 1, "--worker-number is %d; it must be at least 1", o.workers)
+	check(o.maxActions >= 0, "--max-actions-per-run is %d; it must not be negative (0 means any number)", o.maxActions)
 	check(o.concurrentReconcile >= 1, "--concurrent-reconciles is %d; it must be at least 1", o.concurrentReconcile)
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)

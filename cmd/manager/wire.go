@@ -62,6 +62,7 @@ const (
 func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(run.RefuseRedirects)
+	restConfig.Wrap(run.NameCleaners)
 	restConfig.UserAgent = reporter + "/" + versionString()
 	skew := &run.ClockSkew{Clock: clock.RealClock{}}
 	restConfig.Wrap(skew.Wrap)
@@ -158,7 +159,8 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, Lists: &selector.Lists{},
+		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
+		Lists:      &selector.Lists{},
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,

@@ -5,6 +5,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -17,7 +19,21 @@ type Metrics struct {
 	actions  *prometheus.CounterVec
 	matched  *prometheus.GaugeVec
 	next     *prometheus.GaugeVec
+	stages   *prometheus.HistogramVec
 }
+
+// Stage is a part of a run, as a label.
+type Stage string
+
+// The stages of a run: it lists and judges each object as it comes, judges all of them together, writes down what it is going to
+// do and what it did, acts, and tells.
+const (
+	StageList   Stage = "list"
+	StageJudge  Stage = "judge"
+	StageRecord Stage = "record"
+	StageAct    Stage = "act"
+	StageTell   Stage = "tell"
+)
 
 // New registers the collectors.
 func New(registry prometheus.Registerer) *Metrics {
@@ -38,8 +54,12 @@ func New(registry prometheus.Registerer) *Metrics {
 		next: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "kubecleaner_next_run_timestamp_seconds", Help: "When the Cleaner runs next, in seconds since 1970; 0 when it does not.",
 		}, []string{"cleaner"}),
+		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "kubecleaner_run_phase_duration_seconds", Help: "How long the phases of runs took: list, judge, record, act and tell.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800},
+		}, []string{"phase"}),
 	}
-	registry.MustRegister(m.runs, m.duration, m.actions, m.matched, m.next)
+	registry.MustRegister(m.runs, m.duration, m.actions, m.matched, m.next, m.stages)
 	return m
 }
 
@@ -56,6 +76,11 @@ func (m *Metrics) RunEnded(run *v1alpha1.CleanerRun) {
 // ObjectHandled counts what became of one object.
 func (m *Metrics) ObjectHandled(run *v1alpha1.CleanerRun, group, kind string, result v1alpha1.OutcomeResult) {
 	m.actions.WithLabelValues(run.Spec.Cleaner, string(run.Spec.Action), group, kind, string(result)).Inc()
+}
+
+// StageEnded tells how long a stage of a run took.
+func (m *Metrics) StageEnded(stage Stage, took time.Duration) {
+	m.stages.WithLabelValues(string(stage)).Observe(took.Seconds())
 }
 
 // NextRun tells when the Cleaner runs next, in seconds since 1970; 0 when it does not.

@@ -64,7 +64,7 @@ func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun,
 			return journal.ErrTaken
 		}
 		r.tell(ctx, cleaner, begun, nil)
-	default:
+	case begun.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil: // else its time counts from the first try
 		begun.Status.StartTime = wanted.Status.StartTime
 	}
 	return nil

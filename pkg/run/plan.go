@@ -24,7 +24,9 @@ import (
 // plan is what a run decided before it touches anything.
 type plan struct {
 	// who reads and acts.
-	who        identity
+	who identity
+	// progress is told how the run goes.
+	progress   *progress
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool

@@ -70,7 +70,7 @@ type bench struct {
 	t *testing.T
 	// user is somebody with kubectl; live is the operator's client.
 	user, live client.Client
-	clock      *testingclock.FakePassiveClock
+	clock      *testingclock.FakeClock
 	requests   *requestLog
 	runner     *run.Runner
 	reconciler *controllers.CleanerReconciler
@@ -105,7 +105,7 @@ func newBench(t *testing.T, opts ...option) *bench {
 	must(t, clientgoscheme.AddToScheme(scheme))
 	must(t, v1alpha1.AddToScheme(scheme))
 	b := &bench{t: t, requests: &requestLog{old: s.old}, finished: make(chan string, 1000), events: events.NewFakeRecorder(1000)}
-	b.clock = testingclock.NewFakePassiveClock(time.Now())
+	b.clock = testingclock.NewFakeClock(time.Now())
 	config := rest.CopyConfig(s.config)
 	config.Wrap(b.requests.wrap)
 	var err error
