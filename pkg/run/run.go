@@ -81,6 +81,8 @@ type Request struct {
 	Trigger v1alpha1.RunTrigger
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
+	// Pace is what the last run says of how long the Cleaner's scripts take.
+	Pace sandbox.Pace
 }
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
@@ -119,7 +121,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
-	expressions, err := r.prepare(ctx, cleaner)
+	expressions, err := r.prepare(ctx, cleaner, request.Pace)
 	if err == nil {
 		defer expressions.close()
 	}
@@ -161,16 +163,16 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 }
 
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
-func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
+func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sandbox.Pace) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
 	if err = errors.Join(slices.Concat(problems, r.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
 	if selectsSecrets(cleaner) {
-		return open(cleaner, r.Scripts, r.Clock.Now(), nil) // what is printed may hold their values
+		return open(cleaner, r.Scripts, r.Clock.Now(), pace, nil) // what is printed may hold their values
 	}
-	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
+	return open(cleaner, r.Scripts, r.Clock.Now(), pace, func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.

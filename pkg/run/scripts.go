@@ -44,7 +44,7 @@ type expressions struct {
 
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, printed func(line string)) (*expressions, error) {
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace sandbox.Pace, printed func(line string)) (*expressions, error) {
 	var errs []error
 	programs, err := conditions(cleaner)
 	errs = append(errs, err)
@@ -55,7 +55,7 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, printed 
 	}
 	e := &expressions{
 		cleaner: cleaner, patch: patch, messages: map[types.UID]string{},
-		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Print: printed}),
+		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Pace: pace, Print: printed}),
 	}
 	for _, program := range programs {
 		var run *cel.Run
