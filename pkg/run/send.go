@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -35,21 +36,28 @@ func (r *Runner) send(ctx context.Context, notification v1alpha1.Notification, m
 // settings reads the Secret that a notification names, and no other. It is read with the rights of the Cleaner's ServiceAccount, if it
 // names one: else who may write Cleaners could use every Secret that the operator may read.
 func (r *Runner) settings(ctx context.Context, ref *v1alpha1.NotificationRef, account *v1alpha1.ServiceAccountRef) (notify.Settings, error) {
+	who, err := r.identity(account)
+	if err != nil {
+		return notify.Settings{}, err
+	}
+	settings, err := NotificationSettings(ctx, who.actor, ref)
+	if apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%w. %s", err, secretHint(ref, account))
+	}
+	return settings, err
+}
+
+// NotificationSettings reads the Secret that a notification names, with the rights of the Actor.
+func NotificationSettings(ctx context.Context, actor *action.Actor, ref *v1alpha1.NotificationRef) (notify.Settings, error) {
 	switch {
 	case ref == nil || ref.Namespace == "" || ref.Name == "":
 		return notify.Settings{}, &notify.Error{Reason: "notificationRef must name a Secret, by namespace and name", Permanent: true}
 	case ref.Kind != "" && ref.Kind != "Secret", ref.APIVersion != "" && ref.APIVersion != "v1":
 		return notify.Settings{}, &notify.Error{Reason: fmt.Sprintf("notificationRef must name a Secret (apiVersion v1, kind Secret), not a %s of %s", ref.Kind, ref.APIVersion), Permanent: true}
 	}
-	who, err := r.identity(account)
-	if err != nil {
-		return notify.Settings{}, err
-	}
 	name := ref.Namespace + "/" + ref.Name
-	live, err := who.actor.Live(ctx, object.Object{Kind: secretKind, Namespace: ref.Namespace, Name: ref.Name})
+	live, err := actor.Live(ctx, object.Object{Kind: secretKind, Namespace: ref.Namespace, Name: ref.Name})
 	switch {
-	case apierrors.IsForbidden(err):
-		return notify.Settings{}, fmt.Errorf("reading Secret %s: %w. %s", name, err, secretHint(ref, account))
 	case err != nil:
 		return notify.Settings{}, fmt.Errorf("reading Secret %s: %w", name, err)
 	case live == nil:
