@@ -70,8 +70,7 @@ func (e *Events) Add(raw []byte) error {
 	}
 	about := from.InvolvedObject
 	// Some writers leave the group out; a kind of the same name in another group is another one.
-	gv, err := schema.ParseGroupVersion(about.APIVersion)
-	if about.Kind != e.kind.Kind || about.APIVersion != "" && (err != nil || gv.Group != e.kind.Group) {
+	if about.Kind != e.kind.Kind || about.APIVersion != "" && about.GroupVersionKind().Group != e.kind.Group {
 		return nil
 	}
 	kept := e.event(&from)
