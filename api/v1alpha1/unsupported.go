@@ -66,7 +66,6 @@ func (c *Cleaner) Unsupported() []string {
 	}
 	for i, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
 		add(selector.MetricSource != nil, fmt.Sprintf("resourceSelectors[%d].metricSource", i))
-		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
 		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
 	}
 	return fields

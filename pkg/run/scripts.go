@@ -143,7 +143,7 @@ func conditions(cleaner *v1alpha1.Cleaner) ([]*cel.Program, error) {
 		var program *cel.Program
 		if len(sel.MatchConditions) > 0 {
 			var err error
-			if program, err = cel.Compile(sel.MatchConditions); err != nil {
+			if program, err = cel.Compile(sel.MatchConditions, cel.InputsOf(&sel)...); err != nil {
 				errs = append(errs, inField(fmt.Sprintf("resourceSelectors[%d].", i), err)...)
 			}
 		}

@@ -78,7 +78,7 @@ func (r *Runner) copyProblems(cleaner *v1alpha1.Cleaner) []error {
 
 // checkTypes checks matchConditions against the kind's schema, where the cluster has one.
 func checkTypes(ctx context.Context, reader *selector.Reader, spec v1alpha1.ResourceSelector) (wrong, fault error) {
-	program, _ := cel.Compile(spec.MatchConditions) // what does not compile was said already
+	program, _ := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...) // what does not compile was said already
 	if len(spec.MatchConditions) == 0 || program == nil {
 		return nil, nil
 	}
@@ -86,5 +86,5 @@ func checkTypes(ctx context.Context, reader *selector.Reader, spec v1alpha1.Reso
 	if err != nil || types == nil {
 		return nil, err
 	}
-	return cel.Check(spec.MatchConditions, types), nil
+	return cel.Check(spec.MatchConditions, types, cel.InputsOf(&spec)...), nil
 }

@@ -32,6 +32,8 @@ type query struct {
 	path string
 	// labels is a label selector, which the server applies. Empty for all.
 	labels string
+	// fields is a field selector, in the same way.
+	fields string
 	// metadataOnly asks for the objects' metadata. The objects may come whole all the same.
 	metadataOnly bool
 }
@@ -105,6 +107,9 @@ func (r *Reader) page(ctx context.Context, q query, limit int, token string, eac
 	}
 	if q.labels != "" {
 		request = request.Param("labelSelector", q.labels)
+	}
+	if q.fields != "" {
+		request = request.Param("fieldSelector", q.fields)
 	}
 	if token != "" {
 		request = request.Param("continue", token)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -48,8 +49,14 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
 		return result
 	}
-	for _, path := range result.Scope.paths(result.Kind) {
+	about := eventPaths(result.Kind, result.Scope)
+	for i, path := range result.Scope.paths(result.Kind) {
+		var events *inputs.Events
+		if events, result.Err = s.readEvents(ctx, about[i], result.Kind); result.Err != nil {
+			return result
+		}
 		c := newCollector(ctx, s, result.Kind, found)
+		c.events = events
 		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly}
 		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
@@ -84,6 +91,8 @@ type collector struct {
 	waiting      []waiting
 	notEvaluated []notEvaluated
 	failures     int // in a row
+	// events are those of the objects. Nil when nobody wants them.
+	events *inputs.Events
 	// stale is true while what comes back from the script is of a list that began anew.
 	stale bool
 }
@@ -120,7 +129,7 @@ func (c *collector) restart(ctx context.Context) error {
 		return err
 	}
 	c.found.truncate(c.before)
-	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before}
+	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, events: c.events}
 	c.open(ctx)
 	return nil
 }
@@ -148,10 +157,14 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	if c.found.Observer.Considered != nil {
 		c.found.Observer.Considered(c.kind)
 	}
-	hold, because, err := c.selector.conditions(ctx, o)
+	data, err := c.data(o)
+	if err != nil {
+		return c.judged(ctx, o, c.added, false, "", err)
+	}
+	hold, because, err := c.selector.conditions(ctx, o, data)
 	if err == nil && hold && c.stream != nil {
 		c.waiting = append(c.waiting, waiting{c.added, because})
-		return c.stream.Add(ctx, o)
+		return c.stream.AddWith(ctx, o, data)
 	}
 	return c.judged(ctx, o, c.added, hold, because, err)
 }

@@ -23,7 +23,6 @@ const (
 	noNamespace     = "namespace must be the name of one namespace; to select several, use namespaceSelector"
 	noMetrics       = "metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
-	noEvents        = "includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
 	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
 	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	alias           = "spec.resourcePolicySet.action"
@@ -60,7 +59,6 @@ var crossRules = []rule{
 	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},
 	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
 	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
-	{path: sel + ".includeEvents", good: false, bad: true, want: noEvents},
 	{path: sel + ".group", good: "rbac.authorization.k8s.io", bad: "*", want: noGroup},
 	{path: sel + ".group", good: "apps", bad: "Apps", want: noGroup},
 	{path: sel + ".group", good: "apps", bad: "apps/v1", want: noGroup},

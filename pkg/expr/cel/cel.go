@@ -30,9 +30,9 @@ type condition struct {
 
 // Compile compiles all conditions. Their types are not checked but where they are plain: object can be anything. The error
 // joins all problems, each with its place, such as "matchConditions[2] (unused): line 1, column 8: undeclared reference to
-// 'objct': objct.spec.x > 1".
-func Compile(conditions []v1alpha1.MatchCondition) (*Program, error) {
-	env, err := newEnv(celgo.Variable("object", celgo.DynType))
+// 'objct': objct.spec.x > 1". The inputs that the selector asks for are variables as well.
+func Compile(conditions []v1alpha1.MatchCondition, inputs ...Input) (*Program, error) {
+	env, err := newEnv(append(variablesOf(inputs), celgo.Variable("object", celgo.DynType))...)
 	if err != nil {
 		return nil, fmt.Errorf("making the CEL environment: %w", err)
 	}

@@ -60,6 +60,11 @@ func (e *LimitError) Error() string {
 // false, before or behind it. Only the cost limits end everything, with a *LimitError. An object of which o.Raw is not
 // well-formed is judged arbitrarily. The message is the messages of the conditions.
 func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, message string, err error) {
+	return r.EvaluateWith(ctx, o, nil)
+}
+
+// EvaluateWith is Evaluate with data: a well-formed JSON map of the inputs that the conditions were compiled for.
+func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (matches bool, message string, err error) {
 	if r.spent.Load() > runCost {
 		return false, "", &LimitError{Limit: runCost, Whole: true}
 	}
@@ -71,7 +76,7 @@ func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, mess
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()
 	vars := &variables{
-		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
+		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, data: &mapValue{text: data, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
 	}
 	defer func() { r.spent.Add(objectCost - vars.meter.left) }()
 	var failed error
@@ -150,6 +155,7 @@ func (c *condition) explain(err error) error {
 // variables are what an expression sees, and its meter.
 type variables struct {
 	object, now ref.Val
+	data        *mapValue
 	meter       meter
 }
 
@@ -165,6 +171,8 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.now, true
 	case meterName:
 		return &v.meter, true
+	case string(Events):
+		return v.data.Find(types.String(name))
 	}
 	return nil, false
 }

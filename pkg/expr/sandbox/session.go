@@ -93,8 +93,17 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 
 // Evaluate judges one object.
 func (s *Session) Evaluate(ctx context.Context, source string, o object.Object) (lua.Match, error) {
+	return s.EvaluateWith(ctx, source, o, nil)
+}
+
+// EvaluateWith judges one object with data, as Stream.AddWith takes it.
+func (s *Session) EvaluateWith(ctx context.Context, source string, o object.Object, data object.JSON) (lua.Match, error) {
+	if err := checkData(data); err != nil {
+		return lua.Match{}, err
+	}
 	b := newBatch(o.Kind)
-	b.add(o)
+	b.withData = data != nil
+	b.add(o, data)
 	err := s.use(ctx, func(ctx context.Context, w *worker) error { return s.judge(ctx, w, source, b) })
 	if err != nil {
 		return lua.Match{}, err

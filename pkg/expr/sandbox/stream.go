@@ -6,6 +6,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -55,19 +56,34 @@ func (s *Session) Stream(source string, each func(Judged) error) *Stream {
 
 // Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An error is
 // that of each, or ends all judging; the same error comes again from then on.
-func (st *Stream) Add(ctx context.Context, o object.Object) error {
+func (st *Stream) Add(ctx context.Context, o object.Object) error { return st.AddWith(ctx, o, nil) }
+
+// AddWith adds an object and its data, which it copies: a JSON map of the data globals that the script finds filled. Data that is
+// too much is an error which ends the stream.
+func (st *Stream) AddWith(ctx context.Context, o object.Object, data object.JSON) error {
+	if st.err == nil {
+		st.err = checkData(data)
+	}
 	if st.err != nil {
 		return st.err
 	}
-	if st.filling != nil && !st.filling.accepts(o) {
+	if st.filling != nil && !st.filling.accepts(o, data) {
 		if err := st.send(ctx); err != nil {
 			return err
 		}
 	}
 	if st.filling == nil {
 		st.filling = st.session.batchFor(o.Kind)
+		st.filling.withData = data != nil
 	}
-	st.filling.add(o)
+	st.filling.add(o, data)
+	return nil
+}
+
+func checkData(data object.JSON) error {
+	if len(data) > maxData {
+		return fmt.Errorf("what goes with an object to its script is %d bytes long, the limit is %d", len(data), maxData)
+	}
 	return nil
 }
 
