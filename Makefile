@@ -47,14 +47,14 @@ all: manifests generate fmt vet build ## Generate, format, vet and build.
 .PHONY: demo
 demo: ## See the operator work on a control plane of its own, until Ctrl-C; ONESHOT=1 checks the outcome and ends.
 	@assets=$$(test/controlplane/build.sh); echo 'Building the manager and the demo ...'; \
-	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./hack/demo; \
+	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./cmd/script-runner ./hack/demo; \
 	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo
 
 ##@ Development
 
 .PHONY: build
-build: ## Build the manager and the kubectl plugin into bin/.
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/kubectl-cleaner
+build: ## Build the manager, what it runs scripts in, and the kubectl plugin into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner
 
 .PHONY: cross
 cross: ## Build the kubectl plugin for every system it is for, into bin/OS-ARCH/.
@@ -130,7 +130,7 @@ alerts: $(PROMTOOL) ## Try the alerts with Prometheus' own rule tester, and pars
 .PHONY: bench
 bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	CGO_ENABLED=0 go build -o bin/bench ./test/bench; \
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./test/bench ./cmd/script-runner; \
 	KUBEBUILDER_ASSETS=$$assets bin/bench $(ARGS)
 
 .PHONY: e2e

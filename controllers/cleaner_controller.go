@@ -13,9 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -47,12 +49,16 @@ const (
 	maxSleep = 10 * time.Minute
 	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
 	conflictDelay = 50 * time.Millisecond
+	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come, and up to twice that: all
+	// come at once when an operator sees a cluster for the first time.
+	checkDelay = 2 * time.Second
 )
 
 var (
 	errDeleted   = errors.New("the Cleaner was deleted")
 	errSuspended = errors.New("the Cleaner was suspended")
 	errNoRecord  = errors.New("the run returned no record")
+	errNotNow    = errors.New("too many Cleaners are being checked")
 )
 
 // Executor is what carries out the runs.
@@ -77,6 +83,9 @@ type CleanerReconciler struct {
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
 
+	// checks are the Cleaners that may be checked at once. A check takes long when a script is hard to compile or an API is slow,
+	// and Cleaners that need none must not wait for it. Nil is no limit.
+	checks *semaphore.Weighted
 	// queue is nil until the controller starts: then every Cleaner is looked at.
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
@@ -98,6 +107,7 @@ type CleanerReconciler struct {
 
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
 func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
+	r.checks = semaphore.NewWeighted(int64(concurrency+1) / 2)
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
@@ -136,6 +146,9 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
+	if errors.Is(err, errNotNow) {
+		return reconcile.Result{RequeueAfter: wait.Jitter(checkDelay, 1)}, nil
+	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}

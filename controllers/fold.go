@@ -122,7 +122,20 @@ func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor
 	return &executor.Request{
 		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time,
 		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
+		Pace: paceOf(cleaner),
 	}
+}
+
+// paceOf is what the last run says of the next one.
+func paceOf(cleaner *v1alpha1.Cleaner) executor.Pace {
+	last := cleaner.Status.LastRun
+	switch {
+	case last == nil || last.Duration == nil:
+		return executor.PaceUnknown
+	case last.Duration.Duration >= executor.Slow || cleaner.Status.ExhaustedRuns > 0:
+		return executor.PaceSlow
+	}
+	return executor.PaceQuick
 }
 
 // panicked is the record of a run that a fault of the operator's ended.

@@ -32,6 +32,17 @@ const (
 	NotificationEvent NotificationType = "Event"
 )
 
+// PodDeletion is how Pods are deleted.
+// +kubebuilder:validation:Enum=Delete;Evict
+type PodDeletion string
+
+const (
+	// PodDeletionDelete deletes Pods as other objects.
+	PodDeletionDelete PodDeletion = "Delete"
+	// PodDeletionEvict asks the API server to evict Pods, which it refuses as long as a PodDisruptionBudget does not allow it.
+	PodDeletionEvict PodDeletion = "Evict"
+)
+
 // DeleteOptions are passed on with each delete.
 type DeleteOptions struct {
 	// gracePeriodSeconds is how long an object may take to end, in seconds. 0 ends it at once; unset leaves it to the kind
@@ -45,6 +56,12 @@ type DeleteOptions struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Orphan;Background;Foreground
 	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
+
+	// podDeletion is how Pods are deleted: Delete, or Evict, by which a Pod stays as long as a PodDisruptionBudget does not
+	// allow it to go, and is then reported as Denied. Other kinds are deleted in any case. To evict, the right to create
+	// pods/eviction is needed. Default Delete.
+	// +optional
+	PodDeletion PodDeletion `json:"podDeletion,omitempty"`
 }
 
 // TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from it.
@@ -118,6 +135,7 @@ type Notification struct {
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
 // +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
+// +kubebuilder:validation:XValidation:rule="!has(self.deleteOptions) || !has(self.deleteOptions.podDeletion) || self.deleteOptions.podDeletion != 'Evict' || self.resourcePolicySet.resourceSelectors.exists(s, s.kind == 'Pod' && (!has(s.group) || size(s.group) == 0))",message="deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
 	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
@@ -144,6 +162,14 @@ type CleanerSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+
+	// activeDeadlineSeconds is how long a run may take in all, in seconds, for example 600, also if another operator goes on
+	// with it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and how far
+	// the run came. Unset means 3600, which is also the most.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 
 	// successfulRunsHistoryLimit is how many successful CleanerRuns are kept. Default 3.
 	// +optional

@@ -98,6 +98,11 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
+	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds, and
+	// absent again when the run has ended.
+	// +optional
+	Progress *RunProgress `json:"progress,omitempty"`
+
 	RunCounts `json:",inline"`
 
 	// exhausted is true when a script used up its time or memory.
@@ -151,6 +156,9 @@ type CleanerRunStatus struct {
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
 // +kubebuilder:printcolumn:name="Copies",type=integer,JSONPath=`.status.copies.objects`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.phase`
+// +kubebuilder:printcolumn:name="Done",type=integer,priority=1,JSONPath=`.status.progress.done`
+// +kubebuilder:printcolumn:name="Total",type=integer,priority=1,JSONPath=`.status.progress.total`
 // +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.message`

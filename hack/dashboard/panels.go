@@ -37,6 +37,8 @@ func (l *layout) runs() {
 	l.graph("How long runs took", "", "s",
 		query{`histogram_quantile(0.5, sum by (le) (rate(kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}[$__rate_interval])))`, "half of them"},
 		query{`histogram_quantile(0.99, sum by (le) (rate(kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}[$__rate_interval])))`, "99 %"})
+	l.graph("What takes the time", "Seconds of each second, in the phases of runs.", "short",
+		query{`sum by (phase) (rate(kubecleaner_run_phase_duration_seconds_sum[$__rate_interval]))`, "{{phase}}"})
 	times := base("table", "When Cleaners run", "1970 means never.", "dateTimeAsIso", []query{
 		{`max by (cleaner) (kubecleaner_next_run_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
 		{`max by (cleaner) (kubecleaner_last_run_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
@@ -49,7 +51,7 @@ func (l *layout) runs() {
 			"renameByName":  map[string]string{"cleaner": "Cleaner", "Value #A": "Next run", "Value #B": "Last run", "Value #C": "Last success"},
 		}},
 	}
-	l.add(times, 24, 8)
+	l.add(times, 12, 8)
 }
 
 func (l *layout) deeds() {

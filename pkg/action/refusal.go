@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,12 +38,15 @@ func failed(verdict object.Verdict, patch map[string]any, err error) object.Outc
 }
 
 // denial is what admission said when it did not let a request pass: a webhook, a policy, or a plugin of the API server's such as
-// that for quotas. They may answer with any code, so their words tell, which the API server puts in front of the reason. Want of
+// that for quotas. A PodDisruptionBudget is one too. They may answer with any code, so their words tell, which the API server puts in front of the reason. Want of
 // rights is no denial.
 func denial(err error) (said string, denied bool) {
 	status, ok := statusOf(err)
 	if !ok {
 		return "", false
+	}
+	if said := heldByBudget(status); said != "" {
+		return said, true
 	}
 	if strings.HasPrefix(status.Message, `admission webhook "`) && strings.Contains(status.Message, `" denied the request`) {
 		return status.Message, true
@@ -53,6 +57,26 @@ func denial(err error) (said string, denied bool) {
 		return "", false
 	}
 	return said, true
+}
+
+// severalBudgets is how the API server's word begins on a Pod that it cannot evict because it does not know by which budget.
+const severalBudgets = "This pod has more than one PodDisruptionBudget"
+
+// heldByBudget is what the API server said when a PodDisruptionBudget holds a Pod that was to be evicted. Its code is that of a server
+// that has no time, or of a fault.
+func heldByBudget(status metav1.Status) string {
+	if strings.HasPrefix(status.Message, severalBudgets) {
+		return status.Message
+	}
+	if status.Details == nil {
+		return ""
+	}
+	for _, cause := range status.Details.Causes {
+		if cause.Type == policyv1.DisruptionBudgetCause {
+			return status.Message + " " + cause.Message
+		}
+	}
+	return ""
 }
 
 func denied(err error) bool {

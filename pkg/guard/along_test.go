@@ -40,7 +40,8 @@ func TestAlong(t *testing.T) {
 		"a Deployment":            {[]object.Kind{kind("apps", "Deployment"), kind("apps", "Deployment"), beta}, background, deployment},
 		"a Deployment, orphaning": {[]object.Kind{kind("apps", "Deployment")}, orphan, ""},
 		"both": {
-			[]object.Kind{kind("", "Namespace"), kind("batch", "Job")}, &v1alpha1.DeleteOptions{},
+			[]object.Kind{kind("", "Namespace"), kind("batch", "Job")},
+			&v1alpha1.DeleteOptions{},
 			"A Namespace takes everything along that is in it, a Job takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies.",
 		},
 	}

@@ -56,7 +56,7 @@ func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal 
 
 // Begin creates the record of a run, which is the lock that makes it happen once. When the record is there already, begun
 // is what it says: a final phase means that the run has happened, Executing that it was cut off while it touched things,
-// anything else that it touched nothing yet and may be carried out under this record.
+// anything else that it touched nothing yet and may be carried out under this record. Then its start is that of the record.
 func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
 	run := &v1alpha1.CleanerRun{
 		ObjectMeta: metav1.ObjectMeta{
@@ -77,6 +77,9 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 	}
 	if run == nil || run.Spec.CleanerUID != cleaner.UID {
 		return nil, ErrOtherCleaner
+	}
+	if run.Status.StartTime == nil {
+		run.Status.StartTime = ptr.To(run.CreationTimestamp)
 	}
 	return run, nil
 }
@@ -162,7 +165,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
 	now := metav1.NewTime(j.clock.Now())
 	run.Status.Phase, run.Status.Reason, run.Status.Message = phase, reason, message
-	run.Status.CompletionTime = &now
+	run.Status.CompletionTime, run.Status.Progress = &now, nil
 	if run.Status.StartTime != nil {
 		run.Status.Duration = &metav1.Duration{Duration: now.Sub(run.Status.StartTime.Time).Round(time.Millisecond)}
 	}

@@ -29,6 +29,8 @@ const (
 	// saveAfter is after how many outcomes, and saveEvery after how long, they are saved while a run goes on.
 	saveAfter = 100
 	saveEvery = time.Second
+	// conflictTries is how often a record is written that somebody else changes all the while.
+	conflictTries = 5
 )
 
 // Ledger is what a run that touches objects keeps of them: its intent, the copies, and the outcomes as they come. It is safe for
@@ -125,34 +127,35 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 		return j.changeStatus(ctx, run)
 	}
 	err := begin()
-	if err == nil {
-		return nil
+	for tries := 1; err != nil; tries++ {
+		live, readErr := j.readBegun(ctx, run)
+		switch {
+		case readErr != nil && apierrors.IsConflict(err):
+			return errors.Join(err, readErr)
+		case readErr != nil:
+			return errors.Join(errUnclear, err, readErr)
+		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == run.Status.Intent.Attempt:
+			run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
+			return nil
+		case live.Status.Phase != "":
+			live.DeepCopyInto(run)
+			return ErrTaken
+		case !apierrors.IsConflict(err) && tries == 1:
+			return err
+		case !apierrors.IsConflict(err), tries == conflictTries:
+			return errors.Join(errUnclear, err)
+		}
+		run.ObjectMeta = live.ObjectMeta // something else changed in the record, such as a label or the progress
+		err = begin()
 	}
-	attempt := run.Status.Intent.Attempt
+	return nil
+}
+
+// readBegun reads the record after a write whose success is in doubt, also when the run was stopped.
+func (j *Journal) readBegun(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.CleanerRun, error) {
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
-	live, readErr := j.read(reading, run.Name)
-	if readErr != nil {
-		if apierrors.IsConflict(err) {
-			return errors.Join(err, readErr)
-		}
-		return errors.Join(errUnclear, err, readErr)
-	}
-	switch {
-	case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == attempt:
-		run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
-		return nil
-	case live.Status.Phase != "":
-		live.DeepCopyInto(run)
-		return ErrTaken
-	case !apierrors.IsConflict(err):
-		return err
-	}
-	run.ObjectMeta = live.ObjectMeta
-	if err = begin(); err != nil { // something else changed in the record, such as a label
-		err = errors.Join(errUnclear, err)
-	}
-	return err
+	return j.read(reading, run.Name)
 }
 
 // dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.

@@ -21,6 +21,7 @@ import (
 type Metrics struct {
 	runs          *prometheus.CounterVec
 	duration      *prometheus.HistogramVec
+	stages        *prometheus.HistogramVec
 	lastRun       *prometheus.GaugeVec
 	lastSuccess   *prometheus.GaugeVec
 	next          *prometheus.GaugeVec
@@ -55,7 +56,7 @@ type vector struct {
 
 // New registers the collectors.
 func New(registry prometheus.Registerer) *Metrics {
-	m := &Metrics{cleaners: map[string]map[schema.GroupKind]bool{}}
+	m := &Metrics{stages: newStages(), cleaners: map[string]map[schema.GroupKind]bool{}}
 	m.initRuns()
 	m.initObjects()
 	m.initOperator()
@@ -63,7 +64,7 @@ func New(registry prometheus.Registerer) *Metrics {
 	for _, v := range m.ofCleaners {
 		registry.MustRegister(v.Collector)
 	}
-	registry.MustRegister(m.evaluation, m.copies, m.copyBytes)
+	registry.MustRegister(m.stages, m.evaluation, m.copies, m.copyBytes)
 	return m
 }
 

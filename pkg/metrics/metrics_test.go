@@ -82,6 +82,7 @@ func filled(cleaners ...string) (*prometheus.Registry, *Metrics) {
 		m.fill(cleaner)
 	}
 	m.Evaluated(EngineLua, time.Second)
+	m.StageEnded(StageAct, time.Second)
 	m.CopiesKept(2, 300)
 	return registry, m
 }

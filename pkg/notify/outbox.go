@@ -133,30 +133,44 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 		o.letters().AddAfter(next, pause)
 		return nil
 	}
-	var cleaner v1alpha1.Cleaner
-	err = o.Client.Get(ctx, client.ObjectKey{Name: run.Spec.Cleaner}, &cleaner)
-	switch {
-	case err != nil && !object.IsAbsent(err, run.Spec.Cleaner):
+	cleaner, err := o.cleaner(ctx, run)
+	if err != nil {
 		return err
-	case err == nil && (cleaner.Name != run.Spec.Cleaner || cleaner.UID == ""):
-		return fmt.Errorf("reading Cleaner %s: %w", run.Spec.Cleaner, errForeign)
 	}
-	var fault error
-	i := slices.IndexFunc(cleaner.Spec.Notifications, func(n v1alpha1.Notification) bool { return n.Name == entry.Name && n.Type == entry.Type })
+	fault := o.deliver(ctx, cleaner, run, entry)
+	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
+		err = o.save(context.WithoutCancel(ctx), next, fault)
+	}
+	return err
+}
+
+// deliver sends one notification, as the Cleaner has it now.
+func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) error {
+	if cleaner == nil {
+		return &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
+	}
+	for _, notification := range cleaner.Spec.Notifications {
+		if notification.Name == entry.Name && notification.Type == entry.Type {
+			sending, cancel := context.WithTimeout(ctx, sendTimeout)
+			defer cancel()
+			return o.Deliver(sending, cleaner, run, notification)
+		}
+	}
+	return &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
+}
+
+// cleaner is the run's. It is nil when that is gone.
+func (o *Outbox) cleaner(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.Cleaner, error) {
+	var cleaner v1alpha1.Cleaner
+	name := run.Spec.Cleaner
+	err := o.Client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)
 	switch {
-	case err != nil || cleaner.UID != run.Spec.CleanerUID:
-		fault = &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
-	case i < 0:
-		fault = &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
-	default:
-		sending, cancel := context.WithTimeout(ctx, sendTimeout)
-		fault = o.Deliver(sending, &cleaner, run, cleaner.Spec.Notifications[i])
-		cancel()
+	case err == nil && (cleaner.Name != name || cleaner.UID == ""):
+		return nil, fmt.Errorf("reading Cleaner %s: %w", name, errForeign)
+	case object.IsAbsent(err, name), err == nil && cleaner.UID != run.Spec.CleanerUID:
+		return nil, nil
 	}
-	if fault != nil && ctx.Err() != nil {
-		return nil // the operator stops: the next one sends it
-	}
-	return o.save(context.WithoutCancel(ctx), next, fault)
+	return &cleaner, err
 }
 
 // errForeign says that an answer is no API server's, but of something on the way to it.

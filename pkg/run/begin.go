@@ -64,7 +64,7 @@ func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun,
 			return journal.ErrTaken
 		}
 		r.tell(ctx, cleaner, begun, nil)
-	default:
+	case begun.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil: // else its time counts from the first try
 		begun.Status.StartTime = wanted.Status.StartTime
 	}
 	return nil
@@ -94,7 +94,7 @@ func (r *Runner) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, 
 func (r *Runner) lateButBegun(ctx context.Context, cleaner *v1alpha1.Cleaner, request Request, late time.Duration) (*v1alpha1.Cleaner, error) {
 	record, err := r.Journal.Find(ctx, v1alpha1.RunName(request.Cleaner, request.Nominal))
 	if err == nil && record == nil {
-		err = fmt.Errorf("it is %s late, which startingDeadlineSeconds (%d) does not allow; were all workers busy (--worker-number)?",
+		err = fmt.Errorf("it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
 			late.Round(time.Second), *cleaner.Spec.StartingDeadlineSeconds)
 	}
 	return cleaner, err

@@ -5,13 +5,18 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
+
+// failTimeout bounds the looking at what a run that panicked has left: the operator may be stopping.
+const failTimeout = time.Minute
 
 // guarded turns a panic into an error. In a goroutine of its own it would end the process, and in the middle of a record leave
 // that behind.
@@ -41,7 +46,8 @@ func (r *Runner) recoverRun(ctx context.Context, cleaner *v1alpha1.Cleaner, reco
 
 // fail ends a run that panicked. What stands in the cluster decides how: a run may have panicked on its way to the phase Executing.
 func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, p any) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), failTimeout, errors.New("the API server did not answer for too long"))
+	defer cancel()
 	if record.Status.Phase.Final() {
 		return nil // it panicked after it had ended
 	}

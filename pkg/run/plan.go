@@ -27,9 +27,11 @@ type plan struct {
 	who identity
 	// expressions are what it judges and changes objects with.
 	expressions *expressions
-	selectors   []*selector.Selector
-	selections  []selector.Selection
-	aggregated  bool
+	// progress is told how the run goes.
+	progress   *progress
+	selectors  []*selector.Selector
+	selections []selector.Selection
+	aggregated bool
 	// candidates are what the selectors found.
 	candidates []object.Candidate
 	// verdicts are on the objects that matched, in the order in which they were found, each object once.

@@ -79,6 +79,7 @@ func (r *Runner) deliver(ctx context.Context, entry v1alpha1.NotificationStatus,
 
 // Deliver tells a run from its record, for the outbox.
 func (r *Runner) Deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
+	ctx = forCleaner(ctx, record.Spec.Cleaner)
 	message := notify.Message{Cleaner: cleaner, Run: record}
 	switch notification.Type {
 	case v1alpha1.NotificationCleanerReport:

@@ -19,7 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// one is one victim in hand.
+// one is one victim in hand, or what all of a run have in common.
 type one struct {
 	runner      *Runner
 	cleaner     *v1alpha1.Cleaner
@@ -30,8 +30,8 @@ type one struct {
 	victim      journal.Victim
 }
 
-// act deletes or changes the object. A panic is this object's failure.
-func (o *one) act(ctx context.Context, verdict object.Verdict) (outcome object.Outcome) {
+// actOn deletes or changes the object. A panic is this object's failure.
+func (o *one) actOn(ctx context.Context, verdict object.Verdict) (outcome object.Outcome) {
 	log := klog.FromContext(ctx).WithValues("kind", verdict.Kind.Kind, "object", objectName(verdict.Object))
 	defer func() {
 		if p := recover(); p != nil {

@@ -33,8 +33,9 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		stopped = plan.stopped
 	}
 	switch {
-	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
-		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
+	case stopped != nil && (plan.incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
+		return end(v1alpha1.RunInterrupted, stopReason(stopped),
+			fmt.Sprintf("The run was stopped: %s %s", stopWords(stopped, cameTo(plan, outcomes, err)), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
 		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case plan.incomplete != nil:

@@ -27,6 +27,9 @@ type Judge struct {
 	// Script is the source of evaluate, which Session runs. Empty when there is none.
 	Script  string
 	Session *sandbox.Session
+	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and later.
+	// Then no more is asked of the server.
+	MetadataOnly bool
 }
 
 // Selector is one resource selector of a Cleaner, ready to read the cluster.

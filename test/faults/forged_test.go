@@ -52,7 +52,9 @@ func TestForgedAnswers(t *testing.T) {
 		}
 	}
 	if *faultRuns <= 200 { // each request has some of the answers, the most dangerous one always
-		cases = slices.DeleteFunc(cases, func(f forged) bool { return f.kind.Name != "empty object" && (f.n > 0 || f.action == v1alpha1.ActionDelete) })
+		cases = slices.DeleteFunc(cases, func(f forged) bool {
+			return f.kind.Name != "empty object" && (f.n > 0 || f.action == v1alpha1.ActionDelete)
+		})
 	}
 	inParallel(t, s, cases, func(t *testing.T, namespace string, f forged) {
 		w := newWorld(t, s, namespace, f.action)

@@ -24,6 +24,7 @@ const (
 	noMetrics       = "metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
 	noEvents        = "includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
+	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"
 )
@@ -43,6 +44,8 @@ var crossRules = []rule{
 	{path: "spec.blastRadiusLimit", good: nil, bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: around("maxPercentage", 10), bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: map[string]any{"maxPercentage": 10, "maxCount": 3}, bad: map[string]any{}, want: noLimit},
+	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Evict", want: noPods},
+	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},
 	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
 	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
 	{path: sel + ".includeEvents", good: false, bad: true, want: noEvents},

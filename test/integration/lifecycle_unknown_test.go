@@ -16,15 +16,15 @@ import (
 )
 
 // again asks for the run of the record once more, while the API server refuses to hand out Cleaners, and records as refuse says.
-func (b *bench) again(record *v1alpha1.CleanerRun, refuse *apierrors.StatusError) *v1alpha1.CleanerRun {
+func (b *bench) again(record *v1alpha1.CleanerRun, refused *apierrors.StatusError) *v1alpha1.CleanerRun {
 	b.t.Helper()
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 		switch {
 		case r.Method != http.MethodGet:
 		case strings.HasSuffix(r.URL.Path, "/cleaners/"+record.Spec.Cleaner):
 			return refusal(b.t, r, apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("cleaners").GroupResource(), record.Spec.Cleaner, errors.New("not today"))), nil
-		case strings.HasSuffix(r.URL.Path, "/cleanerruns/"+record.Name) && refuse != nil:
-			return refusal(b.t, r, refuse), nil
+		case strings.HasSuffix(r.URL.Path, "/cleanerruns/"+record.Name) && refused != nil:
+			return refusal(b.t, r, refused), nil //nolint:nilerr // it is the answer
 		}
 		return nil, nil
 	})

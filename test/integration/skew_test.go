@@ -86,7 +86,7 @@ func TestClockThatIsSetDuringTheRunTouchesNothing(t *testing.T) {
 			b.clock.SetTime(time.Now().Add(test.before))
 			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 				if strings.HasSuffix(r.URL.Path, "/configmaps") {
-					b.clock.SetTime(time.Now().Add(test.after))
+					b.clock.FakePassiveClock.SetTime(time.Now().Add(test.after)) // which no timer goes by
 				}
 				return nil, nil
 			})

@@ -89,6 +89,9 @@ func (c *child) handle(d *decoder) error {
 	case askCheck:
 		function, source := d.text(), string(d.bytes())
 		c.step(compileTimeout, func() answer { return check(function, source) })
+	case askReads:
+		source := string(d.bytes())
+		c.step(compileTimeout, func() answer { return reads(source) })
 	case askJudge:
 		c.judge(d)
 	case askTransform:

@@ -24,6 +24,7 @@ const (
 	askCollect              // first index, kind, count, items; ready
 	askGrow                 // memory; ready
 	askAggregate            // program, count; any number of selected, then ready, or a fault
+	askReads                // source; yes when it reads metadata only, or no
 )
 
 // answerKind is the first byte of an answer. A frame of the child holds any number of answers.

@@ -166,7 +166,7 @@ func (s *Session) addWorker() bool {
 	if s.workers == maxWorkers || s.shrinking || s.collects > 0 || s.closed {
 		return false
 	}
-	reserved, ok := s.pool.room.try(memory)
+	reserved, ok := s.pool.room.try(memory, Pace{Slow: true})
 	if !ok {
 		return false
 	}

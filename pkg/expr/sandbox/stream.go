@@ -11,8 +11,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// slow is how long a stream waits for its only child, all in all, before it asks for a second one.
-const slow = 500 * time.Millisecond
+// slow is how long a stream waits for its only child, all in all, before it asks for a second one. It must also have waited for a
+// good part of its time: where the server is what takes the time, a second child would be of no use.
+const slow, slowPart = 500 * time.Millisecond, 4
 
 // Judged is what a script said of one object.
 type Judged struct {
@@ -35,6 +36,7 @@ type Stream struct {
 	// flights are the batches that are being judged, the oldest first.
 	flights []*flight
 	waited  time.Duration
+	begun   time.Time
 	err     error // ends the stream
 }
 
@@ -48,7 +50,7 @@ type flight struct {
 // Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and so
 // somewhat behind Add. Its error ends the stream.
 func (s *Session) Stream(source string, each func(Judged) error) *Stream {
-	return &Stream{session: s, source: source, each: each}
+	return &Stream{session: s, source: source, each: each, begun: time.Now()}
 }
 
 // Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An error is
@@ -119,8 +121,9 @@ func (st *Stream) land(ctx context.Context) {
 		st.err = context.Cause(ctx)
 		return
 	}
-	if st.waited += time.Since(begin); st.waited > slow && st.session.addWorker() {
-		st.waited = 0
+	st.waited += time.Since(begin)
+	if st.waited > max(slow, time.Since(st.begun)/slowPart) && st.session.addWorker() {
+		st.waited, st.begun = 0, time.Now()
 	}
 	st.flights = st.flights[1:]
 	var foul *protocolError
