@@ -21,17 +21,6 @@ const (
 	ActionScan Action = "Scan"
 )
 
-// NotificationType is a channel on which the result of a run is told.
-// +kubebuilder:validation:Enum=CleanerReport;Event
-type NotificationType string
-
-const (
-	// NotificationCleanerReport writes the result of each run into the Report of the Cleaner's name.
-	NotificationCleanerReport NotificationType = "CleanerReport"
-	// NotificationEvent records one Event on each object that was handled.
-	NotificationEvent NotificationType = "Event"
-)
-
 // PodDeletion is how Pods are deleted.
 // +kubebuilder:validation:Enum=Delete;Evict
 type PodDeletion string
@@ -101,33 +90,6 @@ type BlastRadiusLimit struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	MaxPercentage *int32 `json:"maxPercentage,omitempty"`
-}
-
-// Notification is a channel on which the result of a run is told.
-type Notification struct {
-	// name identifies the notification within the Cleaner, for example "report".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-
-	// type is the channel. CleanerReport writes the Report of the Cleaner's name, rewritten by every run; Event records an
-	// Event on each object that was handled.
-	// +required
-	Type NotificationType `json:"type"`
-
-	// notifyOn says of which runs to tell: Matches (something matched), Changes (something was deleted or changed), Failures (the
-	// run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures]. Unset means Matches,
-	// and for CleanerReport Always.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=4
-	NotifyOn []NotifyOn `json:"notifyOn,omitempty"`
-
-	// notificationRef of k8s-cleaner is kept and not used: the types of this version need no Secret.
-	// +optional
-	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
 }
 
 // CleanerSpec is what the user wants cleaned, when, and how.

@@ -158,10 +158,15 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
+	authorities, err := o.notifyAuthorities()
+	if err != nil {
+		return err
+	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{},
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
+		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
 		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,

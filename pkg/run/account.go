@@ -58,7 +58,11 @@ func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error)
 	}
 	// Another operator has the run: nothing is sent for it any more.
 	taken := func(err error) bool { return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) }
-	return identity{reader.Sharing(r.Lists, name), actor.ForRun(r.Clock, taken)}, nil
+	who := identity{reader: reader.Sharing(r.Lists, name)}
+	if actor != nil { // a preview has none
+		who.actor = actor.ForRun(r.Clock, taken)
+	}
+	return who, nil
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +

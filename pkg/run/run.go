@@ -52,6 +52,8 @@ type Runner struct {
 	Lists *selector.Lists
 	// Event is the channel of notifications of type Event.
 	Event notify.Channel
+	// Notify sends the notifications of the types that need a Secret.
+	Notify *notify.Sender
 	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
 	Outbox     func(*v1alpha1.CleanerRun)
 	Protection guard.Protection

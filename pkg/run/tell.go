@@ -5,7 +5,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/klog/v2"
 
@@ -87,5 +86,5 @@ func (r *Runner) Deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, record 
 	case v1alpha1.NotificationEvent: // its operator went away before
 		return r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: message.Told()})
 	}
-	return &notify.Error{Reason: fmt.Sprintf("this version of the operator does not know the type %q", notification.Type), Permanent: true}
+	return r.send(ctx, notification, message)
 }

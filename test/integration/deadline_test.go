@@ -144,7 +144,7 @@ func TestDeadlineCountsFromTheStart(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, inHand+8, http.MethodDelete, aMinute)
 		at := newBarrier(t)
-		next.holdRequests(at, http.MethodGet, "/configmaps/old-")
+		next.holdRequests(at, http.MethodDelete, "/configmaps/old-")
 		next.at(l.first().Add(40 * time.Second))
 		at.await(inHand)
 		next.clock.Step(20 * time.Second)
