@@ -4,10 +4,8 @@
 package metrics
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -20,12 +18,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
-
-var update = flag.Bool("update", false, "write the table of docs/metrics.md anew")
 
 var (
 	configMap  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
@@ -240,74 +235,4 @@ func TestKindsOfTheLastRun(t *testing.T) {
 	k8s_cleaner_current_resources_count{cleaner_instance="a"} 2
 	k8s_cleaner_current_error_resources_count{cleaner_instance="a"} 0
 	`)
-}
-
-// TestTimes: when a Cleaner succeeded last is known from its status, if that was its last run, else only since the operator started.
-func TestTimes(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	m := New(registry)
-	want := func(last, success, next string) {
-		t.Helper()
-		wantMetrics(t, registry, fmt.Sprintf(`
-		kubecleaner_last_run_timestamp_seconds{cleaner="a"} %s
-		kubecleaner_last_success_timestamp_seconds{cleaner="a"} %s
-		kubecleaner_next_run_timestamp_seconds{cleaner="a"} %s
-		`, last, success, next))
-	}
-	c := cleanerOf("a")
-	c.Status.LastRunTime = nil
-	m.Observe(c, at(100))
-	want("0", "0", "100")
-	c.Status.LastRunTime, c.Status.FailureMessage = at(100), ptr.To("it failed")
-	m.Observe(c, nil)
-	want("100", "0", "0")
-	c.Status.LastRunTime, c.Status.FailureMessage = at(200), nil
-	m.Observe(c, at(300))
-	want("200", "200", "300")
-	c.Status.LastRunTime, c.Status.FailureMessage = at(300), ptr.To("it failed")
-	m.Observe(c, at(400))
-	want("300", "200", "400")
-}
-
-// docs is the page on the metrics. Its table is between these lines.
-const (
-	docs   = "../../docs/metrics.md"
-	before = "| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n"
-	after  = "\n\n<!-- end of the table -->"
-)
-
-// TestEveryMetricIsDocumented: go test ./pkg/metrics -update writes the table.
-func TestEveryMetricIsDocumented(t *testing.T) {
-	registry, _ := filled("a")
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []string
-	for _, family := range families {
-		var labels []string
-		for _, label := range family.GetMetric()[0].GetLabel() {
-			labels = append(labels, label.GetName())
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", family.GetName(), strings.ToLower(family.GetType().String()), strings.Join(labels, ", "), family.GetHelp()))
-	}
-	text, err := os.ReadFile(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, found := strings.Cut(string(text), before)
-	table, tail, ended := strings.Cut(rest, after)
-	if !found || !ended {
-		t.Fatalf("%s has no table of metrics", docs)
-	}
-	want := strings.Join(rows, "\n")
-	if *update {
-		if err := os.WriteFile(docs, []byte(head+before+want+after+tail), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if table != want {
-		t.Errorf("the table of %s differs: go test ./pkg/metrics -update writes it; want\n%s", docs, want)
-	}
 }
