@@ -50,7 +50,7 @@ func isUnsent(err error) bool {
 	return errors.As(err, &unsent)
 }
 
-// pass makes a request as soon as one may pass, unless the run is stopped before.
+// pass makes a request as soon as one may pass. What is in hand when the run is stopped does not wait any more.
 func (f *flow) pass(ctx context.Context, request func() error) error {
 	number, err := f.enter(ctx)
 	if err != nil {
@@ -72,9 +72,6 @@ func (f *flow) pass(ctx context.Context, request func() error) error {
 
 func (f *flow) enter(ctx context.Context) (number int, err error) {
 	for {
-		if stopped := context.Cause(ctx); stopped != nil {
-			return 0, &unsentError{stopped}
-		}
 		f.mu.Lock()
 		changed, free := f.changed, !f.asking && f.passing < f.limit.now
 		if free {
@@ -87,7 +84,11 @@ func (f *flow) enter(ctx context.Context) (number int, err error) {
 		}
 		select {
 		case <-ctx.Done():
+			return 0, &unsentError{context.Cause(ctx)}
 		case <-changed:
+			if stopped := context.Cause(ctx); stopped != nil {
+				return 0, &unsentError{stopped}
+			}
 		}
 	}
 }

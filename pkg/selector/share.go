@@ -75,7 +75,7 @@ func (r *Reader) list(ctx context.Context, q query, restart func() error, each f
 	if r.lists == nil {
 		return r.listAlone(ctx, q, restart, each)
 	}
-	listener := r.lists.join(r, q, func(b *broadcast) { r.tell(ctx, b) })
+	listener := r.lists.join(r, q, r.tell)
 	if listener == nil {
 		r.inCompany.Store(false)
 		return r.listAlone(ctx, q, restart, each)
@@ -135,9 +135,9 @@ func (l *Lists) begin(g *gathering) *broadcast {
 	return b
 }
 
-// tell reads a list for all who wait for it.
-func (r *Reader) tell(ctx context.Context, b *broadcast) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on for the others when the run that came first is stopped
+// tell reads a list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor in its name.
+func (r *Reader) tell(b *broadcast) {
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if !b.begin(stop) {
 		return
