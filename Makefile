@@ -17,6 +17,7 @@ RACES ?= 10000
 
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
+PROMTOOL := bin/promtool-v0.313.5
 
 # kubectl from PATH if it is the real one, else ours: a script or a cloud tool's dispatcher may run any old version.
 # Looked for once, and only by the targets that use it.
@@ -71,6 +72,10 @@ manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the operator's role.
 generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 
+.PHONY: dashboard
+dashboard: ## Write the Grafana dashboard of config/grafana from hack/dashboard.
+	go run ./hack/dashboard >config/grafana/dashboard.json
+
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt).
 	$(GOLANGCI_LINT) fmt ./...
@@ -117,6 +122,10 @@ fault: ## Run FAULT_RUNS runs behind a proxy that breaks requests, every partial
 	KUBEBUILDER_ASSETS=$$assets go test -race -count=1 -timeout 180m -v ./test/faults \
 		-fault-runs=$(FAULT_RUNS) -fault-seed=$(FAULT_SEED) -races=$(RACES) -partial=0 \
 		| { grep -v '^ *--- PASS\|^=== ' || true; }
+
+.PHONY: alerts
+alerts: $(PROMTOOL) ## Try the alerts with Prometheus' own rule tester, and parse every expression of the dashboard; minutes the first time.
+	PROMTOOL='$(CURDIR)/$(PROMTOOL)' go test -count=1 -timeout 10m -v ./test/monitoring
 
 .PHONY: bench
 bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.
@@ -187,3 +196,9 @@ bin/controller-gen-%:
 bin/golangci-lint-%:
 	@mkdir -p bin
 	$(call go-install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$*,golangci-lint)
+
+# The version is that of test/promtool/go.mod. Without service discovery, which no rule needs, it builds in half the time.
+bin/promtool-%:
+	@mkdir -p bin
+	@grep -q 'prometheus/prometheus $* ' test/promtool/go.mod || { echo "test/promtool/go.mod has another version of Prometheus than $*" >&2; exit 1; }
+	cd test/promtool && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags '-s -w' -o '$(CURDIR)/$@' github.com/prometheus/prometheus/cmd/promtool

@@ -35,6 +35,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 const (
@@ -185,8 +186,8 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 
 // afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
 func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
+	r.observe(cleaner, round)
 	if ended := round.ended; ended != nil {
-		r.Metrics.RunEnded(ended)
 		kind := corev1.EventTypeNormal
 		if ended.Status.Phase != v1alpha1.RunCompleted {
 			kind = corev1.EventTypeWarning
@@ -196,11 +197,6 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 	if round.missed != "" {
 		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)
 	}
-	var next int64
-	if t := cleaner.Status.NextScheduleTime; t != nil {
-		next = t.Unix()
-	}
-	r.Metrics.NextRun(cleaner.Name, next)
 	if round.submit != nil {
 		r.Executor.Submit(*round.submit)
 	}
@@ -241,8 +237,9 @@ type round struct {
 	soon bool
 	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
 	unchecked bool
-	// missed says which runs will not take place.
+	// missed says which runs will not take place, and misses are the same for metrics.
 	missed string
+	misses []schedule.Decision
 	// submit is the run to start.
 	submit *executor.Request
 	// sleep is after how long to look again. Zero means not before something happens.

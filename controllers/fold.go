@@ -78,7 +78,7 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 	case run == nil && suspended:
 		notBegun(cleaner, "because the Cleaner was suspended")
 	case run == nil && r.isLate(cleaner):
-		round.missed = missedWords(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
+		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds")
 	case !r.mayTakeUp(cleaner.Name, active.Name):
 		round.soon = true

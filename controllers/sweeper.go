@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
 
 // sweepEvery is how often the records of all runs are looked through.
@@ -22,6 +23,7 @@ const sweepEvery = 10 * time.Minute
 // Sweeper drops copies whose time is over, and closes runs that nobody else will: those whose Cleaner is gone.
 type Sweeper struct {
 	Journal *journal.Journal
+	Metrics *metrics.Metrics
 	Clock   clock.WithTicker
 	// MaxBytes is how much the copies of all runs may take together, in bytes.
 	MaxBytes int64
@@ -65,6 +67,9 @@ func (s *Sweeper) guarded(ctx context.Context) (err error) {
 // Sweep looks through the records of all runs once.
 func (s *Sweeper) Sweep(ctx context.Context) error {
 	left, err := s.Journal.Sweep(ctx, s.MaxBytes)
+	if left.Copies != nil {
+		s.Metrics.CopiesKept(left.Copies.Objects, left.Copies.Bytes)
+	}
 	for i := range left.Untold {
 		if run := &left.Untold[i]; !s.Busy(run.Spec.Cleaner) {
 			s.Tell(run)

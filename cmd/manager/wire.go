@@ -149,6 +149,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
 	book.CheckClock = skew.Check
 	facts := metrics.New(ctrlmetrics.Registry)
+	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
 	hostname, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("reading the host's name: %w", err)
@@ -174,7 +175,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
-	outbox := &notify.Outbox{Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told}
+	outbox := &notify.Outbox{Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told, Tried: facts.Notified}
 	runner.Outbox = outbox.Add
 	if err := mgr.Add(outbox); err != nil {
 		return err
@@ -188,7 +189,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return err
 	}
 	sweeper := &controllers.Sweeper{
-		Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
+		Journal: book, Metrics: facts, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := mgr.Add(sweeper); err != nil {

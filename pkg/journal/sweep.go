@@ -27,6 +27,16 @@ const runsPerPage = 100
 type Leftovers struct {
 	// Unfinished have no end yet; Untold have ended, and still have something to tell.
 	Unfinished, Untold []v1alpha1.CleanerRun
+	// Copies are what is kept. Nil when not all records could be looked through.
+	Copies *KeptCopies
+}
+
+// KeptCopies is how many copies there are, and how much they take, compressed, in bytes.
+type KeptCopies struct{ Objects, Bytes int64 }
+
+func (k *KeptCopies) add(run *v1alpha1.CleanerRun) {
+	k.Objects += run.Status.Copies.Objects
+	k.Bytes += run.Status.Copies.Bytes
 }
 
 // Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are gone when
@@ -66,13 +76,16 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 	slices.SortFunc(kept, func(a, b v1alpha1.CleanerRun) int { // newest first
 		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
 	})
-	var size int64
+	copies := &KeptCopies{}
 	for i := range kept {
-		if bytes := kept[i].Status.Copies.Bytes; size+bytes <= maxBytes {
-			size += bytes
+		if copies.Bytes+kept[i].Status.Copies.Bytes <= maxBytes {
+			copies.add(&kept[i])
 			continue
 		}
 		errs = append(errs, j.drop(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
+	}
+	if err == nil {
+		left.Copies = copies
 	}
 	return left, errors.Join(errs...)
 }

@@ -49,6 +49,9 @@ type Outbox struct {
 	Deliver func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error
 	// Told is called when the delivery of a run's notifications has changed, with the Cleaner's name.
 	Told func(cleaner string)
+	// Tried is called when an attempt is written down, with the state that it left the notification in. Nil in tests that do not
+	// look at that.
+	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
 
 	once  sync.Once
 	queue workqueue.TypedDelayingInterface[letter]
@@ -197,7 +200,7 @@ func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *
 func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	saving, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	var cleaner string
+	var tried v1alpha1.NotificationStatus
 	var again *v1alpha1.CleanerRun
 	worth := func(err error) bool { return !apierrors.IsInvalid(err) && saving.Err() == nil }
 	err := retry.OnError(wait.Backoff{Steps: 8, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2}, worth, func() error {
@@ -206,10 +209,11 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 			return err
 		}
 		Settle(entry, fault, o.Clock.Now(), run.Status.CompletionTime)
+		settled := *entry // the answer is decoded over it
 		if err := o.Client.Status().Update(saving, run); err != nil {
 			return err
 		}
-		cleaner, again = run.Spec.Cleaner, run
+		tried, again = settled, run
 		return nil
 	})
 	if again == nil {
@@ -218,8 +222,11 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	if fault != nil {
 		klog.FromContext(ctx).Error(fault, "Could not deliver notification", "run", next.run, "notification", next.notification)
 	}
+	if o.Tried != nil {
+		o.Tried(again.Spec.Cleaner, tried.Type, tried.State)
+	}
 	o.Add(again)
-	o.Told(cleaner)
+	o.Told(again.Spec.Cleaner)
 	return err
 }
 

@@ -5,6 +5,7 @@ package run
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/klog/v2"
 
@@ -18,11 +19,11 @@ func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *
 	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...))
 	record.Status.Exhausted = plan.exhausted(outcomes)
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
-	if !r.end(ctx, cleaner, record, phase, reason, message) {
+	switch unsaved := r.close(ctx, cleaner, record, phase, reason, message); {
+	case unsaved == nil:
+		r.count(ctx, record, plan, outcomes, err)
+	case errors.Is(unsaved, journal.ErrTaken):
 		return false
-	}
-	for _, outcome := range outcomes {
-		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
 	log := klog.FromContext(ctx).WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
 		"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration", record.Status.Duration.Duration.String())

@@ -72,11 +72,11 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	if !r.end(ctx, rest.tells, record, phase, reason, message) {
+	switch unsaved := r.close(ctx, rest.tells, record, phase, reason, message); {
+	case unsaved == nil:
+		r.Metrics.ObjectsHandled(record, tally(outcomes))
+	case errors.Is(unsaved, journal.ErrTaken):
 		return
-	}
-	for _, outcome := range outcomes {
-		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
 	}
 	rest.progress.enter(metrics.StageTell, 0)
 	r.tell(ctx, rest.tells, record, outcomes)

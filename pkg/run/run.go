@@ -179,10 +179,15 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sa
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.
 func (r *Runner) end(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
+	return !errors.Is(r.close(ctx, cleaner, record, phase, reason, message), journal.ErrTaken)
+}
+
+// close ends the record and writes it, and returns why it could not be written.
+func (r *Runner) close(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) error {
 	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
 	record.Status.Notifications = due(cleaner, record)
-	return !errors.Is(r.save(ctx, record, was), journal.ErrTaken)
+	return r.save(ctx, record, was)
 }
 
 // endAndTell is end for a run that has no outcomes but those in its record.

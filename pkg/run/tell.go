@@ -44,11 +44,20 @@ func (r *Runner) tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1
 		}
 		notify.Settle(entry, err, r.Clock.Now(), record.Status.CompletionTime)
 	}
-	if tried {
-		_ = r.save(ctx, record, record.Status.Phase)
+	if tried && r.save(ctx, record, record.Status.Phase) == nil { // else they are sent again, and counted then
+		r.countNotifications(record)
 	}
 	if r.Outbox != nil && record.HasPendingNotifications() {
 		r.Outbox(record)
+	}
+}
+
+// countNotifications counts the notifications that a run has tried to deliver itself.
+func (r *Runner) countNotifications(record *v1alpha1.CleanerRun) {
+	for i := range record.Status.Notifications {
+		if entry := &record.Status.Notifications[i]; entry.Attempts > 0 {
+			r.Metrics.Notified(record.Spec.Cleaner, entry.Type, entry.State)
+		}
 	}
 }
 

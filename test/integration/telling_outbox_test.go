@@ -34,7 +34,7 @@ type post struct {
 func (b *bench) post() *post {
 	b.t.Helper()
 	p := &post{bench: b, clock: testingclock.NewFakeClock(b.clock.Now()), told: make(chan string, 100), answers: map[string]func(context.Context) error{}}
-	p.outbox = &notify.Outbox{Client: b.runner.Client.(client.Client), Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }}
+	p.outbox = &notify.Outbox{Client: b.runner.Client.(client.Client), Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }, Tried: b.runner.Metrics.Notified}
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, p.outbox.Start(ctx)) })
@@ -120,11 +120,13 @@ func twoEvents(c *v1alpha1.Cleaner) {
 func TestOutboxDeliversEachByItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	registry := b.measure()
 	p := b.post()
 	b.configMap("old")
 	c := b.cleaner(v1alpha1.ActionScan, twoEvents)
 	p.answer("two", says(&notify.Error{Reason: "the service refused the connection"}))
 	run := p.ended(c)
+	b.runner.Metrics.Observe(c, nil)
 	p.outbox.Add(run)
 	p.outbox.Add(run) // of which there is one nevertheless
 	p.wait(c)
@@ -154,6 +156,7 @@ func TestOutboxDeliversEachByItself(t *testing.T) {
 	if got := strings.Count(strings.Join(p.sent, " "), "one"); got != 1 {
 		t.Errorf("one was sent %d times", got)
 	}
+	wantMeasured(t, registry, map[string][]string{"notifications_total": {"{Event,Delivered} 1", "{Event,Failed} 1", "{Event,Retrying} 2"}})
 }
 
 // What hangs holds up nothing else, and is gone on with by the next operator.

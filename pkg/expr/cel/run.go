@@ -24,6 +24,7 @@ type Run struct {
 	program *Program
 	now     ref.Val
 	spent   atomic.Uint64
+	took    atomic.Int64
 	// memories are *memory, for evaluations to come.
 	memories sync.Pool
 }
@@ -68,6 +69,7 @@ func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSO
 	if r.spent.Load() > runCost {
 		return false, "", &LimitError{Limit: runCost, Whole: true}
 	}
+	begin := time.Now()
 	mem, _ := r.memories.Get().(*memory)
 	defer func() {
 		mem.reset()
@@ -78,7 +80,10 @@ func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSO
 	vars := &variables{
 		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, data: &mapValue{text: data, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
 	}
-	defer func() { r.spent.Add(objectCost - vars.meter.left) }()
+	defer func() {
+		r.spent.Add(objectCost - vars.meter.left)
+		r.took.Add(int64(time.Since(begin)))
+	}()
 	var failed error
 	for i := range r.program.conditions {
 		c := &r.program.conditions[i]
@@ -99,6 +104,9 @@ func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSO
 	}
 	return true, r.program.message(), nil
 }
+
+// Took is how long the evaluations took so far, all together.
+func (r *Run) Took() time.Duration { return time.Duration(r.took.Load()) }
 
 // message is what is said of every object that matches.
 func (p *Program) message() string {

@@ -6,6 +6,8 @@ package sandbox
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -29,6 +31,7 @@ type Session struct {
 	busy sync.WaitGroup
 	// free are the workers that nobody has.
 	free chan *worker
+	took atomic.Int64
 
 	mu        sync.Mutex
 	closed    bool
@@ -86,10 +89,17 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case w := <-s.free:
-		defer func() { s.free <- w }()
+		begin := time.Now()
+		defer func() {
+			s.took.Add(int64(time.Since(begin)))
+			s.free <- w
+		}()
 		return work(ctx, w)
 	}
 }
+
+// Took is how long the scripts and their processes have been at work so far, all together. It is 0 if none has been used.
+func (s *Session) Took() time.Duration { return time.Duration(s.took.Load()) }
 
 // Evaluate judges one object.
 func (s *Session) Evaluate(ctx context.Context, source string, o object.Object) (lua.Match, error) {
