@@ -16,7 +16,9 @@ import (
 )
 
 func TestPaceOf(t *testing.T) {
-	took := func(d time.Duration) *v1alpha1.LastRun { return &v1alpha1.LastRun{Duration: &metav1.Duration{Duration: d}} }
+	took := func(d time.Duration) *v1alpha1.LastRun {
+		return &v1alpha1.LastRun{Duration: &metav1.Duration{Duration: d}}
+	}
 	for name, c := range map[string]struct {
 		status v1alpha1.CleanerStatus
 		want   executor.Pace

@@ -37,7 +37,7 @@ func (s *shared) notifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify",
 		Short: "Try the notifications of a Cleaner",
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, _ []string) error {
 			return usageError(cmd, "notify has one command: notify test CLEANER [NOTIFICATION]")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },

@@ -21,7 +21,7 @@ import (
 func TestNotifyTest(t *testing.T) {
 	s := newSite(t)
 	bodies := make(chan string, 10)
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		check(t, err)
 		bodies <- string(body)
