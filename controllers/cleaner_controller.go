@@ -187,6 +187,9 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 // afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
 func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
 	r.observe(cleaner, round)
+	if round.told != nil { // another may have come meanwhile
+		r.told.CompareAndDelete(cleaner.Name, round.told)
+	}
 	if ended := round.ended; ended != nil {
 		kind := corev1.EventTypeNormal
 		if ended.Status.Phase != v1alpha1.RunCompleted {
@@ -233,6 +236,8 @@ func (r *CleanerReconciler) forget(name string) {
 type round struct {
 	// ended is the run that ended since the last round.
 	ended *v1alpha1.CleanerRun
+	// told is the news of delivered notifications that the status has now. Nil when there were none.
+	told any
 	// soon asks for another look although nothing may happen.
 	soon bool
 	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
@@ -252,7 +257,7 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if err := r.fold(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
-	if err := r.foldDelivery(ctx, cleaner); err != nil {
+	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
 	plan, err := r.assess(ctx, cleaner, round)

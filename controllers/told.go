@@ -14,21 +14,28 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
+// told is one call of Told. It has a size, so that each is another.
+type told struct{ _ byte }
+
 // Told is called when the delivery of what a run of the named Cleaner has to tell has changed.
 func (r *CleanerReconciler) Told(name string) {
-	r.told.Store(name, true)
+	r.told.Store(name, new(told))
 	r.Finished(name)
 }
 
 // foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run.
-func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	if _, changed := r.told.LoadAndDelete(cleaner.Name); !changed || cleaner.Status.LastRun == nil {
+func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
+	told, changed := r.told.Load(cleaner.Name)
+	if !changed {
+		return nil
+	}
+	round.told = told
+	if cleaner.Status.LastRun == nil {
 		return nil
 	}
 	run, err := r.Journal.Find(ctx, cleaner.Status.LastRun.Name)
 	switch {
 	case err != nil:
-		r.told.Store(cleaner.Name, true)
 		return err
 	case run != nil && run.Spec.CleanerUID == cleaner.UID && run.Status.Phase.Final():
 		setDelivered(cleaner, run)

@@ -100,6 +100,9 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 		if outcome != nil {
 			return *outcome
 		}
+		if stopped := context.Cause(ctx); stopped != nil { // it is not begun anew
+			return failed(verdict, patch, stopped)
+		}
 		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
 			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.
 			return object.Outcome{Verdict: next, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}

@@ -107,6 +107,9 @@ func (f *flow) change(what func()) {
 func (f *flow) untilAnswers(ctx context.Context, answers func(context.Context) bool) (away bool, err error) {
 	first := false
 	for !first {
+		if stopped := context.Cause(ctx); stopped != nil {
+			return away, stopped
+		}
 		f.mu.Lock()
 		first = !f.asking
 		away = away || f.away

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	testingclock "k8s.io/utils/clock/testing"
@@ -19,53 +20,53 @@ func newTestFlow() *flow { return newFlow(testingclock.NewFakePassiveClock(time.
 // While the server is away one asks, nothing passes, and all go on when it is back.
 func TestOneAsksForAll(t *testing.T) {
 	t.Parallel()
-	const others = 16
-	f := newTestFlow()
-	var asked, asking, passed atomic.Int64
-	waiting := make(chan struct{})
-	answers := func(context.Context) bool {
-		defer asking.Add(-1)
-		if asking.Add(1) > 1 {
-			t.Error("two ask at once")
-		}
-		n := asked.Add(1)
-		if n == 2 {
-			<-waiting // all others have come
-			if passed.Load() > 0 {
-				t.Error("a request passed while the server was away")
+	synctest.Test(t, func(t *testing.T) {
+		const others = 16
+		f := newTestFlow()
+		var asked, asking, passed atomic.Int64
+		answers := func(context.Context) bool {
+			defer asking.Add(-1)
+			if asking.Add(1) > 1 {
+				t.Error("two ask at once")
 			}
-		}
-		return n == 3
-	}
-	var all, come sync.WaitGroup
-	for range others {
-		come.Add(1)
-		all.Go(func() {
-			for asked.Load() == 0 { // the first is on its way
-				<-time.After(time.Millisecond)
+			n := asked.Add(1)
+			if n == 2 {
+				synctest.Wait() // all others have come
+				if passed.Load() > 0 {
+					t.Error("a request passed while the server was away")
+				}
 			}
-			come.Done()
-			if away, err := f.untilAnswers(t.Context(), answers); !away || err != nil {
-				t.Errorf("away: %t, %v", away, err)
+			return n >= 3
+		}
+		var all sync.WaitGroup
+		come := func(then func()) {
+			all.Go(func() {
+				for asked.Load() == 0 { // the first is on its way
+					<-time.After(time.Millisecond)
+				}
+				then()
+			})
+		}
+		for range others {
+			come(func() {
+				if away, err := f.untilAnswers(t.Context(), answers); !away || err != nil {
+					t.Errorf("away: %t, %v", away, err)
+				}
+			})
+		}
+		come(func() {
+			if err := f.pass(t.Context(), func() error { passed.Add(1); return nil }); err != nil {
+				t.Error(err)
 			}
 		})
-	}
-	all.Go(func() {
-		for asked.Load() == 0 {
-			<-time.After(time.Millisecond)
+		if away, err := f.untilAnswers(t.Context(), answers); !away || err != nil {
+			t.Errorf("away: %t, %v", away, err)
 		}
-		if err := f.pass(t.Context(), func() error { passed.Add(1); return nil }); err != nil {
-			t.Error(err)
+		all.Wait()
+		if asked.Load() != 3 || passed.Load() != 1 || f.passing != 0 || f.limit.now != parallel/2 {
+			t.Errorf("it was asked %d times; %d passed, %d are passing, and the limit is %d", asked.Load(), passed.Load(), f.passing, f.limit.now)
 		}
 	})
-	all.Go(func() { come.Wait(); close(waiting) })
-	if away, err := f.untilAnswers(t.Context(), answers); !away || err != nil {
-		t.Errorf("away: %t, %v", away, err)
-	}
-	all.Wait()
-	if asked.Load() != 3 || passed.Load() != 1 || f.passing != 0 || f.limit.now != parallel/2 {
-		t.Errorf("it was asked %d times; %d passed, %d are passing, and the limit is %d", asked.Load(), passed.Load(), f.passing, f.limit.now)
-	}
 }
 
 // Who waits stops with the run, and what was not sent says why.

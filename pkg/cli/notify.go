@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -132,7 +133,7 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	var names []string
 	var sent []v1alpha1.Notification
 	for _, n := range cleaner.Spec.Notifications {
-		names = append(names, n.Name)
+		names = append(names, oneLine(n.Name))
 		if n.Type.NeedsSecret() && (len(wanted) == 0 || n.Name == wanted[0]) {
 			sent = append(sent, n)
 		}
@@ -179,6 +180,6 @@ func sample(cleaner *v1alpha1.Cleaner, now time.Time) *v1alpha1.CleanerRun {
 			}},
 		},
 	}
-	sample.Name = v1alpha1.RunName(cleaner.Name, now)
+	sample.Name, sample.UID = v1alpha1.RunName(cleaner.Name, now), uuid.NewUUID()
 	return sample
 }

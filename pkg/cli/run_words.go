@@ -32,9 +32,9 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	for _, n := range record.Status.Notifications {
 		switch {
 		case n.State == v1alpha1.NotificationFailed:
-			o.note("notification %s (%s) was not delivered: %s", n.Name, n.Type, oneLine(n.Message))
+			o.note("notification %s (%s) was not delivered: %s", oneLine(n.Name), n.Type, oneLine(n.Message))
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			o.note("notification %s (%s) could not be delivered yet: %s", n.Name, n.Type, oneLine(n.Message))
+			o.note("notification %s (%s) could not be delivered yet: %s", oneLine(n.Name), n.Type, oneLine(n.Message))
 		}
 	}
 	took := ""

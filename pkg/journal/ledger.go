@@ -134,6 +134,8 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 			return errors.Join(err, readErr)
 		case readErr != nil:
 			return errors.Join(errUnclear, err, readErr)
+		case live.UID != run.UID:
+			return ErrGone
 		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == run.Status.Intent.Attempt:
 			run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
 			return nil

@@ -53,7 +53,7 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 		case !run.Status.Phase.Final():
 			left.Unfinished = append(left.Unfinished, *run)
 			return
-		case isUntold(run, j.clock.Now()):
+		case run.HasPendingNotifications(): // also when it is too late for them: that is to be said
 			left.Untold = append(left.Untold, *withoutObjects(run))
 			if !holdsCopies(run) {
 				return

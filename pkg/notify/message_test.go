@@ -40,7 +40,7 @@ func TestTitles(t *testing.T) {
 		"transform":    {action: v1alpha1.ActionTransform, counts: v1alpha1.RunCounts{Matched: 3, Acted: 1, Skipped: 2}, objects: objects("Transformed", "Unchanged", "Gone"), want: "1 changed, 2 left alone"},
 		"many":         {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, want: "900 acted on"},
 		"interrupted":  {action: v1alpha1.ActionDelete, phase: v1alpha1.RunInterrupted, counts: v1alpha1.RunCounts{Matched: 2, Acted: 1, Skipped: 1}, objects: objects("Deleted", "Interrupted"), want: "1 deleted, 1 left alone (stopped)"},
-		"not ended":    {action: v1alpha1.ActionDelete, phase: v1alpha1.RunExecuting, objects: objects("Planned"), want: "nothing deleted (not ended)"},
+		"not ended":    {action: v1alpha1.ActionDelete, phase: v1alpha1.RunExecuting, objects: objects("Planned"), want: "of 1 it is not known whether they were deleted (not ended)"},
 		"a bad reason": {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: "x\r\ny", want: "nothing deleted (failed)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,12 @@ type Outbox struct {
 
 	once  sync.Once
 	queue workqueue.TypedDelayingInterface[letter]
+	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
+	unsaved sync.Map
 }
+
+// attempt is how it went to send a letter. Without a fault it was delivered.
+type attempt struct{ fault error }
 
 // letter is one notification of one run.
 type letter struct{ run, notification string }
@@ -126,6 +131,9 @@ func (o *Outbox) guarded(ctx context.Context, next letter) (err error) {
 // the notification.
 func (o *Outbox) send(ctx context.Context, next letter) error {
 	run, entry, err := o.find(ctx, next)
+	if err == nil && entry == nil {
+		o.unsaved.Delete(next)
+	}
 	if err != nil || entry == nil || ctx.Err() != nil {
 		return err
 	}
@@ -133,12 +141,18 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 		o.letters().AddAfter(next, pause)
 		return nil
 	}
+	if before, ok := o.unsaved.Load(next); ok {
+		if before, ok := before.(attempt); ok {
+			return o.save(context.WithoutCancel(ctx), next, before.fault)
+		}
+	}
 	cleaner, err := o.cleaner(ctx, run)
 	if err != nil {
 		return err
 	}
 	fault := o.deliver(ctx, cleaner, run, entry)
 	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
+		o.unsaved.Store(next, attempt{fault})
 		err = o.save(context.WithoutCancel(ctx), next, fault)
 	}
 	return err
@@ -146,8 +160,11 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 
 // deliver sends one notification, as the Cleaner has it now.
 func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) error {
-	if cleaner == nil {
+	switch ended := run.Status.CompletionTime; {
+	case cleaner == nil:
 		return &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
+	case ended != nil && o.Clock.Since(ended.Time) >= keptFor:
+		return &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
 	}
 	for _, notification := range cleaner.Spec.Notifications {
 		if notification.Name == entry.Name && notification.Type == entry.Type {
@@ -216,6 +233,9 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 		tried, again = settled, run
 		return nil
 	})
+	if again != nil || err == nil { // written, or not to be written any more
+		o.unsaved.Delete(next)
+	}
 	if again == nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	netmail "net/mail"
 	"net/textproto"
@@ -144,11 +145,12 @@ func mailClient(ctx context.Context, s *Sender, v values) (*mail.Client, error) 
 // dialMail connects as all channels do. The connection ends with the time for the notification, whatever the server does.
 func dialMail(ctx context.Context, s *Sender, implicit bool, config *tls.Config) mail.DialContextFunc {
 	return func(dialing context.Context, network, address string) (net.Conn, error) {
-		connection, err := s.dialer.DialContext(dialing, network, address)
+		dialed, err := s.dialer.DialContext(dialing, network, address)
 		if err != nil {
 			return nil, err
 		}
-		context.AfterFunc(ctx, func() { _ = connection.Close() })
+		context.AfterFunc(ctx, func() { _ = dialed.Close() })
+		connection := &terse{Conn: dialed, left: maxMailAnswer}
 		if !implicit {
 			return connection, nil
 		}
@@ -159,6 +161,25 @@ func dialMail(ctx context.Context, s *Sender, implicit bool, config *tls.Config)
 		}
 		return secured, nil
 	}
+}
+
+// maxMailAnswer bounds all that a mail server may say in one conversation, in bytes. It says short lines, but a library waits for the
+// end of a line however long that is.
+const maxMailAnswer = 256 << 10
+
+// terse is a connection that breaks off when the other side says too much.
+type terse struct {
+	net.Conn
+	left int
+}
+
+func (b *terse) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := b.Conn.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
 
 // mailError says why a mail was not taken, by the server's codes: what it says besides may quote addresses.

@@ -75,6 +75,9 @@ func deeds(run *v1alpha1.CleanerRun, tally map[v1alpha1.OutcomeResult]int64) []s
 		words = append(words, fmt.Sprintf("%d matched, nothing touched (dry run)", status.Matched))
 	case verb == "":
 		words = append(words, fmt.Sprintf("%d matched", status.Matched))
+	case tally[v1alpha1.OutcomePlanned] > 0: // the run was cut off, and what it was doing could not be found out
+		add(status.Acted, "%d acted on")
+		add(tally[v1alpha1.OutcomePlanned], "of %d it is not known whether they were "+verb)
 	case status.Acted == 0:
 		words = append(words, "nothing "+verb)
 	case status.ObjectsOmitted > 0:

@@ -69,11 +69,16 @@ func (r *Runner) deliver(ctx context.Context, entry v1alpha1.NotificationStatus,
 		if entry.Type == v1alpha1.NotificationCleanerReport {
 			return r.Journal.WriteReport(ctx, cleaner, record, outcomes)
 		}
-		if err := r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes}); err != nil {
-			return &notify.Error{Reason: oneLine(err), Permanent: true} // some Events may be there, and would be there twice
-		}
-		return nil
+		return r.event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
 	})
+}
+
+// event records Events. It is not tried again: some may be there, and would be there twice.
+func (r *Runner) event(ctx context.Context, message notify.Message) error {
+	if err := r.Event(ctx, message); err != nil {
+		return &notify.Error{Reason: oneLine(err), Permanent: true}
+	}
+	return nil
 }
 
 // Deliver tells a run from its record, for the outbox.
@@ -84,7 +89,8 @@ func (r *Runner) Deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, record 
 	case v1alpha1.NotificationCleanerReport:
 		return r.Journal.WriteReport(ctx, cleaner, record, message.Told())
 	case v1alpha1.NotificationEvent: // its operator went away before
-		return r.Event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: message.Told()})
+		message.Outcomes = message.Told()
+		return r.event(ctx, message)
 	}
 	return r.send(ctx, notification, message)
 }

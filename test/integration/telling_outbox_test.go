@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -202,8 +203,9 @@ func TestOutboxGivesUp(t *testing.T) {
 	}{
 		"after a day": {func(p *post, _ *v1alpha1.Cleaner) {
 			p.answer("one", says(errors.New("no route")))
-			p.clock.Step(24 * time.Hour)
+			p.clock.Step(24*time.Hour - 10*time.Second)
 		}, "given up after a day: no route"},
+		"nobody could send it for a day": {func(p *post, _ *v1alpha1.Cleaner) { p.clock.Step(25 * time.Hour) }, "given up: for a day, no operator could send it"},
 		"removed": {func(p *post, c *v1alpha1.Cleaner) {
 			c.Spec.Notifications = c.Spec.Notifications[1:]
 			must(p.t, p.user.Update(p.t.Context(), c))
@@ -227,6 +229,40 @@ func TestOutboxGivesUp(t *testing.T) {
 				t.Errorf("one is %+v", got)
 			}
 		})
+	}
+}
+
+// What was delivered is not sent again because that cannot be written down.
+func TestOutboxThatCannotWrite(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.post()
+	b.configMap("old")
+	c := b.cleaner(v1alpha1.ActionScan, twoEvents)
+	run := p.ended(c)
+	refused := make(chan struct{}, 100)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/cleanerruns/"+run.Name+"/status") {
+			return nil, nil
+		}
+		refused <- struct{}{}
+		return forbidden(t, r, "cleanerruns", run.Name), nil
+	})
+	p.outbox.Add(run)
+	for range 16 { // both, and all tries of each
+		<-refused
+	}
+	b.requests.setMeddle(nil)
+	p.step(time.Minute)
+	p.wait(c)
+	p.wait(c)
+	if got := p.entry(run, "one"); got.State != v1alpha1.NotificationDelivered {
+		t.Errorf("one is %+v", got)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.sent) != 2 {
+		t.Errorf("it was sent %d times: %v", len(p.sent), p.sent)
 	}
 }
 
