@@ -14,9 +14,9 @@ COPY cmd/ cmd/
 COPY controllers/ controllers/
 COPY pkg/ pkg/
 RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /manager ./cmd/manager
+    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/script-runner
 
 FROM gcr.io/distroless/static:nonroot
-COPY --from=builder /manager /manager
+COPY --from=builder /out/ /
 USER 65532:65532
 ENTRYPOINT ["/manager"]

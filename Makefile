@@ -17,6 +17,7 @@ RACES ?= 10000
 
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
+PROMTOOL := bin/promtool-v0.313.5
 
 # kubectl from PATH if it is the real one, else ours: a script or a cloud tool's dispatcher may run any old version.
 # Looked for once, and only by the targets that use it.
@@ -46,14 +47,14 @@ all: manifests generate fmt vet build ## Generate, format, vet and build.
 .PHONY: demo
 demo: ## See the operator work on a control plane of its own, until Ctrl-C; ONESHOT=1 checks the outcome and ends.
 	@assets=$$(test/controlplane/build.sh); echo 'Building the manager and the demo ...'; \
-	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./hack/demo; \
+	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./cmd/script-runner ./hack/demo; \
 	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo
 
 ##@ Development
 
 .PHONY: build
-build: ## Build the manager and the kubectl plugin into bin/.
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/kubectl-cleaner
+build: ## Build the manager, what it runs scripts in, and the kubectl plugin into bin/.
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner
 
 .PHONY: cross
 cross: ## Build the kubectl plugin for every system it is for, into bin/OS-ARCH/.
@@ -70,6 +71,10 @@ manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the operator's role.
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+
+.PHONY: dashboard
+dashboard: ## Write the Grafana dashboard of config/grafana from hack/dashboard.
+	go run ./hack/dashboard >config/grafana/dashboard.json
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt).
@@ -96,7 +101,7 @@ controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl
 .PHONY: test
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 15m $(TESTFLAGS) $(PKGS)
+	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS)
 
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
@@ -118,10 +123,14 @@ fault: ## Run FAULT_RUNS runs behind a proxy that breaks requests, every partial
 		-fault-runs=$(FAULT_RUNS) -fault-seed=$(FAULT_SEED) -races=$(RACES) -partial=0 \
 		| { grep -v '^ *--- PASS\|^=== ' || true; }
 
+.PHONY: alerts
+alerts: $(PROMTOOL) ## Try the alerts with Prometheus' own rule tester, and parse every expression of the dashboard; minutes the first time.
+	PROMTOOL='$(CURDIR)/$(PROMTOOL)' go test -count=1 -timeout 10m -v ./test/monitoring
+
 .PHONY: bench
 bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	CGO_ENABLED=0 go build -o bin/bench ./test/bench; \
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./test/bench ./cmd/script-runner; \
 	KUBEBUILDER_ASSETS=$$assets bin/bench $(ARGS)
 
 .PHONY: e2e
@@ -187,3 +196,9 @@ bin/controller-gen-%:
 bin/golangci-lint-%:
 	@mkdir -p bin
 	$(call go-install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$*,golangci-lint)
+
+# The version is that of test/promtool/go.mod. Without service discovery, which no rule needs, it builds in half the time.
+bin/promtool-%:
+	@mkdir -p bin
+	@grep -q 'prometheus/prometheus $* ' test/promtool/go.mod || { echo "test/promtool/go.mod has another version of Prometheus than $*" >&2; exit 1; }
+	cd test/promtool && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags '-s -w' -o '$(CURDIR)/$@' github.com/prometheus/prometheus/cmd/promtool

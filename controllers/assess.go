@@ -22,6 +22,11 @@ import (
 func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
 	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
 	if err != nil {
+		end, errCheck := r.beginCheck()
+		if errCheck != nil {
+			return nil, errCheck
+		}
+		defer end()
 		cleaner.Status.Schedule = ""
 		message := err.Error()
 		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
@@ -36,6 +41,11 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	unchecked := ""
 	if r.mustValidate(cleaner, round) {
+		end, err := r.beginCheck()
+		if err != nil {
+			return nil, err
+		}
+		defer end()
 		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
 			return nil, err
 		}
@@ -67,6 +77,17 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
+}
+
+// beginCheck begins a check, unless there are as many as may be: then the error is errNotNow.
+func (r *CleanerReconciler) beginCheck() (end func(), err error) {
+	switch {
+	case r.checks == nil:
+		return func() {}, nil
+	case !r.checks.TryAcquire(1):
+		return nil, errNotNow
+	}
+	return func() { r.checks.Release(1) }, nil
 }
 
 // readyWords says when the Cleaner runs, and what to mind.

@@ -10,11 +10,14 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -32,6 +35,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 const (
@@ -45,12 +49,16 @@ const (
 	maxSleep = 10 * time.Minute
 	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
 	conflictDelay = 50 * time.Millisecond
+	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come, and up to twice that: all
+	// come at once when an operator sees a cluster for the first time.
+	checkDelay = 2 * time.Second
 )
 
 var (
 	errDeleted   = errors.New("the Cleaner was deleted")
 	errSuspended = errors.New("the Cleaner was suspended")
 	errNoRecord  = errors.New("the run returned no record")
+	errNotNow    = errors.New("too many Cleaners are being checked")
 )
 
 // Executor is what carries out the runs.
@@ -75,11 +83,17 @@ type CleanerReconciler struct {
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
 
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+	// checks are the Cleaners that may be checked at once. A check takes long when a script is hard to compile or an API is slow,
+	// and Cleaners that need none must not wait for it. Nil is no limit.
+	checks *semaphore.Weighted
+	// queue is nil until the controller starts: then every Cleaner is looked at.
+	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
 	unpruned sync.Map
 	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
 	takenUp sync.Map
+	// told are the names of the Cleaners whose notifications have got on.
+	told sync.Map
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
@@ -93,11 +107,12 @@ type CleanerReconciler struct {
 
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
 func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
+	r.checks = semaphore.NewWeighted(int64(concurrency+1) / 2)
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			r.queue = queue
+			r.queue.Store(&queue)
 			return nil
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
@@ -106,7 +121,9 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 
 // Finished is called by the executor when the run of the named Cleaner has ended.
 func (r *CleanerReconciler) Finished(name string) {
-	r.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+	if queue := r.queue.Load(); queue != nil {
+		(*queue).Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+	}
 }
 
 // Reconcile folds in the finished result, decides what is due, writes the status once, and submits what is due.
@@ -129,6 +146,9 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
+	if errors.Is(err, errNotNow) {
+		return reconcile.Result{RequeueAfter: wait.Jitter(checkDelay, 1)}, nil
+	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -166,8 +186,11 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 
 // afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
 func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
+	r.observe(cleaner, round)
+	if round.told != nil { // another may have come meanwhile
+		r.told.CompareAndDelete(cleaner.Name, round.told)
+	}
 	if ended := round.ended; ended != nil {
-		r.Metrics.RunEnded(ended)
 		kind := corev1.EventTypeNormal
 		if ended.Status.Phase != v1alpha1.RunCompleted {
 			kind = corev1.EventTypeWarning
@@ -177,11 +200,6 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 	if round.missed != "" {
 		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)
 	}
-	var next int64
-	if t := cleaner.Status.NextScheduleTime; t != nil {
-		next = t.Unix()
-	}
-	r.Metrics.NextRun(cleaner.Name, next)
 	if round.submit != nil {
 		r.Executor.Submit(*round.submit)
 	}
@@ -211,18 +229,22 @@ func (r *CleanerReconciler) forget(name string) {
 	r.Metrics.Forget(name)
 	r.unpruned.Delete(name)
 	r.takenUp.Delete(name)
+	r.told.Delete(name)
 }
 
 // round is what one Reconcile found out, for after the status is written.
 type round struct {
 	// ended is the run that ended since the last round.
 	ended *v1alpha1.CleanerRun
+	// told is the news of delivered notifications that the status has now. Nil when there were none.
+	told any
 	// soon asks for another look although nothing may happen.
 	soon bool
 	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
 	unchecked bool
-	// missed says which runs will not take place.
+	// missed says which runs will not take place, and misses are the same for metrics.
 	missed string
+	misses []schedule.Decision
 	// submit is the run to start.
 	submit *executor.Request
 	// sleep is after how long to look again. Zero means not before something happens.
@@ -233,6 +255,9 @@ type round struct {
 func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
 	round := &round{}
 	if err := r.fold(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
 	plan, err := r.assess(ctx, cleaner, round)

@@ -79,7 +79,7 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 		return time.Time{} // the end of the run wakes us
 	}
 	decision := schedule.Decide(plan, planned, now, startingDeadline(cleaner))
-	round.missed = strings.TrimSpace(round.missed + " " + missedWords(decision))
+	round.miss(decision)
 	if decision.Next.IsZero() {
 		status.NextScheduleTime = nil
 	} else {
@@ -113,6 +113,14 @@ func (r *CleanerReconciler) planned(cleaner *v1alpha1.Cleaner, plan *schedule.Sc
 		return kept
 	default:
 		return status.NextScheduleTime.Time
+	}
+}
+
+// miss takes note of the runs that will not take place.
+func (r *round) miss(decision schedule.Decision) {
+	if decision.Missed > 0 {
+		r.missed = strings.TrimSpace(r.missed + " " + missedWords(decision))
+		r.misses = append(r.misses, decision)
 	}
 }
 

@@ -78,7 +78,7 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 	case run == nil && suspended:
 		notBegun(cleaner, "because the Cleaner was suspended")
 	case run == nil && r.isLate(cleaner):
-		round.missed = missedWords(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
+		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds")
 	case !r.mayTakeUp(cleaner.Name, active.Name):
 		round.soon = true
@@ -122,7 +122,20 @@ func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor
 	return &executor.Request{
 		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time,
 		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
+		Pace: paceOf(cleaner),
 	}
+}
+
+// paceOf is what the last run says of the next one.
+func paceOf(cleaner *v1alpha1.Cleaner) executor.Pace {
+	last := cleaner.Status.LastRun
+	switch {
+	case last == nil || last.Duration == nil:
+		return executor.PaceUnknown
+	case last.Duration.Duration >= executor.Slow || cleaner.Status.ExhaustedRuns > 0:
+		return executor.PaceSlow
+	}
+	return executor.PaceQuick
 }
 
 // panicked is the record of a run that a fault of the operator's ended.
@@ -172,20 +185,6 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, condition, run.Status.Reason, message)
 	setDelivered(cleaner, run)
-}
-
-func setDelivered(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) {
-	switch undelivered := run.Status.Undelivered; {
-	case len(cleaner.Spec.Notifications) > 0 && !run.Status.Notified:
-		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered, "The last run ended before its notifications were sent.")
-	case len(undelivered) > 0:
-		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionFalse, v1alpha1.ReasonUndelivered,
-			v1alpha1.Truncate(fmt.Sprintf("%d of %d notifications could not be delivered: %s", len(undelivered), len(cleaner.Spec.Notifications), undelivered[0]), maxStatusMessage))
-	case len(cleaner.Spec.Notifications) > 0:
-		setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, metav1.ConditionTrue, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered.")
-	default:
-		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
-	}
 }
 
 // lastRun sums a run up for status.

@@ -9,14 +9,12 @@ import (
 	"runtime/debug"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
 
 // sweepEvery is how often the records of all runs are looked through.
@@ -24,14 +22,15 @@ const sweepEvery = 10 * time.Minute
 
 // Sweeper drops copies whose time is over, and closes runs that nobody else will: those whose Cleaner is gone.
 type Sweeper struct {
-	// Client reads Cleaners from the API server, not from a cache: one that is not there is gone.
-	Client  client.Reader
 	Journal *journal.Journal
+	Metrics *metrics.Metrics
 	Clock   clock.WithTicker
 	// MaxBytes is how much the copies of all runs may take together, in bytes.
 	MaxBytes int64
 	// Busy reports whether a run of the named Cleaner goes on in this process.
 	Busy func(name string) bool
+	// Tell sends what a run still has to tell.
+	Tell func(run *v1alpha1.CleanerRun)
 	// Close brings a run that was cut off to its end without touching anything more.
 	Close func(ctx context.Context, run *v1alpha1.CleanerRun)
 }
@@ -67,32 +66,26 @@ func (s *Sweeper) guarded(ctx context.Context) (err error) {
 
 // Sweep looks through the records of all runs once.
 func (s *Sweeper) Sweep(ctx context.Context) error {
-	unfinished, err := s.Journal.Sweep(ctx, s.MaxBytes, func(name string, uid types.UID) (*v1alpha1.Cleaner, error) {
-		return s.find(ctx, name, uid)
-	})
-	for i := range unfinished {
-		run := &unfinished[i]
+	left, err := s.Journal.Sweep(ctx, s.MaxBytes)
+	if left.Copies != nil {
+		s.Metrics.CopiesKept(left.Copies.Objects, left.Copies.Bytes)
+	}
+	for i := range left.Untold {
+		if run := &left.Untold[i]; !s.Busy(run.Spec.Cleaner) {
+			s.Tell(run)
+		}
+	}
+	for i := range left.Unfinished {
+		run := &left.Unfinished[i]
 		if s.Busy(run.Spec.Cleaner) {
 			continue
 		}
-		cleaner, findErr := s.find(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
+		cleaner, findErr := s.Journal.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 		if findErr == nil && !isExpected(cleaner, run) {
 			s.Close(ctx, run)
 		}
 	}
 	return err
-}
-
-func (s *Sweeper) find(ctx context.Context, name string, uid types.UID) (*v1alpha1.Cleaner, error) {
-	var cleaner v1alpha1.Cleaner
-	err := s.Client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && cleaner.UID != uid:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return &cleaner, nil
 }
 
 // isExpected reports whether a Cleaner's reconciliation is going to bring the run to its end.

@@ -21,15 +21,15 @@ const (
 	ActionScan Action = "Scan"
 )
 
-// NotificationType is a channel on which the result of a run is told.
-// +kubebuilder:validation:Enum=CleanerReport;Event
-type NotificationType string
+// PodDeletion is how Pods are deleted.
+// +kubebuilder:validation:Enum=Delete;Evict
+type PodDeletion string
 
 const (
-	// NotificationCleanerReport writes the result of each run into the Report of the Cleaner's name.
-	NotificationCleanerReport NotificationType = "CleanerReport"
-	// NotificationEvent records one Event on each object that was handled.
-	NotificationEvent NotificationType = "Event"
+	// PodDeletionDelete deletes Pods as other objects.
+	PodDeletionDelete PodDeletion = "Delete"
+	// PodDeletionEvict asks the API server to evict Pods, which it refuses as long as a PodDisruptionBudget does not allow it.
+	PodDeletionEvict PodDeletion = "Evict"
 )
 
 // DeleteOptions are passed on with each delete.
@@ -45,6 +45,12 @@ type DeleteOptions struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Orphan;Background;Foreground
 	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
+
+	// podDeletion is how Pods are deleted: Delete, or Evict, by which a Pod stays as long as a PodDisruptionBudget does not
+	// allow it to go, and is then reported as Denied. Other kinds are deleted in any case. To evict, the right to create
+	// pods/eviction is needed. Default Delete.
+	// +optional
+	PodDeletion PodDeletion `json:"podDeletion,omitempty"`
 }
 
 // TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from it.
@@ -86,29 +92,12 @@ type BlastRadiusLimit struct {
 	MaxPercentage *int32 `json:"maxPercentage,omitempty"`
 }
 
-// Notification is a channel on which the result of a run is told.
-type Notification struct {
-	// name identifies the notification within the Cleaner, for example "report".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-
-	// type is the channel. CleanerReport writes the Report of the Cleaner's name, rewritten by every run; Event records an
-	// Event on each object that was handled.
-	// +required
-	Type NotificationType `json:"type"`
-
-	// notificationRef of k8s-cleaner is kept and not used: the types of this version need no Secret.
-	// +optional
-	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
-}
-
 // CleanerSpec is what the user wants cleaned, when, and how.
 // +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.resourcePolicySet.action) || self.action == self.resourcePolicySet.action",message="action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
 // +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
+// +kubebuilder:validation:XValidation:rule="!has(self.deleteOptions) || !has(self.deleteOptions.podDeletion) || self.deleteOptions.podDeletion != 'Evict' || self.resourcePolicySet.resourceSelectors.exists(s, s.kind == 'Pod' && (!has(s.group) || size(s.group) == 0))",message="deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
 	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
@@ -135,6 +124,14 @@ type CleanerSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+
+	// activeDeadlineSeconds is how long a run may take in all, in seconds, for example 600, also if another operator goes on
+	// with it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and how far
+	// the run came. Unset means 3600, which is also the most.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 
 	// successfulRunsHistoryLimit is how many successful CleanerRuns are kept. Default 3.
 	// +optional

@@ -98,6 +98,11 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
+	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds, and
+	// absent again when the run has ended.
+	// +optional
+	Progress *RunProgress `json:"progress,omitempty"`
+
 	RunCounts `json:",inline"`
 
 	// exhausted is true when a script used up its time or memory.
@@ -127,14 +132,12 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
-	// notified is true when every notification of the Cleaner was tried.
+	// notifications are those that the run has to tell, by their names in the Cleaner, and how their delivery goes. Those that are
+	// pending are tried again for a day, also by another operator.
 	// +optional
-	Notified bool `json:"notified,omitempty"`
-
-	// undelivered says for each notification that could not be delivered why, by the notification's name.
-	// +optional
-	// +listType=atomic
-	Undelivered []string `json:"undelivered,omitempty"`
+	// +listType=map
+	// +listMapKey=name
+	Notifications []NotificationStatus `json:"notifications,omitempty"`
 }
 
 // CleanerRun is the record of one run of a Cleaner. Its name, made of the Cleaner's name and the nominal time, is the lock
@@ -153,6 +156,9 @@ type CleanerRunStatus struct {
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
 // +kubebuilder:printcolumn:name="Copies",type=integer,JSONPath=`.status.copies.objects`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Progress",type=string,priority=1,JSONPath=`.status.progress.phase`
+// +kubebuilder:printcolumn:name="Done",type=integer,priority=1,JSONPath=`.status.progress.done`
+// +kubebuilder:printcolumn:name="Total",type=integer,priority=1,JSONPath=`.status.progress.total`
 // +kubebuilder:printcolumn:name="Trigger",type=string,priority=1,JSONPath=`.spec.trigger`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.message`

@@ -44,6 +44,8 @@ const (
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
 	ReasonUnknownKind       = "UnknownKind"
+	// ReasonInvalidStorage says that copies cannot be kept where the Cleaner wants them.
+	ReasonInvalidStorage = "InvalidStorage"
 	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
 	// a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
@@ -60,12 +62,15 @@ const (
 	ReasonCompleted = "Completed"
 	// ReasonPartiallyFailed says that some objects could not be deleted or changed.
 	ReasonPartiallyFailed = "PartiallyFailed"
-	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit allows. Nothing was touched.
+	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit or the operator's --max-actions-per-run allows.
+	// Nothing was touched.
 	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonViewIncomplete says that the cluster could not be read, or an object not be judged. Nothing was touched.
 	ReasonViewIncomplete = "ViewIncomplete"
 	// ReasonForbidden says that the API server refused something for want of rights.
 	ReasonForbidden = "Forbidden"
+	// ReasonDeadlineExceeded says that activeDeadlineSeconds passed before the run had come to its end.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonFailed says that the run ended for another cause.
 	ReasonFailed = "Failed"
 )
@@ -74,4 +79,6 @@ const (
 const (
 	ReasonDelivered   = "Delivered"
 	ReasonUndelivered = "Undelivered"
+	// ReasonDelivering says that some notification is still to be sent, for the first time or again.
+	ReasonDelivering = "Delivering"
 )

@@ -50,7 +50,7 @@ type MatchCondition struct {
 
 	// expression is a CEL expression that is true or false, for example
 	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
-	// are object, the object as the API server sent it, and now, the time at which the run began.
+	// are object, the object as the API server sent it, now, the time at which the run began, and, with includeEvents, events.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -66,7 +66,6 @@ type MatchCondition struct {
 // ResourceSelector selects objects of one kind.
 // +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 // +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
-// +kubebuilder:validation:XValidation:rule="!has(self.includeEvents) || !self.includeEvents",message="includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
 type ResourceSelector struct {
 	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
 	// +required
@@ -145,8 +144,9 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:MaxItems=64
 	MetricQueries []MetricQuery `json:"metricQueries,omitempty"`
 
-	// includeEvents of k8s-cleaner is not supported by this version. A Cleaner in which it is true is refused, because its
-	// script would judge without events. Default false.
+	// includeEvents reads the events of the objects, newest first, for the script's global events and the variable events of
+	// matchConditions: reason, message, type, count and lastTimestamp of each. Where they cannot be read, nothing is touched.
+	// Default false.
 	// +optional
 	IncludeEvents *bool `json:"includeEvents,omitempty"`
 
@@ -155,6 +155,9 @@ type ResourceSelector struct {
 	// +optional
 	LogSource *LogSource `json:"logSource,omitempty"`
 }
+
+// WantsEvents reports whether the objects' events are asked for.
+func (s *ResourceSelector) WantsEvents() bool { return s.IncludeEvents != nil && *s.IncludeEvents }
 
 // ResourcePolicySet says which objects a Cleaner looks at.
 type ResourcePolicySet struct {

@@ -55,29 +55,6 @@ type LogSource struct {
 	Previous *bool `json:"previous,omitempty"`
 }
 
-// NotificationRef names a Secret of k8s-cleaner.
-type NotificationRef struct {
-	// apiVersion is the group and version of what is named: "v1".
-	// +optional
-	// +kubebuilder:validation:MaxLength=317
-	APIVersion string `json:"apiVersion,omitempty"`
-
-	// kind is the kind of what is named: "Secret".
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Kind string `json:"kind,omitempty"`
-
-	// namespace is the namespace of the Secret.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Namespace string `json:"namespace,omitempty"`
-
-	// name is the name of the Secret.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
-}
-
 // Unsupported returns the fields of k8s-cleaner that this Cleaner uses and this version does not honour. The CRD refuses them;
 // a Cleaner that was stored before still has them, and without what they ask for it would judge, or delete, wrongly.
 func (c *Cleaner) Unsupported() []string {
@@ -89,7 +66,6 @@ func (c *Cleaner) Unsupported() []string {
 	}
 	for i, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
 		add(selector.MetricSource != nil, fmt.Sprintf("resourceSelectors[%d].metricSource", i))
-		add(selector.IncludeEvents != nil && *selector.IncludeEvents, fmt.Sprintf("resourceSelectors[%d].includeEvents", i))
 		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
 	}
 	return fields

@@ -48,12 +48,15 @@ func start(ctx context.Context, args []string) int {
 	for _, name := range options.ignored {
 		logger.Info("Ignored a flag of k8s-cleaner that does nothing here", "flag", name)
 	}
+	for _, name := range options.deprecated {
+		logger.Info("A flag has another name here: --max-parallel-runs; the name of k8s-cleaner works for now", "flag", name)
+	}
 	restConfig, err := config.GetConfig()
 	if err != nil {
 		logger.Error(err, "Could not find a cluster: set KUBECONFIG, or run in a Pod")
 		return 1
 	}
-	scripts := sandbox.New(sandbox.Config{MaxMemory: int64(options.maxScriptMemory)})
+	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: int64(options.maxScriptMemory)})
 	defer scripts.Close()
 	manager, err := newManager(restConfig, options, scripts)
 	if err == nil {

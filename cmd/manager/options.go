@@ -34,7 +34,9 @@ type options struct {
 	leaseDuration       time.Duration
 	renewDeadline       time.Duration
 	retryPeriod         time.Duration
-	workers             int
+	maxParallelRuns     int
+	workerNumber        int // k8s-cleaner's name for the same; zero when it was not given
+	maxActions          int
 	concurrentReconcile int
 	qps                 float64
 	burst               int
@@ -48,11 +50,14 @@ type options struct {
 	copiesPath          string
 	s3Secret            string
 	maxCopies           bytes
+	notifyCAFile        string
 	logLevel            string
 	logFormat           string
 
 	// ignored are the flags of k8s-cleaner that were given and that do nothing here.
 	ignored []string
+	// deprecated are those that were given and have another name here.
+	deprecated []string
 }
 
 // unused are flags of k8s-cleaner that a Deployment may carry over: accepted, with a warning.
@@ -81,7 +86,22 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 	if extra := fs.Args(); len(extra) > 0 {
 		return nil, fs, fmt.Errorf("%q is not a flag; see --help", extra[0])
 	}
-	return o, fs, o.validate()
+	return o, fs, errors.Join(o.renamed(fs), o.validate())
+}
+
+// renamed takes the value of a flag that has another name in k8s-cleaner.
+func (o *options) renamed(fs *flag.FlagSet) error {
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch {
+	case !given["worker-number"]:
+	case given["max-parallel-runs"] && o.maxParallelRuns != o.workerNumber:
+		return fmt.Errorf("--max-parallel-runs is %d, and --worker-number, which is k8s-cleaner's name for the same, is %d: remove --worker-number", o.maxParallelRuns, o.workerNumber)
+	default:
+		o.maxParallelRuns = o.workerNumber
+		o.deprecated = append(o.deprecated, "--worker-number")
+	}
+	return nil
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -92,7 +112,9 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
 	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")
 	fs.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its lease, and the others try to get it")
-	fs.IntVar(&o.workers, "worker-number", 20, "how many runs go on at once")
+	fs.IntVar(&o.maxParallelRuns, "max-parallel-runs", 20, "how many runs go on at once; half of them are kept for Cleaners whose last run took less than 10 seconds")
+	fs.IntVar(&o.workerNumber, "worker-number", 0, "k8s-cleaner's name for --max-parallel-runs; deprecated")
+	fs.IntVar(&o.maxActions, "max-actions-per-run", 0, "how many objects a run may delete or change: one that would touch more touches none; 0 means any number")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
 	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
@@ -108,6 +130,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
+	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications trust besides the system's, for services with a certificate of your own")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {
@@ -144,7 +167,8 @@ func (o *options) validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	check(o.workers >= 1, "--worker-number is %d; it must be at least 1", o.workers)
+	check(o.maxParallelRuns >= 1, "--max-parallel-runs is %d; it must be at least 1", o.maxParallelRuns)
+	check(o.maxActions >= 0, "--max-actions-per-run is %d; it must not be negative (0 means any number)", o.maxActions)
 	check(o.concurrentReconcile >= 1, "--concurrent-reconciles is %d; it must be at least 1", o.concurrentReconcile)
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
@@ -199,7 +223,7 @@ func printUsage(fs *flag.FlagSet) {
 			return
 		}
 		standard := ""
-		if f.DefValue != "" && f.DefValue != "false" {
+		if f.DefValue != "" && f.DefValue != "false" && f.Name != "worker-number" {
 			standard = fmt.Sprintf(" (default %s)", f.DefValue)
 		}
 		fmt.Fprintf(fs.Output(), "  --%-27s %s%s\n", f.Name, f.Usage, standard)

@@ -19,7 +19,7 @@ import (
 // standard are the options of an empty command line.
 func standard() *options {
 	return &options{
-		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, workers: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
+		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, maxParallelRuns: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
 		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, logLevel: "info", logFormat: "json",
 	}
@@ -32,9 +32,9 @@ func TestOptions(t *testing.T) {
 		want      func(*options)
 	}{
 		"none":               {want: func(*options) {}},
-		"two dashes":         {args: []string{"--dry-run", "--worker-number=3"}, want: func(o *options) { o.dryRun, o.workers = true, 3 }},
-		"one dash":           {args: []string{"-dry-run", "-worker-number", "3"}, want: func(o *options) { o.dryRun, o.workers = true, 3 }},
-		"underscores":        {args: []string{"--dry_run", "-worker_number=3"}, want: func(o *options) { o.dryRun, o.workers = true, 3 }},
+		"two dashes":         {args: []string{"--dry-run", "--max-parallel-runs=3"}, want: func(o *options) { o.dryRun, o.maxParallelRuns = true, 3 }},
+		"one dash":           {args: []string{"-dry-run", "-max-parallel-runs", "3"}, want: func(o *options) { o.dryRun, o.maxParallelRuns = true, 3 }},
+		"underscores":        {args: []string{"--dry_run", "-max_parallel_runs=3"}, want: func(o *options) { o.dryRun, o.maxParallelRuns = true, 3 }},
 		"mixed":              {args: []string{"--kube_api-qps=2.5"}, want: func(o *options) { o.qps = 2.5 }},
 		"underscore kept":    {args: []string{"--diagnostics_address=my_host:1"}, want: func(o *options) { o.diagnosticsAddress = "my_host:1" }},
 		"underscore in arg":  {args: []string{"--health_addr", "my_host:1"}, want: func(o *options) { o.healthAddress = "my_host:1" }},
@@ -47,9 +47,12 @@ func TestOptions(t *testing.T) {
 		"protected": {args: []string{"--protected-namespaces= a, b ,"}, want: func(o *options) {
 			o.protectedNamespaces = " a, b ,"
 		}},
-		"last one holds": {args: []string{"--worker-number=3", "--worker-number=4"}, want: func(o *options) { o.workers = 4 }},
+		"last one holds": {args: []string{"--max-parallel-runs=3", "--max-parallel-runs=4"}, want: func(o *options) { o.maxParallelRuns = 4 }},
+		"old name":       {args: []string{"--worker-number=4"}, want: oldName(4)},
+		"both names":     {args: []string{"--worker-number=4", "--max-parallel-runs=4"}, want: oldName(4)},
 		"version":        {args: []string{"--version"}, want: func(o *options) { o.version = true }},
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
+		"actions":        {args: []string{"--max-actions-per-run=100"}, want: func(o *options) { o.maxActions = 100 }},
 		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
@@ -67,6 +70,10 @@ func TestOptions(t *testing.T) {
 			}
 		})
 	}
+}
+
+func oldName(n int) func(*options) {
+	return func(o *options) { o.maxParallelRuns, o.workerNumber, o.deprecated = n, n, []string{"--worker-number"} }
 }
 
 // TestFlagsOfK8sCleaner carries over a Deployment of k8s-cleaner as it stands: all of its flags, in its spellings.
@@ -89,7 +96,8 @@ func TestFlagsOfK8sCleaner(t *testing.T) {
 		},
 	}
 	want := standard()
-	want.diagnosticsAddress, want.insecureDiagnostics, want.workers, want.concurrentReconcile = ":8080", true, 7, 8
+	want.diagnosticsAddress, want.insecureDiagnostics, want.concurrentReconcile = ":8080", true, 8
+	oldName(7)(want)
 	want.qps, want.burst, want.syncPeriod, want.healthAddress = 40, 60, 10*time.Minute, ":9441"
 	want.jitterWindow = 5 * time.Second
 	want.ignored = []string{"--disable-telemetry", "--enable-web", "--web-port", "--web-read-only", "--webhook-port"}
@@ -120,10 +128,13 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"not a number":      {args: []string{"--worker-number=many"}, want: []string{`invalid value "many" for flag -worker-number`}},
 		"not a flag":        {args: []string{"--dry-run", "true"}, want: []string{`"true" is not a flag; see --help`}},
 		"copies elsewhere":  {args: []string{"--copies-path=copies", "--s3-secret=a/b"}, want: []string{`--copies-path is "copies"; it must be an absolute path`, `--s3-secret is "a/b"; it must be the name of a Secret`}},
-		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--worker-number is 0; it must be at least 1"}},
+		"no run":            {args: []string{"--max-parallel-runs=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},
+		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},
+		"two numbers":       {args: []string{"--worker-number=3", "--max-parallel-runs=4"}, want: []string{"--max-parallel-runs is 4, and --worker-number, which is k8s-cleaner's name for the same, is 3: remove --worker-number"}},
 		"no reconciler":     {args: []string{"--concurrent-reconciles=-1"}, want: []string{"--concurrent-reconciles is -1; it must be at least 1"}},
 		"negative qps":      {args: []string{"--kube-api-qps=-1"}, want: []string{"--kube-api-qps is -1; it must not be negative (0 means no limit)"}},
 		"negative burst":    {args: []string{"--kube-api-burst=-1"}, want: []string{"--kube-api-burst is -1; it must not be negative"}},
+		"minus one":         {args: []string{"--max-actions-per-run=-1"}, want: []string{"--max-actions-per-run is -1; it must not be negative (0 means any number)"}},
 		"little memory":     {args: []string{"--max-script-memory=100Mi"}, want: []string{"--max-script-memory is 100Mi; it must be at least 384Mi"}},
 		"no memory":         {args: []string{"--max-script-memory=lots"}, want: []string{"write an amount of memory such as 512Mi"}},
 		"broken lease":      {args: []string{"--leader-elect-lease-duration=20500ms"}, want: []string{"--leader-elect-lease-duration is 20.5s; write whole seconds, at least 1s"}},
@@ -134,7 +145,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},
 		"namespace":         {namespace: "Not A Namespace", want: []string{`"Not A Namespace" is not the name of a namespace`}},
 		"protected":         {args: []string{"--protected-namespaces=a b,c"}, want: []string{`"a b" is not the name of a namespace (--protected-namespaces, `}},
-		"all of it at once": {args: []string{"--worker-number=0", "--log-level=x", "--sync-period=-1s"}, want: []string{"--worker-number", "--log-level", "--sync-period"}},
+		"all of it at once": {args: []string{"--worker-number=0", "--log-level=x", "--sync-period=-1s"}, want: []string{"--max-parallel-runs", "--log-level", "--sync-period"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := parseOptions(c.args, c.namespace, io.Discard)

@@ -62,6 +62,7 @@ const (
 func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(run.RefuseRedirects)
+	restConfig.Wrap(run.NameCleaners)
 	restConfig.UserAgent = reporter + "/" + versionString()
 	skew := &run.ClockSkew{Clock: clock.RealClock{}}
 	restConfig.Wrap(skew.Wrap)
@@ -113,15 +114,15 @@ func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
 		GracefulShutdownTimeout:       ptr.To(shutdownTimeout),
 		Cache: cache.Options{
 			SyncPeriod: &o.syncPeriod,
-			ByObject:   map[client.Object]cache.ByObject{&v1alpha1.Cleaner{}: {Transform: slim}},
+			ByObject:   map[client.Object]cache.ByObject{&v1alpha1.Cleaner{}: {Transform: slimCleaner}},
 			// Only Cleaners are cached: reading anything else through the cache is a mistake, not a new informer.
 			ReaderFailOnMissingInformer: true,
 		},
 	}
 }
 
-// slim keeps the cache small: what nobody reads from it is not kept.
-func slim(in any) (any, error) {
+// slimCleaner keeps the cache small: what nobody reads from it is not kept.
+func slimCleaner(in any) (any, error) {
 	if cleaner, ok := in.(*v1alpha1.Cleaner); ok {
 		cleaner.ManagedFields = nil
 		if cleaner.Status.LastRun != nil {
@@ -148,6 +149,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
 	book.CheckClock = skew.Check
 	facts := metrics.New(ctrlmetrics.Registry)
+	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
 	hostname, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("reading the host's name: %w", err)
@@ -156,10 +158,15 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
+	authorities, err := o.notifyAuthorities()
+	if err != nil {
+		return err
+	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount,
+		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{},
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
+		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
 		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,
@@ -168,13 +175,21 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
-	workers := executor.New(o.workers, runFunc(runner), reconciler.Finished, clk)
+	outbox := &notify.Outbox{Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told, Tried: facts.Notified}
+	runner.Outbox = outbox.Add
+	if err := mgr.Add(outbox); err != nil {
+		return err
+	}
+	workers := executor.New(o.maxParallelRuns, runFunc(runner), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
 		return err
 	}
+	if err := mgr.Add(slimming{}); err != nil {
+		return err
+	}
 	sweeper := &controllers.Sweeper{
-		Client: live, Journal: book, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close,
+		Journal: book, Metrics: facts, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := mgr.Add(sweeper); err != nil {
@@ -195,6 +210,7 @@ func runFunc(runner *run.Runner) executor.RunFunc[*v1alpha1.CleanerRun] {
 		}
 		return runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
+			Pace: sandbox.Pace{Quick: request.Pace == executor.PaceQuick, Slow: request.Pace == executor.PaceSlow},
 		})
 	}
 }

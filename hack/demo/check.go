@@ -188,7 +188,7 @@ func (s *stage) checkRecords(ctx context.Context, d *differences) error {
 		d.expect(run.Name+": phase and reason", run.Status.Phase+" "+v1alpha1.RunPhase(run.Status.Reason), "Completed Completed")
 		d.expect(run.Name+": action", run.Spec.Action, want.action)
 		d.expectOutcomes(run.Name, want, run.Status.RunCounts, run.Status.Objects)
-		d.expect(run.Name+": undelivered notifications", run.Status.Undelivered, []string{})
+		d.expect(run.Name+": has notifications to send", run.HasPendingNotifications(), false)
 	}
 	got := map[string][]string{}
 	for _, report := range reports.Items {

@@ -7,10 +7,12 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -26,10 +28,19 @@ type Again func(ctx context.Context, live object.Object) (verdict object.Verdict
 // Actor deletes and changes objects through one REST client.
 type Actor struct {
 	client rest.Interface
+	flow   *flow
+	final  func(error) bool
 }
 
-// NewActor returns an Actor whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
+// NewActor returns an Actor whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes. It acts
+// for no run yet.
 func NewActor(client rest.Interface) *Actor { return &Actor{client: client} }
+
+// ForRun returns the Actor of one run: all its requests wait together while the API server is away, and share a limit. final
+// reports whether an error forbids the run any further request.
+func (a *Actor) ForRun(clk clock.PassiveClock, final func(error) bool) *Actor {
+	return &Actor{client: a.client, flow: newFlow(clk), final: final}
+}
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.
 func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1alpha1.DeleteOptions, again Again) object.Outcome {
@@ -40,14 +51,30 @@ func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1a
 		// A delete that came late or twice, or somebody else's: there is nothing left to do.
 		return object.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
 	}
+	var lost error
 	return a.carryOut(ctx, verdict, nil, ending, func(ctx context.Context, o object.Object, _ map[string]any) (v1alpha1.OutcomeResult, string, error) {
-		return a.delete(ctx, o, options)
+		result, detail, err := a.delete(ctx, o, options)
+		if lost != nil && (isGone(err, o) || isConflict(err)) { // the delete before may have come late
+			if result, detail, err := a.observe(ctx, o, 0, lost); !isUndone(err) {
+				return result, detail, err
+			}
+		}
+		lost = cmp.Or(whyUndone(err), lost)
+		return result, detail, err
 	})
 }
 
 // Transform changes the object of a verdict by a merge patch.
 func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again) object.Outcome {
-	return a.carryOut(ctx, verdict, patch, again, a.transform)
+	var lost error
+	return a.carryOut(ctx, verdict, patch, again, func(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
+		result, detail, err := a.transform(ctx, o, patch)
+		if lost != nil && isConflict(err) { // the patch before may have come late: a script would build on what it made
+			result, detail, err = a.afterUnclear(ctx, o, patch, lost)
+		}
+		lost = cmp.Or(whyUndone(err), lost)
+		return result, detail, err
+	})
 }
 
 // attempt tries once, on the object as it was judged. An error is the API server's.
@@ -55,15 +82,16 @@ type attempt func(ctx context.Context, o object.Object, patch map[string]any) (r
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
 func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again, try attempt) object.Outcome {
+	persistent := a.persist(try)
 	for range attempts {
-		result, detail, err := try(ctx, verdict.Object, patch)
+		result, detail, err := persistent(ctx, verdict.Object, patch)
 		stopped := context.Cause(ctx)
 		switch {
 		case err == nil:
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
-		case stopped != nil && (isConflict(err) || isBusy(err)): // nothing was done, and it is not begun anew
+		case stopped != nil && isNothing(err): // it is not begun anew
 			return failed(verdict, patch, stopped)
 		case !isConflict(err):
 			return failed(verdict, patch, err)
@@ -71,6 +99,9 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 		next, change, outcome := a.judgeAgain(ctx, verdict, patch, again)
 		if outcome != nil {
 			return *outcome
+		}
+		if stopped := context.Cause(ctx); stopped != nil { // it is not begun anew
+			return failed(verdict, patch, stopped)
 		}
 		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
 			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.
@@ -84,21 +115,16 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 // judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go
 // on with.
 func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map[string]any, again Again) (object.Verdict, map[string]any, *object.Outcome) {
-	body, err := a.read(ctx, verdict.Object)
-	if isGone(err, verdict.Object) {
-		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
-	}
-	if err != nil {
+	live, err := a.Live(ctx, verdict.Object)
+	switch {
+	case err != nil:
 		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("reading it again after a conflict: %w", err)))
-	}
-	live, err := object.New(verdict.Kind, body)
-	if err != nil {
-		return verdict, nil, ref(failed(verdict, sent, err))
-	}
-	if live.UID != verdict.UID {
+	case live == nil:
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+	case live.UID != verdict.UID:
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
-	next, patch, err := again(ctx, live)
+	next, patch, err := again(ctx, *live)
 	if err != nil {
 		return verdict, nil, ref(failed(verdict, sent, fmt.Errorf("judging it again after a conflict: %w", err)))
 	}
@@ -112,19 +138,3 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map
 const replaced = "it was created again under the same name"
 
 func ref(o object.Outcome) *object.Outcome { return &o }
-
-// Live reads an object as it is now. It is nil when the API server says that there is none of the name.
-func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, error) {
-	body, err := a.read(ctx, o)
-	if isGone(err, o) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	live, err := object.New(o.Kind, body)
-	if err != nil {
-		return nil, err
-	}
-	return &live, nil
-}

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"net/http"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -20,19 +22,11 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	if o.Deleting && !asksForMore(o, options) {
 		return v1alpha1.OutcomeTerminating, already(o), nil
 	}
-	body := metav1.DeleteOptions{
-		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
-		Preconditions: &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
-	}
-	if options != nil {
-		body.GracePeriodSeconds = options.GracePeriodSeconds
-		body.PropagationPolicy = options.PropagationPolicy
-	}
-	payload, err := json.Marshal(body)
+	request, err := a.deletion(o, options)
 	if err != nil {
 		return "", "", err
 	}
-	answer, code, err := a.send(ctx, a.client.Delete().AbsPath(o.Path()).SetHeader("Content-Type", "application/json").Body(payload))
+	answer, code, err := a.send(ctx, request)
 	switch {
 	case isUnclear(err):
 		return a.observe(ctx, o, code, err)
@@ -41,10 +35,36 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	case provesDeletion(answer, code, o):
 		return v1alpha1.OutcomeDeleted, "", nil
 	}
-	if ending, err := object.New(o.Kind, answer); err == nil && ending.UID == o.UID && ending.Deleting && held(ending) != "" {
+	ending, err := object.New(o.Kind, answer)
+	switch isIt := err == nil && ending.UID == o.UID; {
+	case isIt && ending.Deleting && held(ending) != "":
 		return v1alpha1.OutcomeTerminating, held(ending), nil
+	case !isIt && !isSuccess(answer):
+		return a.observe(ctx, o, code, errForeign)
 	}
 	return a.observe(ctx, o, code, nil)
+}
+
+// deletion is the request that deletes an object as it was judged, or evicts a Pod.
+func (a *Actor) deletion(o object.Object, options *v1alpha1.DeleteOptions) (*rest.Request, error) {
+	body := metav1.DeleteOptions{
+		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions: &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
+	}
+	request, payload := a.client.Delete().AbsPath(o.Path()), any(&body)
+	if options != nil {
+		body.GracePeriodSeconds = options.GracePeriodSeconds
+		body.PropagationPolicy = options.PropagationPolicy
+		if options.PodDeletion == v1alpha1.PodDeletionEvict && o.Kind.Group == "" && o.Kind.Kind == "Pod" {
+			request, payload = a.client.Post().AbsPath(o.Path(), "eviction"), &policyv1.Eviction{
+				TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
+				ObjectMeta:    metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name},
+				DeleteOptions: &body,
+			}
+		}
+	}
+	encoded, err := json.Marshal(payload)
+	return request.SetHeader("Content-Type", "application/json").Body(encoded), err
 }
 
 // asksForMore reports whether a delete can still change how an object ends that is being deleted already: less time, or another way
@@ -62,12 +82,18 @@ func asksForMore(o object.Object, options *v1alpha1.DeleteOptions) bool {
 	return err != nil || metadata.DeletionGracePeriodSeconds == nil || *options.GracePeriodSeconds < *metadata.DeletionGracePeriodSeconds
 }
 
+// isSuccess reports whether the answer is an API server's word that it did what it was asked.
+func isSuccess(answer []byte) bool {
+	var status metav1.Status
+	return json.Unmarshal(answer, &status) == nil && status.Kind == "Status" && status.Status == metav1.StatusSuccess
+}
+
 // provesDeletion reports whether the server's answer says that just this object is gone: most kinds are answered with a Status that
 // has its UID. Any other answer, such as the object as it was, is looked into.
 func provesDeletion(answer []byte, code int, o object.Object) bool {
 	var status metav1.Status
-	return code == http.StatusOK && json.Unmarshal(answer, &status) == nil && status.Kind == "Status" &&
-		status.Status == metav1.StatusSuccess && status.Details != nil && status.Details.UID == o.UID
+	return code == http.StatusOK && isSuccess(answer) && json.Unmarshal(answer, &status) == nil &&
+		status.Details != nil && status.Details.UID == o.UID
 }
 
 // observe finds out by a live read what became of an object that was to be deleted. lost is why the answer was lost, if it was.
@@ -85,7 +111,7 @@ func (a *Actor) observe(ctx context.Context, o object.Object, code int, lost err
 	case live.Deleting:
 		return v1alpha1.OutcomeTerminating, Ending(*live), nil
 	case lost != nil:
-		return "", "", lost
+		return "", "", a.undone(lost)
 	case code == http.StatusAccepted:
 		return v1alpha1.OutcomeTerminating, "the API server accepted the delete, and has not begun with it yet", nil
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,17 +33,20 @@ func failed(verdict object.Verdict, patch map[string]any, err error) object.Outc
 	default:
 		outcome.Detail = err.Error()
 	}
-	outcome.Detail = object.Mask(withoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
+	outcome.Detail = object.Mask(object.WithoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
 	return outcome
 }
 
 // denial is what admission said when it did not let a request pass: a webhook, a policy, or a plugin of the API server's such as
-// that for quotas. They may answer with any code, so their words tell, which the API server puts in front of the reason. Want of
+// that for quotas. A PodDisruptionBudget is one too. They may answer with any code, so their words tell, which the API server puts in front of the reason. Want of
 // rights is no denial.
 func denial(err error) (said string, denied bool) {
 	status, ok := statusOf(err)
 	if !ok {
 		return "", false
+	}
+	if said := heldByBudget(status); said != "" {
+		return said, true
 	}
 	if strings.HasPrefix(status.Message, `admission webhook "`) && strings.Contains(status.Message, `" denied the request`) {
 		return status.Message, true
@@ -55,6 +59,26 @@ func denial(err error) (said string, denied bool) {
 	return said, true
 }
 
+// severalBudgets is how the API server's word begins on a Pod that it cannot evict because it does not know by which budget.
+const severalBudgets = "This pod has more than one PodDisruptionBudget"
+
+// heldByBudget is what the API server said when a PodDisruptionBudget holds a Pod that was to be evicted. Its code is that of a server
+// that has no time, or of a fault.
+func heldByBudget(status metav1.Status) string {
+	if strings.HasPrefix(status.Message, severalBudgets) {
+		return status.Message
+	}
+	if status.Details == nil {
+		return ""
+	}
+	for _, cause := range status.Details.Causes {
+		if cause.Type == policyv1.DisruptionBudgetCause {
+			return status.Message + " " + cause.Message
+		}
+	}
+	return ""
+}
+
 func denied(err error) bool {
 	_, denied := denial(err)
 	return denied
@@ -62,17 +86,14 @@ func denied(err error) bool {
 
 func isConflict(err error) bool { return apierrors.IsConflict(err) && !denied(err) }
 
-// isGone reports whether the server said of this object that it is not there. Any other 404 speaks of something else: a
-// version that is not served any more, a server that is not the right one, a webhook.
+// isGone reports whether the server, and not a webhook, said of this object that it is not there.
 func isGone(err error, o object.Object) bool {
-	status, _ := statusOf(err)
-	return apierrors.IsNotFound(err) && !denied(err) && status.Details != nil && status.Details.Name == o.Name
+	return object.IsAbsent(err, o.Name) && !denied(err)
 }
 
 // isKindGone reports whether the server does not know what it was asked for: its answer names no object.
 func isKindGone(err error) bool {
-	status, _ := statusOf(err)
-	return apierrors.IsNotFound(err) && !denied(err) && (status.Details == nil || status.Details.Name == "")
+	return object.IsKindAbsent(err) && !denied(err)
 }
 
 func statusOf(err error) (metav1.Status, bool) {
@@ -81,14 +102,4 @@ func statusOf(err error) (metav1.Status, bool) {
 		return metav1.Status{}, false
 	}
 	return status.Status(), true
-}
-
-// withoutBody leaves the object out of the server's message about a patch: it quotes the whole of it, which may be a Secret.
-func withoutBody(message string) string {
-	start := strings.Index(message, `Invalid value: "{`)
-	end := strings.LastIndex(message, `}": `)
-	if start < 0 || end < start {
-		return message
-	}
-	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
 }

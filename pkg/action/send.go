@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"time"
 
@@ -25,15 +24,13 @@ const (
 	readTimeout    = 5 * time.Second
 )
 
-// send sends a request that changes an object. A server that has no time (429) has done nothing, and is asked again when it says,
-// as long as the run goes on. No other request is sent again, as client-go would send those that a 5xx with Retry-After answers: it
-// may have been carried out, and would be carried out twice, or be told as somebody else's doing.
+// send sends a request that changes an object. A server that has no time (429) has done nothing, and is asked again when it says, as
+// long as the run goes on. No other request is sent again here, as client-go would send those that a 5xx with Retry-After answers:
+// it may have been carried out, and would be carried out twice, or be told as somebody else's doing.
 func (a *Actor) send(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
-	bounded, cancel := inHand(ctx, requestTimeout)
-	defer cancel()
 	for {
-		answer, code, err = do(bounded, request.MaxRetries(0))
-		if !isBusy(err) || !waited(ctx, bounded, pause(err)) {
+		answer, code, err = a.do(ctx, requestTimeout, request)
+		if !isBusy(err) || !waited(ctx, pause(err)) {
 			return answer, code, err
 		}
 	}
@@ -48,42 +45,54 @@ func pause(err error) time.Duration {
 	return time.Duration(max(1, seconds)) * time.Second
 }
 
-// waited reports whether there was time to wait. A run that was stopped has none, nor has a request whose time would be over.
-func waited(run, request context.Context, pause time.Duration) bool {
-	if end, ok := request.Deadline(); ok && time.Until(end) <= pause {
-		return false
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-run.Done():
-		return false
-	case <-timer.C:
-		return true
+// Live reads an object as it is now, as often as it takes. It is nil when the API server says that there is none of the name.
+func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, error) {
+	for tries := 0; ; {
+		live, err := a.read(ctx, o)
+		if isGone(err, o) {
+			return nil, nil
+		}
+		if !isBusy(err) && !a.mayPass(err) || !a.goOn(ctx, &tries, err) {
+			return live, err
+		}
 	}
 }
 
-// read reads the live object.
-func (a *Actor) read(ctx context.Context, o object.Object) ([]byte, error) {
-	bounded, cancel := inHand(ctx, readTimeout)
-	defer cancel()
-	body, _, err := do(bounded, a.client.Get().AbsPath(o.Path()))
-	return body, err
+// read reads an object once, also when the run was stopped: what is in hand is finished.
+func (a *Actor) read(ctx context.Context, o object.Object) (*object.Object, error) {
+	body, _, err := a.do(ctx, readTimeout, a.client.Get().AbsPath(o.Path()))
+	if isUnsent(err) {
+		body, _, err = a.do(context.WithoutCancel(ctx), readTimeout, a.client.Get().AbsPath(o.Path()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	live, err := object.New(o.Kind, body)
+	if err != nil {
+		return nil, err
+	}
+	return &live, nil
 }
 
-// do sends a request once. A panic on the way is an error that leaves open whether the request was carried out.
-func do(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
+// do sends a request once, when there is room for it. A panic on the way is an error that leaves open whether the request was
+// carried out.
+func (a *Actor) do(ctx context.Context, timeout time.Duration, request *rest.Request) (answer []byte, code int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("a fault of KubeCleaner; please report it with the operator's log: %v", p)
+			err = &fault{p}
 			klog.FromContext(ctx).Error(err, "A request panicked", "stack", string(debug.Stack()))
 		}
 	}()
-	result := request.Do(ctx).StatusCode(&code)
-	if err := result.Error(); err != nil { // Raw's own says less of what the server said
-		return nil, code, err
-	}
-	answer, err = result.Raw()
+	err = a.flow.pass(ctx, func() error {
+		bounded, cancel := inHand(ctx, timeout)
+		defer cancel()
+		result := request.MaxRetries(0).Do(bounded).StatusCode(&code)
+		if err := result.Error(); err != nil { // Raw's own says less of what the server said
+			return err
+		}
+		answer, err = result.Raw()
+		return err
+	})
 	return answer, code, err
 }
 
@@ -92,8 +101,15 @@ func inHand(ctx context.Context, timeout time.Duration) (context.Context, contex
 	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
 }
 
-// isUnclear reports whether the server may have done what it was asked although it did not say so.
-func isUnclear(err error) bool {
-	var status apierrors.APIStatus
-	return err != nil && !denied(err) && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
+// fault is a panic.
+type fault struct{ panicked any }
+
+func (f *fault) Error() string {
+	return fmt.Sprintf("a fault of KubeCleaner; please report it with the operator's log: %v", f.panicked)
 }
+
+// errForeign is why an answer that reads as success counts as lost.
+var errForeign = errors.New("the answer is not an API server's; something between the operator and the API server may have written it")
+
+// isUnclear: what was not sent did not take place, nor did what a webhook denied, whatever code it chose.
+func isUnclear(err error) bool { return object.IsUnclear(err) && !denied(err) && !isUnsent(err) }

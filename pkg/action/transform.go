@@ -26,7 +26,7 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
 	after, unread := object.New(o.Kind, answer)
 	if err == nil && (unread != nil || after.UID != o.UID) {
-		err = errors.New("the answer is not the object; something between the operator and the API server may have written it")
+		err = errForeign
 	}
 	if isUnclear(err) {
 		return a.afterUnclear(ctx, o, patch, err)
@@ -40,27 +40,22 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	return v1alpha1.OutcomeTransformed, "", nil
 }
 
-// afterUnclear finds out by a live read whether a change took place whose answer was lost. It is never sent again: the next run does
-// that, if the object still matches.
+// afterUnclear finds out by a live read whether a change took place whose answer was lost.
 func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch map[string]any, lost error) (v1alpha1.OutcomeResult, string, error) {
-	body, err := a.read(ctx, o)
-	if isGone(err, o) || isKindGone(err) {
-		return "", "", err
-	}
-	if err != nil {
-		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
-	}
-	live, err := object.New(o.Kind, body)
-	if err != nil {
-		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
-	}
+	live, err := a.Live(ctx, o)
 	switch {
+	case isKindGone(err):
+		return "", "", err
+	case err != nil:
+		return "", "", fmt.Errorf("%s: %w", unknownChange, errors.Join(lost, err))
+	case live == nil:
+		return v1alpha1.OutcomeGone, "", nil
 	case live.UID != o.UID:
 		return v1alpha1.OutcomeReplaced, replaced, nil
-	case live.ResourceVersion == o.ResourceVersion: // it did not take place
-		return "", "", lost
+	case live.ResourceVersion == o.ResourceVersion:
+		return "", "", a.undone(lost)
 	}
-	if holds, err := object.Holds(live, patch); err == nil && holds {
+	if holds, err := object.Holds(*live, patch); err == nil && holds {
 		return v1alpha1.OutcomeTransformed, "", nil
 	}
 	return "", "", fmt.Errorf("%s, because somebody else changed it too: %w", unknownChange, lost)

@@ -79,6 +79,8 @@ const (
 	RestoreUnreadable   Code = "E-RST-002"
 	RestoreIncomplete   Code = "E-RST-003"
 	RestoreNotConfirmed Code = "E-RST-004"
+
+	NotificationNotFound Code = "E-NTF-001"
 )
 
 // codeTable says what each code means.
@@ -132,6 +134,7 @@ func codeTable() [][2]string {
 		{string(RestoreUnreadable), "the copies of a run cannot be read, or are not what the run wrote"},
 		{string(RestoreIncomplete), "something that the run touched is not as it was before"},
 		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
+		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
 		{string(TestNothing), "there is nothing to test in a directory"},
 	}
 }

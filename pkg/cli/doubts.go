@@ -34,7 +34,7 @@ func (r *checked) doubts() {
 		}
 	}
 	for i, notification := range spec.Notifications {
-		if notification.NotificationRef != nil {
+		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
 			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), FieldIgnored,
 				"is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
 		}

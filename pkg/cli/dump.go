@@ -141,6 +141,8 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 		case kind.Resource != resource:
 		case wanted != "":
 			return kind.one(namespace, wanted)
+		case r.URL.Query().Get("fieldSelector") != "": // only the events of objects are asked for so
+			return nil, errNoEvents()
 		default:
 			return kind.list(namespace, r.URL.Query().Get("labelSelector"))
 		}
@@ -162,6 +164,14 @@ func groupVersionOf(path string) (gv schema.GroupVersion, rest []string) {
 
 func notFound(path string) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet, schema.GroupResource{}, "", "the manifests have no "+path, 0, true)
+}
+
+// errNoEvents says that the events of objects are not known, which is not the same as that there are none.
+func errNoEvents() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown,
+		Message: "manifests do not tell which events there are; preview the Cleaner on a cluster",
+	}}
 }
 
 func (k *dumpedKind) one(namespace, wanted string) (io.Reader, error) {

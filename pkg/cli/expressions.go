@@ -34,7 +34,7 @@ func (r *checked) selectors(now time.Time) {
 		if len(spec.MatchConditions) == 0 {
 			continue
 		}
-		if _, err := cel.Compile(spec.MatchConditions); err != nil {
+		if _, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...); err != nil {
 			for _, err := range unjoined(err) {
 				r.condition(field, err.Error())
 			}

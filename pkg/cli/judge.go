@@ -55,7 +55,7 @@ func (t *trial) ask(ctx context.Context, i int, o *testObject, v *verdict) {
 	case matches:
 		v.matches, v.because = true, said(selectorName+" selects it", message)
 	default:
-		v.refusals = append(v.refusals, selectorName+": "+t.explain(ctx, spec, o, scope))
+		v.refusals = append(v.refusals, selectorName+": "+t.explain(ctx, i, o, scope))
 	}
 }
 
@@ -116,7 +116,8 @@ func (t *trial) selectsNamespace(text, namespace string) bool {
 }
 
 // explain finds the first part of a selector that refuses an object, by asking for each part alone.
-func (t *trial) explain(ctx context.Context, spec v1alpha1.ResourceSelector, o *testObject, scope selector.Scope) string {
+func (t *trial) explain(ctx context.Context, of int, o *testObject, scope selector.Scope) string {
+	spec := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[of]
 	if !scope.Contains(o.Namespace) {
 		return t.explainNamespace(spec, o)
 	}
@@ -140,15 +141,18 @@ func (t *trial) explain(ctx context.Context, spec v1alpha1.ResourceSelector, o *
 		}
 		return fmt.Sprintf("minAgeSeconds (%d): it is %s old", *spec.MinAgeSeconds, t.now.Sub(o.Created).Round(time.Second))
 	}
+	data, err := t.selectors[of].Data(ctx, o.Object)
+	if err != nil {
+		return err.Error()
+	}
 	for i, condition := range spec.MatchConditions {
-		program, err := cel.Compile([]v1alpha1.MatchCondition{condition})
-		if err == nil && t.refuses(ctx, anything, selector.Judge{Conditions: program.NewRun(t.now)}, o) {
+		if t.isFalse(ctx, condition, o, data, cel.InputsOf(&spec)) {
 			return fmt.Sprintf("matchConditions[%d] (%s) is false: %s", i, condition.Name, condition.Expression)
 		}
 	}
 	t.explaining.Store(true)
 	defer t.explaining.Store(false)
-	match, err := t.session.Evaluate(ctx, spec.Evaluate+tellAnyway, o.Object)
+	match, err := t.session.EvaluateWith(ctx, spec.Evaluate+tellAnyway, o.Object, data)
 	if err != nil {
 		return "evaluate returned matching=false"
 	}
@@ -164,6 +168,15 @@ do
     return {matching = true, message = result.message}
   end
 end`
+
+func (t *trial) isFalse(ctx context.Context, condition v1alpha1.MatchCondition, o *testObject, data object.JSON, inputs []cel.Input) bool {
+	program, err := cel.Compile([]v1alpha1.MatchCondition{condition}, inputs...)
+	if err != nil {
+		return false
+	}
+	holds, _, err := program.NewRun(t.now).EvaluateWith(ctx, o.Object, data)
+	return err == nil && !holds
+}
 
 // refuses asks for one part of a selector.
 func (t *trial) refuses(ctx context.Context, part v1alpha1.ResourceSelector, judge selector.Judge, o *testObject) bool {

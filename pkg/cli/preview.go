@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -159,3 +160,15 @@ func (i instant) Now() time.Time { return time.Time(i) }
 
 // Since implements clock.PassiveClock.
 func (i instant) Since(t time.Time) time.Duration { return time.Time(i).Sub(t) }
+
+// standing is that clock where one is asked for that has timers too, which a preview does not use.
+type standing struct {
+	clock.RealClock
+	instant
+}
+
+// Now implements clock.PassiveClock.
+func (s standing) Now() time.Time { return s.instant.Now() }
+
+// Since implements clock.PassiveClock.
+func (s standing) Since(t time.Time) time.Duration { return s.instant.Since(t) }

@@ -263,3 +263,14 @@ func TestPreviewWithoutACluster(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Where the copies would be kept is the operator's matter: a preview keeps none.
+func TestPreviewOfCopiesOnAVolume(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageVolume}
+		c.Spec.ResourcePolicySet.ResourceSelectors[0].MatchConditions = []v1alpha1.MatchCondition{{Name: "named", Expression: "object.metadata.name == 'a'"}}
+	})
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
+}

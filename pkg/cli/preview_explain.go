@@ -118,7 +118,7 @@ func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, now time.T
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		judge := selector.Judge{Script: spec.Evaluate, Session: session}
 		if len(spec.MatchConditions) > 0 {
-			program, err := cel.Compile(spec.MatchConditions)
+			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -81,6 +82,7 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
 	}
 	j.tellIdentity(cleaner)
+	j.tellAlong(cleaner, found, result)
 	switch {
 	case found.Incomplete != nil:
 		j.fails(j.conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
@@ -100,6 +102,22 @@ func (j *previewJob) tellIdentity(cleaner *v1alpha1.Cleaner) {
 		return
 	}
 	j.note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
+}
+
+// tellAlong says what a delete would take along.
+func (j *previewJob) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result previewResult) {
+	if found.Action != v1alpha1.ActionDelete || result.WouldAct == 0 {
+		return
+	}
+	var kinds []object.Kind
+	for _, item := range found.Items {
+		if item.Result == v1alpha1.OutcomePlanned {
+			kinds = append(kinds, item.Kind)
+		}
+	}
+	if along := guard.Along(kinds, cleaner.Spec.DeleteOptions); along != "" {
+		j.note("%s", along)
+	}
 }
 
 // fails notes that the command exits with a code; an error counts more than a partial view.

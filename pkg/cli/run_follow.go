@@ -36,6 +36,8 @@ type follower struct {
 	last map[string]bool
 	// run is the CleanerRun's name, once it is known.
 	run string
+	// whileSuspended is whether it goes on although the Cleaner is suspended.
+	whileSuspended bool
 	// phase says what is waited for.
 	phase string
 	// answered is whether the operator is seen to do something about it.
@@ -79,6 +81,7 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	f.phase = "run " + f.run + " is going on"
 	switch {
 	case status.ActiveRun != nil && status.ActiveRun.Name == f.run:
+		f.whileSuspended = status.ActiveRun.WhileSuspended
 		return false, nil
 	case status.LastRun != nil && status.LastRun.Name == f.run, status.ActiveRun != nil:
 		return true, nil
@@ -121,9 +124,16 @@ func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) e
 	seen := make(chan sighting)
 	go func() { defer close(seen); api.look(ctx, o.clock(), f.cleaner, seen) }()
 	unanswered := o.clock().After(answerPatience)
+	var howFar chan *runProgress
 	for {
 		progress.begin(f.phase, false)
+		if f.run != "" && howFar == nil && o.progress != progressNone {
+			howFar = make(chan *runProgress)
+			go o.lookAtRun(ctx, api, f.run, howFar)
+		}
 		select {
+		case now := <-howFar:
+			progress.came(now)
 		case <-unanswered:
 			unanswered = nil
 			if !f.answered {
@@ -157,9 +167,10 @@ func (o *runOptions) tellUnanswered() {
 
 // left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
 func (o *runOptions) left(parent context.Context, f *follower) error {
-	state, code, hint := "the run "+f.run+" goes on", RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" --watch"
+	state, code, hint := "the run "+f.run+" goes on", RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
 	if f.run == "" {
-		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch"
+		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+
+			"to take it back: kubectl annotate cleaner "+f.cleaner+" "+v1alpha1.RunRequestedAtAnnotation+"-"
 		if !f.answered {
 			code = RunNotAnswered
 		}

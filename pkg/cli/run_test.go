@@ -70,10 +70,13 @@ func (o *operator) runName() string { return v1alpha1.RunName(o.cleaner.Name, no
 
 // begin takes the request up.
 func begin(o *operator) {
-	o.status(func(c *v1alpha1.Cleaner) {
-		c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
-		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerManual}
-	})
+	o.status(func(c *v1alpha1.Cleaner) { taken(c, o.runName()) })
+}
+
+// taken is a Cleaner whose request was taken up.
+func taken(c *v1alpha1.Cleaner, run string) {
+	c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
+	c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerManual}
 }
 
 // end writes the record, and ends the run.
@@ -330,11 +333,11 @@ func TestRunUnanswered(t *testing.T) {
 	got := s.call(ctx, edit, "run", c.Name, "--wait", "--progress=none")
 	s.wants(got, ExitInterrupted, "", asked+
 		"note: the operator has not taken the request up yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
-		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch\nerror: interrupted\n")
+		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
 	got = s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "300ms")
 	s.wants(got, ExitError, "", asked+
 		"error: the run did not end within 300ms (--timeout); the request stands, and the run begins as soon as the operator takes it up\n"+
-		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch   [E-RUN-002]\n")
+		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-   [E-RUN-002]\n")
 }
 
 func TestRunTimeoutWhileItGoesOn(t *testing.T) {
@@ -343,7 +346,7 @@ func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 	s.answer(c, begin)
 	got := s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "2s")
 	s.wants(got, ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
-		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS --watch   [E-RUN-005]\n")
+		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
 func TestRunUsage(t *testing.T) {

@@ -29,8 +29,13 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	if n := record.Status.ObjectsOmitted; n > 0 {
 		o.note("%s not listed: the record has no room for %s", grouped(n, "more object")+" "+plural(n, "is", "are"), plural(n, "it", "them"))
 	}
-	for _, undelivered := range record.Status.Undelivered {
-		o.note("a notification was not delivered: %s", oneLine(undelivered))
+	for _, n := range record.Status.Notifications {
+		switch {
+		case n.State == v1alpha1.NotificationFailed:
+			o.note("notification %s (%s) was not delivered: %s", oneLine(n.Name), n.Type, oneLine(n.Message))
+		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
+			o.note("notification %s (%s) could not be delivered yet: %s", oneLine(n.Name), n.Type, oneLine(n.Message))
+		}
 	}
 	took := ""
 	if record.Status.Duration != nil {

@@ -159,3 +159,31 @@ func TestNothingIsLeft(t *testing.T) {
 	call(t.Context(), t, "", nil, "test", "testdata/test")
 	goleak.VerifyNone(t, before)
 }
+
+// TestTestDoesNotJudgeWithoutEvents: files hold no events, which is not the same as that there are none.
+func TestTestDoesNotJudgeWithoutEvents(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"cleaner.yaml": `apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: quiet}
+spec:
+  schedule: "0 3 * * *"
+  action: Scan
+  resourcePolicySet:
+    resourceSelectors:
+    - {group: "", version: v1, kind: ConfigMap, includeEvents: true, matchConditions: [{name: quiet, expression: size(events) == 0}]}
+`,
+		"matching.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := call(t.Context(), t, "", nil, "test", dir)
+	const want = "should match, but could not be judged"
+	const why = "resourceSelectors[0]: includeEvents: there is no cluster here whose events could be read; try the Cleaner with kubectl cleaner preview"
+	if got.code != 1 || !strings.Contains(got.out, want) || !strings.Contains(got.out, why) {
+		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}

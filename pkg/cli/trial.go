@@ -45,7 +45,7 @@ func (t *trial) run(ctx context.Context) error {
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		judge := selector.Judge{Script: spec.Evaluate, Session: t.session}
 		if len(spec.MatchConditions) > 0 {
-			program, err := cel.Compile(spec.MatchConditions)
+			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {
 				return err
 			}

@@ -6,18 +6,17 @@
 //
 // The bookkeeping is that of client-go's workqueue: a name that is submitted is dirty; a dirty name waits in the queue,
 // unless it is in progress, in which case it is queued again when it is done. So a name never runs twice at once, and
-// submitting it while it runs makes it run once more. Nothing polls: workers sleep until the queue wakes them.
+// submitting it while it runs makes it run once more. Nothing polls: workers sleep until the queue wakes them. The queue is
+// not the workqueue itself, because it is fair in a way of its own: see queue.
 package executor
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 )
 
@@ -36,6 +35,8 @@ type Request struct {
 	Manual bool
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
+	// Pace is how long the last run of the name took.
+	Pace Pace
 }
 
 // RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was.
@@ -56,12 +57,15 @@ type Executor[R any] struct {
 	run      RunFunc[R]
 	finished func(name string)
 	clock    clock.PassiveClock
-	queue    workqueue.TypedInterface[string]
 
 	mu sync.Mutex
-	// dirty are the requests that no worker has taken yet. A name in the queue without a request here was cancelled.
-	dirty map[string]Request
-	// inProgress are the runs that a worker is carrying out.
+	// wake says that something may have come within a worker's reach.
+	wake  *sync.Cond
+	queue queue
+	// dirty are the requests that no worker has taken yet. What is in the queue and not here was cancelled.
+	dirty map[string]ticket
+	// taken are the names that a worker has, and inProgress the runs that it is carrying out.
+	taken      map[string]struct{}
 	inProgress map[string]progress
 	// results are how runs ended. A result stays until the name is submitted again, so that reading it is idempotent.
 	results map[string]Result[R]
@@ -76,13 +80,15 @@ type progress struct {
 
 // New returns an executor that calls finished, from the worker, after the result of each run can be read.
 func New[R any](workers int, run RunFunc[R], finished func(name string), clk clock.PassiveClock) *Executor[R] {
-	return &Executor[R]{
+	e := &Executor[R]{
 		workers: workers, run: run, finished: finished, clock: clk,
-		queue:      workqueue.NewTyped[string](),
-		dirty:      map[string]Request{},
+		dirty:      map[string]ticket{},
+		taken:      map[string]struct{}{},
 		inProgress: map[string]progress{},
 		results:    map[string]Result[R]{},
 	}
+	e.wake = sync.NewCond(&e.mu)
+	return e
 }
 
 // NeedLeaderElection says that only the leader runs anything.
@@ -113,7 +119,7 @@ func (e *Executor[R]) stop() {
 	for _, p := range e.inProgress {
 		p.cancel(ErrStopping)
 	}
-	e.queue.ShutDown()
+	e.wake.Broadcast()
 }
 
 // Submit asks for a run. A request that still waits for the same name is replaced; the result of its last run is dropped.
@@ -123,9 +129,12 @@ func (e *Executor[R]) Submit(request Request) {
 	if e.stopped {
 		return
 	}
-	e.dirty[request.Name] = request
+	waits, again := e.dirty[request.Name]
+	e.dirty[request.Name] = ticket{request, waits.number}
 	delete(e.results, request.Name)
-	e.queue.Add(request.Name)
+	if _, taken := e.taken[request.Name]; !again && !taken {
+		e.enqueue(e.dirty[request.Name])
+	}
 }
 
 // Cancel takes back a request that waits, and cancels the context of a run in progress with the given cause.
@@ -150,7 +159,7 @@ func (e *Executor[R]) Forget(name string, cause error) {
 func (e *Executor[R]) Keep(name, owner string, cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if request, ok := e.dirty[name]; ok && request.Owner != owner {
+	if waits, ok := e.dirty[name]; ok && waits.request.Owner != owner {
 		delete(e.dirty, name)
 	}
 	if p, ok := e.inProgress[name]; ok && p.request.Owner != owner {
@@ -168,8 +177,8 @@ func (e *Executor[R]) Active(name string) (Request, bool) {
 	if p, ok := e.inProgress[name]; ok {
 		return p.request, true
 	}
-	request, ok := e.dirty[name]
-	return request, ok
+	waits, ok := e.dirty[name]
+	return waits.request, ok
 }
 
 // Result returns how the last run of the name ended, if it ended since its last Submit.
@@ -191,56 +200,4 @@ func (e *Executor[R]) Overdue(limit time.Duration) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// work carries out the next run. It returns false when there will be none.
-func (e *Executor[R]) work(base context.Context) bool {
-	name, shutDown := e.queue.Get()
-	if shutDown {
-		return false
-	}
-	defer e.queue.Done(name)
-	ctx, request, ok := e.begin(base, name)
-	if !ok {
-		return true
-	}
-	result := e.call(ctx, request)
-	e.end(name, result)
-	e.finished(name)
-	return true
-}
-
-func (e *Executor[R]) begin(base context.Context, name string) (context.Context, Request, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	request, ok := e.dirty[name]
-	if !ok {
-		return nil, Request{}, false
-	}
-	delete(e.dirty, name)
-	ctx, cancel := context.WithCancelCause(base)
-	e.inProgress[name] = progress{request: request, started: e.clock.Now(), cancel: cancel}
-	return ctx, request, true
-}
-
-func (e *Executor[R]) end(name string, result Result[R]) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.inProgress[name].cancel(nil)
-	delete(e.inProgress, name)
-	if _, again := e.dirty[name]; !again {
-		e.results[name] = result
-	}
-}
-
-// call turns a panic of the run into that run's failure.
-func (e *Executor[R]) call(ctx context.Context, request Request) (result Result[R]) {
-	result.Request = request
-	defer func() {
-		if r := recover(); r != nil {
-			result.Err = fmt.Errorf("the run panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	result.Value = e.run(ctx, request)
-	return result
 }

@@ -87,9 +87,16 @@ func (s *stage) onFinished(name string) {
 	s.finished = append(s.finished, name)
 }
 
-// submit asks for a run of the name, due so many seconds after the epoch.
+// submit asks for a run of the name, which is known to be quick, due so many seconds after the epoch.
 func (s *stage) submit(name string, nominal int64) {
-	s.Submit(Request{Name: name, Nominal: time.Unix(nominal, 0)})
+	s.Submit(Request{Name: name, Nominal: time.Unix(nominal, 0), Pace: PaceQuick})
+}
+
+// submitAt asks for runs of names of a pace.
+func (s *stage) submitAt(pace Pace, names ...string) {
+	for _, name := range names {
+		s.Submit(Request{Name: name, Pace: pace})
+	}
 }
 
 // look returns the runs that began since the last look, by name.

@@ -50,6 +50,14 @@ func BlastRadius(limit *v1alpha1.BlastRadiusLimit, matched, total int64) error {
 	return nil
 }
 
+// MaxActions returns an error when a run would act on more objects than the operator lets any run; a limit of 0 is none.
+func MaxActions(limit, objects int) error {
+	if limit == 0 || objects <= limit {
+		return nil
+	}
+	return fmt.Errorf("the run would act on %d objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if all of them are meant, raise the flag", objects, limit)
+}
+
 // share writes a percentage with as many digits as it takes not to look like the limit that it exceeds.
 func share(matched, total, limit int64) string {
 	value := float64(matched) * 100 / float64(total)

@@ -61,11 +61,14 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 			metadata.Annotations[v1alpha1.RestoredFromAnnotation], confirmation(o)), nil
 	case namespace != nil && namespace.Annotations[v1alpha1.ProtectAnnotation] == "true":
 		return fmt.Sprintf("namespace %s is annotated %s: \"true\"", o.Namespace, v1alpha1.ProtectAnnotation), nil
-	case group == "" && o.Kind.Kind == "PersistentVolume":
+	case ReadsBody(group, o.Kind.Kind):
 		return claimed(o)
 	}
 	return "", nil
 }
+
+// ReadsBody reports whether Reason looks at more of the objects of a kind than their metadata.
+func ReadsBody(group, kind string) bool { return group == "" && kind == "PersistentVolume" }
 
 // confirmation is the command by which a user lets Cleaners touch an object that was brought back.
 func confirmation(o object.Object) string {

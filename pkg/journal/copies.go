@@ -248,9 +248,9 @@ func (c *copies) wayOut(err error) error {
 		where = fmt.Sprintf("copies are kept in the S3 bucket that Secret %s/%s names (--s3-secret), and those of Secrets in Secrets of that namespace; rollback.storage may name another place",
 			c.journal.namespace, c.journal.Places.S3Secret)
 	}
-	return fmt.Errorf("%w; %s", err, where)
+	return &copyFault{fmt.Errorf("%w; %s", err, where)}
 }
 
 func (c *copies) storeWayOut(err error) error {
-	return fmt.Errorf("%w; storeResourcePath asks for files below %s (--copies-path), which must be there, writable and have room; remove storeResourcePath if they are not needed", err, c.journal.Places.CopiesPath)
+	return &copyFault{fmt.Errorf("%w; storeResourcePath asks for files below %s (--copies-path), which must be there, writable and have room; remove storeResourcePath if they are not needed", err, c.journal.Places.CopiesPath)}
 }

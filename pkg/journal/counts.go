@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -82,7 +81,7 @@ func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]core
 	}
 	var first corev1.ConfigMap
 	err := j.client.Get(ctx, client.ObjectKey{Namespace: j.namespace, Name: countsName(cleaner, 0)}, &first)
-	if apierrors.IsNotFound(err) {
+	if object.IsAbsent(err, countsName(cleaner, 0)) {
 		return shards, nil
 	}
 	if err == nil && !holdsCounts(&first) {

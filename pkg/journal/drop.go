@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -52,7 +51,7 @@ func (j *Journal) dropFiles(ctx context.Context, run *v1alpha1.CleanerRun) error
 		}
 		return nil
 	})
-	if apierrors.IsNotFound(err) {
+	if errors.Is(err, ErrNoPart) {
 		return nil // the parts are deleted after the files
 	}
 	if err != nil {

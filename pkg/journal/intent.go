@@ -45,8 +45,6 @@ type Intent struct {
 	Message         string    `json:"message,omitempty"`
 	// Patch is what a Transform sends.
 	Patch map[string]any `json:"patch,omitempty"`
-	// Copied is true when there is a copy.
-	Copied bool `json:"copied,omitempty"`
 }
 
 // Object is the identity of the victim, without its bytes.
@@ -61,11 +59,11 @@ func (i *Intent) kind() object.Kind {
 	}
 }
 
-func intentOf(v Victim, copied bool) Intent {
+func intentOf(v Victim) Intent {
 	return Intent{
 		Group: v.Kind.Group, Version: v.Kind.Version, Kind: v.Kind.Kind, Resource: v.Kind.Resource,
 		Namespace: v.Namespace, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
-		Message: v.Message, Patch: v.Patch, Copied: copied,
+		Message: v.Message, Patch: v.Patch,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 var (
@@ -54,7 +56,7 @@ func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal 
 
 // Begin creates the record of a run, which is the lock that makes it happen once. When the record is there already, begun
 // is what it says: a final phase means that the run has happened, Executing that it was cut off while it touched things,
-// anything else that it touched nothing yet and may be carried out under this record.
+// anything else that it touched nothing yet and may be carried out under this record. Then its start is that of the record.
 func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
 	run := &v1alpha1.CleanerRun{
 		ObjectMeta: metav1.ObjectMeta{
@@ -76,27 +78,32 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 	if run == nil || run.Spec.CleanerUID != cleaner.UID {
 		return nil, ErrOtherCleaner
 	}
+	if run.Status.StartTime == nil {
+		run.Status.StartTime = ptr.To(run.CreationTimestamp)
+	}
 	return run, nil
 }
 
 // Find reads a record. It is nil when there is none.
 func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
-	var run v1alpha1.CleanerRun
-	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &run)
-	if apierrors.IsNotFound(err) {
+	run, err := j.read(ctx, name)
+	if object.IsAbsent(err, name) {
 		return nil, nil
 	}
-	return &run, wrap("reading CleanerRun "+name, err)
+	return run, wrap("reading CleanerRun "+name, err)
 }
 
 // Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
 // process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end. One that somebody
 // deleted is not written again.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
-	status := run.Status
-	err := j.client.Status().Update(ctx, run)
+	status, name := run.Status, run.Name
+	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
-		err = j.client.Get(ctx, client.ObjectKeyFromObject(run), run)
+		var found *v1alpha1.CleanerRun
+		if found, err = j.read(ctx, name); err == nil {
+			found.DeepCopyInto(run)
+		}
 		switch live := run.Status; {
 		case err != nil, isWritten(&live, &status):
 		case live.Phase != was || live.Recoveries != status.Recoveries:
@@ -106,19 +113,22 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 				status.Copies.Dropped = live.Copies.Dropped // by a sweep
 			}
 			run.Status = status
-			err = j.client.Status().Update(ctx, run)
+			err = j.changeStatus(ctx, run)
 		}
 	}
 	run.Status = status // also when the server's answer was not decoded
 	if errors.Is(err, ErrTaken) {
 		run.Status.Phase = was
 	}
-	return wrap("writing CleanerRun "+run.Name, client.IgnoreNotFound(err))
+	if object.IsAbsent(err, name) {
+		return nil
+	}
+	return wrap("writing CleanerRun "+name, err)
 }
 
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.
 func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
-	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && live.Notified == status.Notified && live.CompletionTime != nil &&
+	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
 		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
@@ -137,7 +147,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	var errs []error
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if !run.Status.Phase.Final() || holdsCopies(run) {
+		if !run.Status.Phase.Final() || holdsCopies(run) || isUntold(run, j.clock.Now()) {
 			continue
 		}
 		left := &bad
@@ -155,7 +165,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
 	now := metav1.NewTime(j.clock.Now())
 	run.Status.Phase, run.Status.Reason, run.Status.Message = phase, reason, message
-	run.Status.CompletionTime = &now
+	run.Status.CompletionTime, run.Status.Progress = &now, nil
 	if run.Status.StartTime != nil {
 		run.Status.Duration = &metav1.Duration{Duration: now.Sub(run.Status.StartTime.Time).Round(time.Millisecond)}
 	}

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -30,6 +29,8 @@ const (
 	// saveAfter is after how many outcomes, and saveEvery after how long, they are saved while a run goes on.
 	saveAfter = 100
 	saveEvery = time.Second
+	// conflictTries is how often a record is written that somebody else changes all the while.
+	conflictTries = 5
 )
 
 // Ledger is what a run that touches objects keeps of them: its intent, the copies, and the outcomes as they come. It is safe for
@@ -97,7 +98,7 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 		if err := l.copies.add(ctx, v); err != nil {
 			return err
 		}
-		if err := intent.add(ctx, intentOf(v, l.copies.keeps(v.Object))); err != nil {
+		if err := intent.add(ctx, intentOf(v)); err != nil {
 			return err
 		}
 	}
@@ -123,39 +124,40 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	begin := func() error {
 		describe()
 		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
-		err := j.changeStatus(ctx, run)
-		run.Status.StartTime = start // the server's answer has whole seconds, and the run's duration is measured from here
-		return err
+		return j.changeStatus(ctx, run)
 	}
 	err := begin()
-	if err == nil {
-		return nil
+	for tries := 1; err != nil; tries++ {
+		live, readErr := j.readBegun(ctx, run)
+		switch {
+		case readErr != nil && apierrors.IsConflict(err):
+			return errors.Join(err, readErr)
+		case readErr != nil:
+			return errors.Join(errUnclear, err, readErr)
+		case live.UID != run.UID:
+			return ErrGone
+		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == run.Status.Intent.Attempt:
+			run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
+			return nil
+		case live.Status.Phase != "":
+			live.DeepCopyInto(run)
+			return ErrTaken
+		case !apierrors.IsConflict(err) && tries == 1:
+			return err
+		case !apierrors.IsConflict(err), tries == conflictTries:
+			return errors.Join(errUnclear, err)
+		}
+		run.ObjectMeta = live.ObjectMeta // something else changed in the record, such as a label or the progress
+		err = begin()
 	}
-	attempt := run.Status.Intent.Attempt
+	return nil
+}
+
+// readBegun reads the record after a write whose success is in doubt, also when the run was stopped.
+func (j *Journal) readBegun(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.CleanerRun, error) {
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
-	var live v1alpha1.CleanerRun
-	if readErr := j.client.Get(reading, client.ObjectKeyFromObject(run), &live); readErr != nil {
-		if apierrors.IsConflict(err) {
-			return errors.Join(err, readErr)
-		}
-		return errors.Join(errUnclear, err, readErr)
-	}
-	switch {
-	case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == attempt:
-		run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
-		return nil
-	case live.Status.Phase != "":
-		live.DeepCopyInto(run)
-		return ErrTaken
-	case !apierrors.IsConflict(err):
-		return err
-	}
-	run.ObjectMeta = live.ObjectMeta
-	if err = begin(); err != nil { // something else changed in the record, such as a label
-		err = errors.Join(errUnclear, err)
-	}
-	return err
+	return j.read(reading, run.Name)
 }
 
 // dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
@@ -188,8 +190,8 @@ func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
 // extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
 func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		var live v1alpha1.CleanerRun
-		if err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
+		live, err := j.read(ctx, run.Name)
+		if err != nil {
 			return err
 		}
 		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
@@ -197,8 +199,7 @@ func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c 
 		}
 		kept := c.kept()
 		live.Status.Copies = kept
-		err := j.changeStatus(ctx, &live)
-		if err == nil {
+		if err = j.changeStatus(ctx, live); err == nil {
 			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
 		}
 		return err

@@ -14,7 +14,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -114,7 +113,7 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 	if resourceVersion == "" {
 		err = j.create(ctx, part)
 	} else {
-		err = j.client.Update(ctx, part)
+		err = j.update(ctx, part)
 	}
 	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 		return part.ResourceVersion, err
@@ -128,16 +127,15 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 		return "", errors.Join(err, holdErr)
 	}
 	part.ResourceVersion = stored.ResourceVersion
-	err = j.client.Update(ctx, part)
+	err = j.update(ctx, part)
 	return part.ResourceVersion, err
 }
 
 // holds finds out whether the run is still this operator's to carry out.
 func (j *Journal) holds(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	var live v1alpha1.CleanerRun
-	err := j.client.Get(ctx, client.ObjectKeyFromObject(run), &live)
+	live, err := j.read(ctx, run.Name)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && live.UID != run.UID:
+	case object.IsAbsent(err, run.Name), err == nil && live.UID != run.UID:
 		return ErrGone
 	case err != nil:
 		return wrap("reading CleanerRun "+run.Name, err)

@@ -6,6 +6,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,12 +15,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // partKey is the key of a part in its Secret.
 const partKey = "part.gz"
 
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=projectsveltos,verbs=get;list;create;update;delete
+
+// ErrNoPart says that what a run wrote down is not there, by the API server's word.
+var ErrNoPart = errors.New("it is not there")
 
 // Parts reads what runs wrote down in parts: it needs the right to get the Secrets of the operator's namespace.
 type Parts struct {
@@ -47,7 +52,14 @@ func (p *Parts) secret(ctx context.Context, run *v1alpha1.CleanerRun, stream str
 	var secret corev1.Secret
 	intent := run.Status.Intent
 	key := client.ObjectKey{Namespace: intent.Namespace, Name: partName(run, intent.Attempt, stream, n)}
-	if err := p.client.Get(ctx, key, &secret); err != nil {
+	err := p.client.Get(ctx, key, &secret)
+	switch {
+	case object.IsAbsent(err, key.Name):
+		err = fmt.Errorf("%w: %w", ErrNoPart, err)
+	case err == nil && (secret.Name != key.Name || secret.UID == ""):
+		err = errUnproved
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading part %d of the %s of run %s (Secret %s): %w", n, stream, run.Name, key, err)
 	}
 	return &secret, nil

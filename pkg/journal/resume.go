@@ -5,6 +5,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -14,12 +15,23 @@ import (
 // TakeOver makes this operator the one that carries an executing run out: the one that did before cannot write to the record, nor
 // outcomes, any more. With ErrTaken somebody else was faster.
 func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	run.Status.Recoveries++
-	err := j.changeStatus(ctx, run)
-	if apierrors.IsConflict(err) {
-		return ErrTaken
+	before := run.Status.Recoveries
+	for range conflictTries {
+		run.Status.Recoveries, run.Status.Progress = before+1, nil
+		if err := j.changeStatus(ctx, run); !apierrors.IsConflict(err) {
+			return wrap("taking over CleanerRun "+run.Name, err)
+		}
+		// It may be but the progress that the one before wrote last.
+		live, err := j.read(ctx, run.Name)
+		if err != nil {
+			return wrap("taking over CleanerRun "+run.Name, err)
+		}
+		if live.UID != run.UID || live.Status.Recoveries != before || live.Status.Phase != v1alpha1.RunExecuting {
+			break
+		}
+		live.DeepCopyInto(run)
 	}
-	return wrap("taking over CleanerRun "+run.Name, err)
+	return ErrTaken
 }
 
 // Resume opens the ledger of a run that was taken over: what the run was going to touch, and what is known to have become of it,
@@ -34,7 +46,7 @@ func (j *Journal) Resume(ctx context.Context, run *v1alpha1.CleanerRun) (*Ledger
 	known := map[int]SavedOutcome{}
 	for n := range l.parts {
 		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if apierrors.IsNotFound(err) {
+		if errors.Is(err, ErrNoPart) {
 			continue // none was saved yet
 		}
 		if err != nil {
@@ -61,7 +73,7 @@ func ReadOutcomes(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) (
 	}
 	for n := range newOutcomeParts(int(run.Status.Intent.Objects)) {
 		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if apierrors.IsNotFound(err) {
+		if errors.Is(err, ErrNoPart) {
 			continue
 		}
 		if err != nil {

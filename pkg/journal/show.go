@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -44,7 +43,7 @@ func (j *Journal) showCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run
 func (j *Journal) shown(ctx context.Context, name string) ([]v1alpha1.ResourceInfo, error) {
 	var report v1alpha1.Report
 	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &report)
-	if apierrors.IsNotFound(err) {
+	if object.IsAbsent(err, name) {
 		return nil, nil
 	}
 	return slices.DeleteFunc(report.Spec.ResourceInfo, func(info v1alpha1.ResourceInfo) bool { return len(info.FullResource) == 0 }),

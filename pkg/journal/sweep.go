@@ -23,10 +23,25 @@ const DefaultMaxCopiesBytes = 256 << 20
 // runsPerPage is how many CleanerRuns are read at once. One has at most half a MiB.
 const runsPerPage = 100
 
+// Leftovers are runs that somebody has to look after.
+type Leftovers struct {
+	// Unfinished have no end yet; Untold have ended, and still have something to tell.
+	Unfinished, Untold []v1alpha1.CleanerRun
+	// Copies are what is kept. Nil when not all records could be looked through.
+	Copies *KeptCopies
+}
+
+// KeptCopies is how many copies there are, and how much they take, compressed, in bytes.
+type KeptCopies struct{ Objects, Bytes int64 }
+
+func (k *KeptCopies) add(run *v1alpha1.CleanerRun) {
+	k.Objects += run.Status.Copies.Objects
+	k.Bytes += run.Status.Copies.Bytes
+}
+
 // Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are gone when
-// they hold nothing any more. It returns the runs that have no end yet. find returns a Cleaner as it is now; nil when it is
-// gone.
-func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) (unfinished []v1alpha1.CleanerRun, err error) {
+// they hold nothing any more.
+func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, err error) {
 	var kept []v1alpha1.CleanerRun
 	var errs []error
 	var wrong error
@@ -36,33 +51,49 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64, find func(name stri
 		}
 		switch {
 		case !run.Status.Phase.Final():
-			unfinished = append(unfinished, *run)
+			left.Unfinished = append(left.Unfinished, *run)
+			return
+		case run.HasPendingNotifications(): // also when it is too late for them: that is to be said
+			left.Untold = append(left.Untold, *withoutObjects(run))
+			if !holdsCopies(run) {
+				return
+			}
+		}
+		switch {
 		case wrong != nil:
 		case !holdsCopies(run):
-			errs = append(errs, j.dropOrphan(ctx, run, find))
+			errs = append(errs, j.dropOrphan(ctx, run))
 		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
 			errs = append(errs, j.drop(ctx, run, "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)))
 		default:
-			run.Status.Objects = nil // not needed, and large
-			kept = append(kept, *run)
+			kept = append(kept, *withoutObjects(run))
 		}
 	})
 	errs = append(errs, err)
 	if wrong != nil {
-		return unfinished, errors.Join(append(errs, fmt.Errorf("no copies are dropped: %w", wrong))...)
+		return left, errors.Join(append(errs, fmt.Errorf("no copies are dropped: %w", wrong))...)
 	}
 	slices.SortFunc(kept, func(a, b v1alpha1.CleanerRun) int { // newest first
 		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
 	})
-	var size int64
+	copies := &KeptCopies{}
 	for i := range kept {
-		if bytes := kept[i].Status.Copies.Bytes; size+bytes <= maxBytes {
-			size += bytes
+		if copies.Bytes+kept[i].Status.Copies.Bytes <= maxBytes {
+			copies.add(&kept[i])
 			continue
 		}
 		errs = append(errs, j.drop(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
 	}
-	return unfinished, errors.Join(errs...)
+	if err == nil {
+		left.Copies = copies
+	}
+	return left, errors.Join(errs...)
+}
+
+// withoutObjects leaves out what is not needed of a run, and large.
+func withoutObjects(run *v1alpha1.CleanerRun) *v1alpha1.CleanerRun {
+	run.Status.Objects = nil
+	return run
 }
 
 func (j *Journal) eachRun(ctx context.Context, each func(*v1alpha1.CleanerRun)) error {
@@ -81,17 +112,25 @@ func (j *Journal) eachRun(ctx context.Context, each func(*v1alpha1.CleanerRun)) 
 	}
 }
 
+// untoldFor is for how long a record is kept for what it still has to tell.
+const untoldFor = 24 * time.Hour
+
+// isUntold reports whether a record is kept because something of it is still to be told.
+func isUntold(run *v1alpha1.CleanerRun, now time.Time) bool {
+	return run.HasPendingNotifications() && (run.Status.CompletionTime == nil || now.Sub(run.Status.CompletionTime.Time) < untoldFor)
+}
+
 // holdsCopies reports whether a run's copies are still kept.
 func holdsCopies(run *v1alpha1.CleanerRun) bool {
 	return run.Status.Copies != nil && run.Status.Copies.Dropped == ""
 }
 
 // dropOrphan deletes the record of a Cleaner that is gone.
-func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun, find func(name string, uid types.UID) (*v1alpha1.Cleaner, error)) error {
+func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	if len(run.OwnerReferences) > 0 {
 		return nil // it goes with its Cleaner
 	}
-	cleaner, err := find(run.Spec.Cleaner, run.Spec.CleanerUID)
+	cleaner, err := j.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil || cleaner != nil {
 		return err
 	}

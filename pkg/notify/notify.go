@@ -3,10 +3,18 @@
 
 // Package notify tells people, on the channels they chose, what a run did. A channel that fails never fails the run or
 // another channel.
+//
+// Every message is made from the Cleaner and the record of the run alone, so that it can be made again after a restart: report
+// puts into words what happened, each channel's file renders that for its service, and call is how all of them reach it.
 package notify
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -16,9 +24,83 @@ import (
 type Message struct {
 	Cleaner *v1alpha1.Cleaner
 	Run     *v1alpha1.CleanerRun
-	// Outcomes are all the objects of the run, those too that the record had no room for.
+	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at them.
 	Outcomes []object.Outcome
 }
 
 // Channel delivers a message, or says why it could not.
 type Channel func(ctx context.Context, message Message) error
+
+// Settings are what the Secret of a notification holds.
+type Settings struct {
+	// Secret is its namespace and name, as errors write it: "team-a/slack".
+	Secret string
+	Keys   map[string][]byte
+}
+
+// Send delivers a message by the settings. The error is an *Error, and holds nothing of what the Secret does.
+type Send func(ctx context.Context, settings Settings, message Message) error
+
+// New returns what delivers messages of a type. It is nil for a type that needs no Secret, or that nobody knows.
+func (s *Sender) New(kind v1alpha1.NotificationType) Send {
+	channel, ok := channelOf(kind)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context, settings Settings, message Message) error {
+		values, err := channel.read(settings)
+		if err == nil {
+			err = s.deliver(ctx, channel, values, message)
+		}
+		if err == nil {
+			return nil
+		}
+		return values.redact(err)
+	}
+}
+
+// deliver sends one message. The libraries of the services see answers that anybody may have written: if one panics, the message has
+// failed.
+func (s *Sender) deliver(ctx context.Context, channel channel, values values, message Message) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text := values.mask(fmt.Sprint(p))
+			klog.FromContext(ctx).Info("A notification panicked", "panic", text, "stack", values.mask(string(debug.Stack())))
+			err = &Error{Reason: "a fault of KubeCleaner; please report it with the operator's log", Permanent: true}
+		}
+	}()
+	return channel.send(ctx, &call{sender: s}, values, newReport(message, values.hide))
+}
+
+// channelOf returns the channel of a type.
+func channelOf(kind v1alpha1.NotificationType) (channel, bool) {
+	switch kind {
+	case v1alpha1.NotificationSlack:
+		return slackChannel(), true
+	case v1alpha1.NotificationWebex:
+		return webexChannel(), true
+	case v1alpha1.NotificationDiscord:
+		return discordChannel(), true
+	case v1alpha1.NotificationTeams:
+		return teamsChannel(), true
+	case v1alpha1.NotificationTelegram:
+		return telegramChannel(), true
+	case v1alpha1.NotificationSMTP:
+		return smtpChannel(), true
+	case v1alpha1.NotificationWebhook:
+		return webhookChannel(), true
+	}
+	return channel{}, false
+}
+
+// Told are the outcomes that the record lists, without the objects' bytes.
+func (m Message) Told() []object.Outcome {
+	outcomes := make([]object.Outcome, 0, len(m.Run.Status.Objects))
+	for _, entry := range m.Run.Status.Objects {
+		outcome := object.Outcome{Result: entry.Outcome, Detail: entry.Reason}
+		outcome.Kind.GroupVersionKind = schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
+		outcome.Namespace, outcome.Name, outcome.UID, outcome.Message = entry.Namespace, entry.Name, entry.UID, entry.Message
+		outcomes = append(outcomes, outcome)
+	}
+	return outcomes
+}

@@ -33,7 +33,7 @@ type ListMeta struct {
 //
 // A response that is not one whole list is an error, even if only its last byte is missing (io.ErrUnexpectedEOF) or one
 // byte too many follows: a cut list never looks like a short one. So is an item of more than 8 MiB, and text that is not UTF-8.
-// Errors of r and of each are returned, wrapped or as they are.
+// Errors of r and of each are returned, wrapped or as they are; those of r are io.ErrUnexpectedEOF as well.
 func ScanList(r io.Reader, each func(raw []byte) error) (ListMeta, error) {
 	source := &boundedReader{r: r}
 	// Names need not be unique inside items: whoever reads an item takes the last of two.
@@ -198,7 +198,16 @@ func (s *listScan) fault(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the response ended in the middle of the list: %w", io.ErrUnexpectedEOF)
 	case failed != nil && !errors.Is(failed, io.EOF):
-		return fmt.Errorf("the response broke off: %w", failed)
+		return fmt.Errorf("the response broke off: %w", brokenOff{failed})
 	}
 	return fmt.Errorf("the response is not well-formed JSON: %w", err)
 }
+
+// brokenOff is how a connection says that it broke. HTTP/1.1 and HTTP/2, and each kind of network, have words of their own for it.
+type brokenOff struct{ error }
+
+// Unwrap gives the connection's own words.
+func (b brokenOff) Unwrap() error { return b.error }
+
+// Is makes all of them alike.
+func (brokenOff) Is(target error) bool { return target == io.ErrUnexpectedEOF }

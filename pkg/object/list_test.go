@@ -148,7 +148,7 @@ func TestScanListNamesTheFaultOfTheConnection(t *testing.T) {
 			if how == "alone" {
 				r = io.MultiReader(strings.NewReader(whole[:n]), broken)
 			}
-			if _, _, err := scanFrom(r); !errors.Is(err, fault) || !strings.Contains(err.Error(), "the response broke off: connection reset") {
+			if _, _, err := scanFrom(r); !errors.Is(err, fault) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "the response broke off: connection reset") {
 				t.Errorf("after %q, %s: %v", whole[:n], how, err)
 			}
 		}

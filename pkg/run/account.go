@@ -4,6 +4,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -46,11 +48,21 @@ type identity struct {
 
 // identity is that of the account or, without one, the operator's own.
 func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error) {
-	if account == nil {
-		return identity{r.Reader, r.Actor}, nil
+	reader, actor, name := r.Reader, r.Actor, ""
+	if account != nil {
+		var err error
+		if reader, actor, err = r.As(*account); err != nil {
+			return identity{}, err
+		}
+		name = account.Username()
 	}
-	reader, actor, err := r.As(*account)
-	return identity{reader, actor}, err
+	// Another operator has the run: nothing is sent for it any more.
+	taken := func(err error) bool { return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) }
+	who := identity{reader: reader.Sharing(r.Lists, name)}
+	if actor != nil { // a preview has none
+		who.actor = actor.ForRun(r.Clock, taken)
+	}
+	return who, nil
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +

@@ -15,6 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -38,6 +39,10 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if stopped := context.Cause(ctx); len(intended.victims) == 0 || stopped != nil {
 		return untouched(outcomes, stopped), nil
 	}
+	if r.tooMany(plan, intended.victims) {
+		return notActed(outcomes), nil
+	}
+	plan.progress.enter(metrics.StageRecord, len(intended.victims))
 	ledger, err := r.Journal.Intend(ctx, cleaner, record, plan.considered, outcomes, intended.victims)
 	switch {
 	case err != nil && ledger != nil:
@@ -48,25 +53,33 @@ func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1a
 	if err := r.protect(ctx, plan); err != nil { // once more, after the intent
 		return r.settleLedger(ctx, ledger, intended, notActed(outcomes)), err
 	}
+	plan.progress.enter(metrics.StageAct, len(intended.victims))
+	all := &one{runner: r, cleaner: cleaner, record: record, expressions: expressions, plan: plan, ledger: ledger}
+	plan.stopped = all.act(ctx, intended, outcomes)
+	if errors.Is(plan.stopped, journal.ErrTaken) {
+		return outcomes, plan.stopped
+	}
+	return r.settleLedger(ctx, ledger, intended, untouched(outcomes, plan.stopped)), nil
+}
+
+// act deals with each victim, and returns why it did not come to all.
+func (o *one) act(ctx context.Context, intended intended, outcomes []object.Outcome) error {
 	acting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	workqueue.ParallelizeUntil(acting, parallel, len(intended.victims), func(i int) {
-		n := intended.places[i]
-		one := &one{runner: r, cleaner: cleaner, record: record, expressions: expressions, plan: plan, ledger: ledger, victim: intended.victims[i]}
-		outcomes[n] = one.act(acting, plan.verdicts[n])
+		n, one := intended.places[i], *o
+		one.victim = intended.victims[i]
+		outcomes[n] = one.actOn(acting, o.plan.verdicts[n])
 		err := outcomes[n].Err
 		if outcomes[n].Result != v1alpha1.OutcomePlanned {
-			err = guarded(acting, func() error { return ledger.Record(acting, i, outcomes[n]) })
+			o.plan.progress.did()
+			err = guarded(acting, func() error { return o.ledger.Record(acting, i, outcomes[n]) })
 		}
 		if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
 			stop(err)
 		}
 	})
-	if err := context.Cause(acting); errors.Is(err, journal.ErrTaken) {
-		return outcomes, err
-	}
-	plan.stopped = context.Cause(acting)
-	return r.settleLedger(ctx, ledger, intended, untouched(outcomes, plan.stopped)), nil
+	return context.Cause(acting)
 }
 
 // intended are the verdicts that are going to be carried out: each victim, and its place among the verdicts.
@@ -110,6 +123,12 @@ func (r *Runner) intend(ctx context.Context, record *v1alpha1.CleanerRun, expres
 		result.places = append(result.places, i)
 	}
 	return result
+}
+
+// tooMany reports whether the run would act on more objects than the operator lets any run.
+func (r *Runner) tooMany(plan *plan, victims []journal.Victim) bool {
+	plan.limit = guard.MaxActions(r.MaxActions, len(victims))
+	return plan.limit != nil
 }
 
 // settleLedger saves what became of every victim.

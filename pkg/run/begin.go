@@ -58,12 +58,13 @@ func (r *Runner) takeOver(ctx context.Context, cleaner *v1alpha1.Cleaner, begun,
 	case begun.Status.Phase == v1alpha1.RunExecuting:
 		r.Recover(ctx, begun, cleaner, "")
 	case !same:
-		ended := r.end(ctx, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
+		ended := r.end(ctx, cleaner, begun, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed,
 			"The operator went away before the run touched anything, and the Cleaner or the operator's --dry-run has changed since; the next run goes by that.")
 		if !ended {
 			return journal.ErrTaken
 		}
-	default:
+		r.tell(ctx, cleaner, begun, nil)
+	case begun.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil: // else its time counts from the first try
 		begun.Status.StartTime = wanted.Status.StartTime
 	}
 	return nil
@@ -74,6 +75,9 @@ func (r *Runner) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, 
 	var cleaner v1alpha1.Cleaner
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: request.Cleaner}, &cleaner); err != nil {
 		return nil, fmt.Errorf("reading Cleaner %s: %w", request.Cleaner, err)
+	}
+	if cleaner.Name != request.Cleaner || cleaner.UID == "" {
+		return nil, fmt.Errorf("reading Cleaner %s: the answer is not an API server's: is there something between the operator and the API server?", request.Cleaner)
 	}
 	switch late := r.Clock.Since(request.Nominal); {
 	case request.UID != "" && request.UID != cleaner.UID:
@@ -90,7 +94,7 @@ func (r *Runner) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, 
 func (r *Runner) lateButBegun(ctx context.Context, cleaner *v1alpha1.Cleaner, request Request, late time.Duration) (*v1alpha1.Cleaner, error) {
 	record, err := r.Journal.Find(ctx, v1alpha1.RunName(request.Cleaner, request.Nominal))
 	if err == nil && record == nil {
-		err = fmt.Errorf("it is %s late, which startingDeadlineSeconds (%d) does not allow; were all workers busy (--worker-number)?",
+		err = fmt.Errorf("it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
 			late.Round(time.Second), *cleaner.Spec.StartingDeadlineSeconds)
 	}
 	return cleaner, err

@@ -24,7 +24,11 @@ import (
 // plan is what a run decided before it touches anything.
 type plan struct {
 	// who reads and acts.
-	who        identity
+	who identity
+	// expressions are what it judges and changes objects with.
+	expressions *expressions
+	// progress is told how the run goes.
+	progress   *progress
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
@@ -43,13 +47,15 @@ type plan struct {
 	namespaces map[string]*metav1.ObjectMeta
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error
+	// aggregateFault says why the aggregated script did not choose.
+	aggregateFault error
 	// clock says why ages could not be judged; stopped, why the run did not come to all that it was going to touch.
 	clock, stopped error
 }
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
-	plan := &plan{who: who, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
+	plan := &plan{who: who, expressions: expressions, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
@@ -102,6 +108,7 @@ func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err e
 		chosen = nil
 	case plan.aggregated:
 		if chosen, err = expressions.pick(ctx, plan.candidates); err != nil {
+			plan.aggregateFault = err
 			return err
 		}
 	}

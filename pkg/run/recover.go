@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -26,7 +26,7 @@ import (
 // now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
 	err := guarded(ctx, func() error {
-		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
+		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, tells: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
 		return nil
 	})
 	if err != nil { // it is taken over again
@@ -46,6 +46,8 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	if cleaner != nil && rest.closing == "" {
 		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.wrongClock(), r.tooLate(cleaner, record))
 	}
+	ctx, stop := rest.limit(ctx)
+	defer stop()
 	who, fault := r.identity(record.Spec.ServiceAccountRef)
 	ledger, intents, known, err := r.resume(ctx, record)
 	if err != nil && mayPass(err) {
@@ -53,13 +55,16 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		return
 	}
 	if err = errors.Join(fault, err); err != nil {
-		r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
+		r.endAndTell(ctx, rest.tells, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
 			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
 			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
 		return
 	}
-	rest.who = who
+	rest.who, rest.progress = who, r.startProgress(ctx, record, metrics.StageAct, len(intents))
+	defer rest.progress.end()
 	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
+	rest.progress.stop()
+	rest.progress.enter(metrics.StageRecord, 0)
 	if err != nil {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
@@ -67,47 +72,36 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	r.flush(ctx, ledger)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
-	if !r.end(ctx, record, phase, reason, message) {
+	switch unsaved := r.close(ctx, rest.tells, record, phase, reason, message); {
+	case unsaved == nil:
+		r.Metrics.ObjectsHandled(record, tally(outcomes))
+	case errors.Is(unsaved, journal.ErrTaken):
 		return
 	}
-	for _, outcome := range outcomes {
-		r.Metrics.ObjectHandled(record, outcome.Kind.Group, outcome.Kind.Kind, outcome.Result)
-	}
-	if cleaner != nil {
-		r.tell(ctx, cleaner, record, outcomes)
-	}
+	rest.progress.enter(metrics.StageTell, 0)
+	r.tell(ctx, rest.tells, record, outcomes)
 }
 
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
+	ctx, cancel := r.limit(forCleaner(ctx, record.Spec.Cleaner), MaxDuration, &deadlineError{MaxDuration})
+	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
 		return
 	}
-	r.end(ctx, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
-}
-
-// tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
-func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
-	deadline := record.Spec.NominalTime.Add(MaxDuration)
-	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
-		deadline = next.Time
-	}
-	switch {
-	case cleaner.Spec.ResourcePolicySet.AggregatedSelection != "": // an object that did not change may be in use by now
-		return "what was judged together with other objects must be judged again; the next run does"
-	case r.Clock.Now().Before(deadline):
-		return ""
-	}
-	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
+	r.end(ctx, nil, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
 }
 
 // remainder is what is left of a run that was cut off.
 type remainder struct {
-	runner  *Runner
-	who     identity
-	cleaner *v1alpha1.Cleaner
-	record  *v1alpha1.CleanerRun
+	runner   *Runner
+	who      identity
+	progress *progress
+	cleaner  *v1alpha1.Cleaner
+	record   *v1alpha1.CleanerRun
+	// tells is the Cleaner by whose notifications the end is told. Nil when it is gone.
+	tells *v1alpha1.Cleaner
 	// cause is the beginning of a sentence: why the run was cut off.
 	cause string
 	// failed is true when it was by a fault of the operator's.
@@ -115,6 +109,8 @@ type remainder struct {
 	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
 	closing    string
 	closingErr error
+	// late is set when that is because the run took too long.
+	late       *deadlineError
 	namespaces map[string]*metav1.ObjectMeta
 }
 
@@ -125,24 +121,12 @@ func (m *remainder) outcome(intent *journal.Intent, result v1alpha1.OutcomeResul
 	}
 }
 
-func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Outcome {
-	outcome := (&remainder{}).outcome(intent, saved.Outcome, saved.Reason)
-	if saved.Message != "" {
-		outcome.Message = saved.Message
-	}
-	return outcome
-}
-
 // settle finds out what became of a victim, and deals with it if nothing did.
 func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
 	live, err := m.who.actor.Live(ctx, intent.Object())
 	switch {
 	case err != nil:
-		outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
-		if outcome.Result == v1alpha1.OutcomeFailed {
-			outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
-		}
-		return outcome
+		return m.unread(ctx, intent, err)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
 		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
@@ -194,6 +178,9 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
 		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
 	}
+	if m.record.Spec.Action != v1alpha1.ActionDelete {
+		return action.Failed(verdict, noSuchAction(m.record))
+	}
 	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
 }
 
@@ -229,6 +216,9 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	} else if m.closingErr != nil {
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
 	}
+	if m.late != nil && left {
+		what += "; " + m.late.wayOut()
+	}
 	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	if m.failed {
@@ -243,7 +233,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
 			phase = v1alpha1.RunInterrupted
 			if reason != v1alpha1.ReasonForbidden {
-				reason = reasonFor(outcomes[i].Err, v1alpha1.ReasonFailed)
+				reason = reasonFor(outcomes[i].Err, m.stopReason())
 			}
 		}
 	}

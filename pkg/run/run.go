@@ -8,7 +8,7 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -30,16 +30,12 @@ import (
 )
 
 const (
-	// MaxDuration is after how long a run is stopped before its next object.
-	MaxDuration = time.Hour
 	// recordTimeout bounds the writing of a record, also of a run that was stopped; recordRetry is the time between two tries.
 	recordTimeout = 10 * time.Second
 	recordRetry   = time.Second
 	// notifyTimeout bounds the delivery of one notification.
 	notifyTimeout = 10 * time.Second
 )
-
-var errTooLong = fmt.Errorf("the run took longer than %s", MaxDuration)
 
 // Runner carries out runs with what it is given.
 type Runner struct {
@@ -52,16 +48,24 @@ type Runner struct {
 	As      As
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
+	// Lists are those that runs read together. Nil when each run reads its own.
+	Lists *selector.Lists
 	// Event is the channel of notifications of type Event.
-	Event      notify.Channel
+	Event notify.Channel
+	// Notify sends the notifications of the types that need a Secret.
+	Notify *notify.Sender
+	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
+	Outbox     func(*v1alpha1.CleanerRun)
 	Protection guard.Protection
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
-	Clock   clock.PassiveClock
+	Clock   clock.WithTickerAndDelayedExecution
 	// CheckClock says what is wrong with the Clock: then a run touches nothing. Nil when nothing can be known of that.
 	CheckClock func() error
 	// DryRun makes every run a Scan.
 	DryRun bool
+	// MaxActions is how many objects a run may act on: one that would act on more touches nothing. Zero means any number.
+	MaxActions int
 	// RequireServiceAccount refuses the Cleaners that name no ServiceAccount.
 	RequireServiceAccount bool
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
@@ -79,29 +83,32 @@ type Request struct {
 	Trigger v1alpha1.RunTrigger
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
+	// Pace is what the last run says of how long the Cleaner's scripts take.
+	Pace sandbox.Pace
 }
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
-	ctx, cancel := context.WithTimeoutCause(ctx, MaxDuration, errTooLong)
+	ctx, cancel := r.limit(forCleaner(ctx, request.Cleaner), MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
+	defer r.Lists.Enter()()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it
 		return begun
 	}
 	record = begun
+	ctx, cancel = r.limitRun(ctx, cleaner, record)
+	defer cancel()
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", cleaner.Name, "run", record.Name))
 	klog.FromContext(ctx).Info("Run started", "action", record.Spec.Action, "trigger", request.Trigger)
-	defer r.recoverRun(ctx, record)
+	defer r.recoverRun(ctx, cleaner, record)
 	r.carryOut(ctx, cleaner, record, request)
 	return record
 }
 
 func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, request Request) {
 	stop := func(phase v1alpha1.RunPhase, reason, message string) {
-		if r.end(ctx, record, phase, reason, message) {
-			r.tell(ctx, cleaner, record, nil)
-		}
+		r.endAndTell(ctx, cleaner, record, phase, reason, message)
 	}
 	if lacks := r.lacksAccount(record.Spec.ServiceAccountRef); lacks != "" {
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonServiceAccountRequired, "Nothing was read or touched: "+lacks)
@@ -116,14 +123,31 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
-	expressions, err := r.prepare(ctx, cleaner)
-	if err != nil {
+	expressions, err := r.prepare(ctx, cleaner, request.Pace)
+	if err == nil {
+		defer expressions.close()
+	}
+	switch stopped := context.Cause(ctx); {
+	case err != nil && stopped != nil && errors.Is(stopped, r.Stopping):
+		return // the next leader carries the run out
+	case stopped != nil && (err != nil || stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded):
+		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began"))
+		return
+	case err != nil:
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
 		return
 	}
-	defer expressions.close()
+	r.carryOutStages(ctx, cleaner, record, who, expressions)
+}
 
-	plan := r.read(ctx, cleaner, who, expressions, selector.Observer{})
+// carryOutStages is what a run does that may begin.
+func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, who identity, expressions *expressions) {
+	progress := r.startProgress(ctx, record, metrics.StageList, 0)
+	defer progress.end()
+	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
+	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
+	plan.progress = progress
+	progress.enter(metrics.StageJudge, 0)
 	r.judge(ctx, cleaner, record, expressions, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
@@ -132,32 +156,45 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	if errors.Is(err, journal.ErrTaken) {
 		return
 	}
-	if r.record(ctx, record, plan, outcomes, err) {
+	progress.stop()
+	progress.enter(metrics.StageRecord, 0)
+	if r.record(ctx, cleaner, record, plan, outcomes, err) {
+		progress.enter(metrics.StageTell, 0)
 		r.tell(ctx, cleaner, record, outcomes)
 	}
 }
 
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
-func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner) (*expressions, error) {
+func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sandbox.Pace) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
-	if r.Journal != nil { // a preview copies nothing
-		problems = append(problems, r.Journal.CopyProblems(cleaner)...)
-	}
-	if err = errors.Join(append(problems, err)...); err != nil {
+	if err = errors.Join(slices.Concat(problems, r.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
 	if selectsSecrets(cleaner) {
-		return open(cleaner, r.Scripts, r.Clock.Now(), nil) // what is printed may hold their values
+		return open(cleaner, r.Scripts, r.Clock.Now(), pace, nil) // what is printed may hold their values
 	}
-	return open(cleaner, r.Scripts, r.Clock.Now(), func(line string) { log.V(1).Info("Script printed", "line", line) })
+	return open(cleaner, r.Scripts, r.Clock.Now(), pace, func(line string) { log.V(1).Info("Script printed", "line", line) })
 }
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.
-func (r *Runner) end(ctx context.Context, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
+func (r *Runner) end(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) bool {
+	return !errors.Is(r.close(ctx, cleaner, record, phase, reason, message), journal.ErrTaken)
+}
+
+// close ends the record and writes it, and returns why it could not be written.
+func (r *Runner) close(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) error {
 	was := record.Status.Phase
 	r.Journal.End(record, phase, reason, message)
-	return !errors.Is(r.save(ctx, record, was), journal.ErrTaken)
+	record.Status.Notifications = due(cleaner, record)
+	return r.save(ctx, record, was)
+}
+
+// endAndTell is end for a run that has no outcomes but those in its record.
+func (r *Runner) endAndTell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
+	if r.end(ctx, cleaner, record, phase, reason, message) {
+		r.tell(ctx, cleaner, record, notify.Message{Run: record}.Told())
+	}
 }
 
 // flush saves the outcomes, also when the run was stopped.

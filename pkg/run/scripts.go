@@ -27,7 +27,9 @@ import (
 type expressions struct {
 	cleaner    *v1alpha1.Cleaner
 	conditions []*cel.Run // nil where a selector has none
-	session    *sandbox.Session
+	// metadataOnly says for which selectors the objects' metadata is all that is needed. Nil is none.
+	metadataOnly []bool
+	session      *sandbox.Session
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
@@ -42,7 +44,7 @@ type expressions struct {
 
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, printed func(line string)) (*expressions, error) {
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace sandbox.Pace, printed func(line string)) (*expressions, error) {
 	var errs []error
 	programs, err := conditions(cleaner)
 	errs = append(errs, err)
@@ -53,7 +55,7 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, printed 
 	}
 	e := &expressions{
 		cleaner: cleaner, patch: patch, messages: map[types.UID]string{},
-		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Print: printed}),
+		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Pace: pace, Print: printed}),
 	}
 	for _, program := range programs {
 		var run *cel.Run
@@ -75,6 +77,7 @@ func (e *expressions) judge(i int) selector.Judge {
 	return selector.Judge{
 		Conditions: e.conditions[i],
 		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
+		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
 	}
 }
 
@@ -140,7 +143,7 @@ func conditions(cleaner *v1alpha1.Cleaner) ([]*cel.Program, error) {
 		var program *cel.Program
 		if len(sel.MatchConditions) > 0 {
 			var err error
-			if program, err = cel.Compile(sel.MatchConditions); err != nil {
+			if program, err = cel.Compile(sel.MatchConditions, cel.InputsOf(&sel)...); err != nil {
 				errs = append(errs, inField(fmt.Sprintf("resourceSelectors[%d].", i), err)...)
 			}
 		}

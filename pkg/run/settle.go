@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -26,7 +27,7 @@ const lookTimeout = 20 * time.Second
 func (r *Runner) resume(ctx context.Context, record *v1alpha1.CleanerRun) (ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome, err error) {
 	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
 		ledger, intents, known, err = r.Journal.Resume(ctx, record)
-		return err == nil || apierrors.IsNotFound(err), nil
+		return err == nil || errors.Is(err, journal.ErrNoPart), nil
 	})
 	return ledger, intents, known, err
 }
@@ -53,19 +54,17 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		acting, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		workqueue.ParallelizeUntil(acting, parallel, len(intents), func(i int) {
-			if saved, ok := known[i]; ok {
+			if saved, ok := known[i]; ok && outcomes[i].Result == "" {
 				outcomes[i] = savedOutcome(&intents[i], saved)
+				m.progress.did()
 			}
 			if outcomes[i].Result != "" {
 				return
 			}
-			var outcome object.Outcome
-			if err := guarded(acting, func() error { outcome = m.settle(acting, &intents[i]); return nil }); err != nil {
-				outcome = m.outcome(&intents[i], v1alpha1.OutcomeFailed, err.Error())
-			}
-			err := outcome.Err
-			if !errors.Is(err, journal.ErrTaken) {
+			outcome, err := m.settleOne(acting, &intents[i])
+			if err == nil {
 				outcomes[i] = outcome
+				m.progress.did()
 				err = guarded(acting, func() error { return ledger.Record(acting, i, outcome) })
 			}
 			if errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) {
@@ -84,7 +83,7 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		m.runner.flush(ctx, ledger)
 		return nil, cause
 	}
-	m.closing = cause.Error()
+	m.close(cause)
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if err := pass(looking); errors.Is(err, journal.ErrTaken) {
@@ -97,4 +96,37 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		}
 	}
 	return outcomes, nil
+}
+
+// settleOne finds an outcome for a victim. With an error there is none: the run is another operator's, or it was stopped before
+// anything was sent for this one, which is still to be looked at.
+func (m *remainder) settleOne(ctx context.Context, intent *journal.Intent) (outcome object.Outcome, err error) {
+	if err := guarded(ctx, func() error { outcome = m.settle(ctx, intent); return nil }); err != nil {
+		return m.outcome(intent, v1alpha1.OutcomeFailed, err.Error()), nil
+	}
+	stopped := context.Cause(ctx)
+	if errors.Is(outcome.Err, journal.ErrTaken) || stopped != nil && errors.Is(outcome.Err, stopped) {
+		return object.Outcome{}, outcome.Err
+	}
+	return outcome, nil
+}
+
+func savedOutcome(intent *journal.Intent, saved journal.SavedOutcome) object.Outcome {
+	outcome := (&remainder{}).outcome(intent, saved.Outcome, saved.Reason)
+	if saved.Message != "" {
+		outcome.Message = saved.Message
+	}
+	return outcome
+}
+
+// unread is the outcome of a victim that could not be looked at. When the run was stopped meanwhile there is none yet.
+func (m *remainder) unread(ctx context.Context, intent *journal.Intent, err error) object.Outcome {
+	if stopped := context.Cause(ctx); stopped != nil && mayPass(err) {
+		return object.Outcome{Err: stopped}
+	}
+	outcome := action.Failed(m.outcome(intent, "", "").Verdict, err)
+	if outcome.Result == v1alpha1.OutcomeFailed {
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
+	}
+	return outcome
 }

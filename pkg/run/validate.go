@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,9 +20,9 @@ import (
 // nothing. An error means that the cluster could not be asked.
 func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
-	problems = append(problems, r.Journal.CopyProblems(cleaner)...)
+	homeless := r.copyProblems(cleaner)
 	if lacks := r.lacksAccount(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
-		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(append([]error{errors.New(lacks)}, problems...)...)), nil
+		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
 	}
 	who, fault := r.identity(cleaner.Spec.ServiceAccountRef)
 	if fault != nil {
@@ -50,13 +51,15 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 		}
 		faults = append(faults, err)
 	}
-	reason = v1alpha1.ReasonUnknownKind
-	if len(problems) > 0 {
-		reason = v1alpha1.ReasonInvalidExpression
-	}
-	if all := errors.Join(append(problems, unknown...)...); all != nil {
-		message = oneLine(all)
-		return reason, message, nil
+	if all := errors.Join(slices.Concat(problems, homeless, unknown)...); all != nil {
+		reason = v1alpha1.ReasonUnknownKind
+		switch {
+		case len(problems) > 0:
+			reason = v1alpha1.ReasonInvalidExpression
+		case len(homeless) > 0:
+			reason = v1alpha1.ReasonInvalidStorage
+		}
+		return reason, oneLine(all), nil
 	}
 	fault = errors.Join(faults...)
 	if account := cleaner.Spec.ServiceAccountRef; account != nil && forbidden(fault) {
@@ -65,9 +68,17 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 	return "", "", fault
 }
 
+// copyProblems are those of where the copies are to be kept. A preview copies nothing.
+func (r *Runner) copyProblems(cleaner *v1alpha1.Cleaner) []error {
+	if r.Journal == nil {
+		return nil
+	}
+	return r.Journal.CopyProblems(cleaner)
+}
+
 // checkTypes checks matchConditions against the kind's schema, where the cluster has one.
 func checkTypes(ctx context.Context, reader *selector.Reader, spec v1alpha1.ResourceSelector) (wrong, fault error) {
-	program, _ := cel.Compile(spec.MatchConditions) // what does not compile was said already
+	program, _ := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...) // what does not compile was said already
 	if len(spec.MatchConditions) == 0 || program == nil {
 		return nil, nil
 	}
@@ -75,5 +86,5 @@ func checkTypes(ctx context.Context, reader *selector.Reader, spec v1alpha1.Reso
 	if err != nil || types == nil {
 		return nil, err
 	}
-	return cel.Check(spec.MatchConditions, types), nil
+	return cel.Check(spec.MatchConditions, types, cel.InputsOf(&spec)...), nil
 }

@@ -13,12 +13,13 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// one is one victim in hand.
+// one is one victim in hand, or what all of a run have in common.
 type one struct {
 	runner      *Runner
 	cleaner     *v1alpha1.Cleaner
@@ -29,8 +30,8 @@ type one struct {
 	victim      journal.Victim
 }
 
-// act deletes or changes the object. A panic is this object's failure.
-func (o *one) act(ctx context.Context, verdict object.Verdict) (outcome object.Outcome) {
+// actOn deletes or changes the object. A panic is this object's failure.
+func (o *one) actOn(ctx context.Context, verdict object.Verdict) (outcome object.Outcome) {
 	log := klog.FromContext(ctx).WithValues("kind", verdict.Kind.Kind, "object", objectName(verdict.Object))
 	defer func() {
 		if p := recover(); p != nil {
@@ -44,8 +45,10 @@ func (o *one) act(ctx context.Context, verdict object.Verdict) (outcome object.O
 	case o.record.Spec.Action == v1alpha1.ActionTransform:
 		outcome = o.plan.who.actor.Transform(ctx, verdict, o.victim.Patch, o.again)
 		outcome.Message = cmp.Or(o.expressions.messageOf(verdict.Object), outcome.Message)
-	default:
+	case o.record.Spec.Action == v1alpha1.ActionDelete:
 		outcome = o.plan.who.actor.Delete(ctx, verdict, o.cleaner.Spec.DeleteOptions, o.again)
+	default: // nothing is ever deleted because nothing else was asked for
+		return action.Failed(verdict, noSuchAction(o.record))
 	}
 	stopped := context.Cause(ctx)
 	switch {
@@ -99,4 +102,9 @@ func (o *one) again(ctx context.Context, live object.Object) (object.Verdict, ma
 		}
 	}
 	return next, victim.Patch, o.ledger.CopyAgain(ctx, victim)
+}
+
+// noSuchAction is of a record that asks for nothing that a run can do.
+func noSuchAction(record *v1alpha1.CleanerRun) error {
+	return fmt.Errorf("a fault of KubeCleaner, please report it: the run's action is %q", record.Spec.Action)
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -32,8 +33,9 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		stopped = plan.stopped
 	}
 	switch {
-	case stopped != nil && (plan.incomplete != nil || slices.ContainsFunc(outcomes, interrupted)):
-		return end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, fmt.Sprintf("The run was stopped: %s. %s", stopped, touched))
+	case stopped != nil && (plan.incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
+		return end(v1alpha1.RunInterrupted, stopReason(stopped),
+			fmt.Sprintf("The run was stopped: %s %s", stopWords(stopped, cameTo(plan, outcomes, err)), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
 		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case plan.incomplete != nil:
@@ -56,7 +58,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
 	}
-	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record)+clockWords(plan))
+	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record)+alongWords(record, outcomes)+clockWords(plan))
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
@@ -159,6 +161,21 @@ func muchWords(record *v1alpha1.CleanerRun) string {
 		return ""
 	}
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
+}
+
+// alongWords says what went with the Namespaces that were deleted. Of other kinds, preview tells.
+func alongWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
+	var kinds []object.Kind
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.Kind.Group == "" && o.Kind.Kind == "Namespace" && o.Handled(record.Spec.Action) && record.Spec.Action == v1alpha1.ActionDelete {
+			kinds = append(kinds, o.Kind)
+		}
+	}
+	if along := guard.Along(kinds, nil); along != "" {
+		return " " + along
+	}
+	return ""
 }
 
 func objects(n int64) string {

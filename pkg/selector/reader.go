@@ -10,13 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,19 +24,20 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-const (
-	// listAttempts is how often a list is begun before it is given up, when the server forgets its place (410 Gone) or its
-	// answer breaks off.
-	listAttempts = 3
-)
-
-var errExpired = errors.New("the server could not go on with the list where it had stopped (410)")
-
 // Reader reads the cluster through one REST client.
 type Reader struct {
 	client rest.Interface
 	clock  clock.PassiveClock
+	*known
+	// lists, if any, are those that are read together with others who read as the same account.
+	lists   *Lists
+	account string
+	// inCompany is whether the last list was read together with others.
+	inCompany *atomic.Bool
+}
 
+// known is what was found out about the server.
+type known struct {
 	mu sync.Mutex
 	// largePages is whether the server is one for large pages. Nil when it was not asked yet.
 	largePages *bool
@@ -48,7 +47,7 @@ type Reader struct {
 
 // NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
 func NewReader(client rest.Interface, clk clock.PassiveClock) *Reader {
-	return &Reader{client: client, clock: clk, resolved: map[schema.GroupVersionKind]resolution{}}
+	return &Reader{client: client, clock: clk, known: &known{resolved: map[schema.GroupVersionKind]resolution{}}}
 }
 
 // Scope is where a selector looks: the whole cluster, or these namespaces. No namespaces and not Cluster is nowhere.
@@ -98,7 +97,8 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 	}
 	kind := namespaceKind()
 	var found []string
-	err := r.list(ctx, kind, kind.Path("", ""), selector.String(), func() error { found = nil; return nil }, func(raw []byte) error {
+	query := query{kind: kind, path: kind.Path("", ""), labels: selector.String()}
+	err := r.list(ctx, query, func() error { found = nil; return nil }, func(raw []byte) error {
 		var ns corev1.Namespace
 		if err := json.Unmarshal(raw, &ns); err != nil {
 			return fmt.Errorf("reading a namespace: %w", err)
@@ -115,91 +115,19 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 	return scope, nil
 }
 
-// list hands every object of one collection to each, or fails. When the server forgot where the list was, or broke off,
-// restart is called and the list begins anew, after a break with smaller pages.
-func (r *Reader) list(ctx context.Context, kind object.Kind, path, labelSelector string, restart func() error, each func([]byte) error) error {
-	limit := r.pageSize(ctx)
-	var err error
-	for range listAttempts {
-		if err = restart(); err != nil {
-			break
-		}
-		err = r.listOnce(ctx, path, labelSelector, limit, each)
-		switch {
-		case errors.Is(err, errExpired):
-			continue
-		case errors.Is(err, io.ErrUnexpectedEOF) && ctx.Err() == nil:
-			limit = max(smallPage, limit/4)
-			continue
-		}
-		break
-	}
-	return describe(err, kind, path)
-}
-
-func describe(err error, kind object.Kind, path string) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("listing %s (%s): %w", kind.Kind, path, err)
-}
-
-func (r *Reader) listOnce(ctx context.Context, path, labelSelector string, limit int, each func([]byte) error) error {
-	var first, token string
-	for {
-		meta, err := r.page(ctx, path, labelSelector, limit, token, each)
-		if err != nil {
-			return err
-		}
-		if first == "" {
-			first = meta.ResourceVersion
-		}
-		if meta.ResourceVersion == "" || meta.ResourceVersion != first {
-			return fmt.Errorf("the list is not consistent: one page is of resource version %q, another of %q", first, meta.ResourceVersion)
-		}
-		if meta.Continue == "" {
-			return nil
-		}
-		if meta.Continue == token {
-			return errors.New("the list has no end: the server repeats a page")
-		}
-		token = meta.Continue
-	}
-}
-
-// page reads one page of a consistent list (no resourceVersion means the most recent one).
-func (r *Reader) page(ctx context.Context, path, labelSelector string, limit int, token string, each func([]byte) error) (object.ListMeta, error) {
-	request := r.client.Get().AbsPath(path).Param("limit", strconv.Itoa(limit))
-	if labelSelector != "" {
-		request = request.Param("labelSelector", labelSelector)
-	}
-	if token != "" {
-		request = request.Param("continue", token)
-	}
-	body, err := request.Stream(ctx)
-	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		return object.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
-	}
-	if err != nil {
-		return object.ListMeta{}, err
-	}
-	defer func() { _ = body.Close() }()
-	return object.ScanList(body, each)
-}
-
 // Count returns how many objects of the kind there are in the scope, unfiltered, without reading them.
 func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int64, error) {
 	var total int64
 	for _, path := range scope.paths(kind) {
-		meta, err := r.page(ctx, path, "", 1, "", func([]byte) error { total++; return nil })
+		meta, err := r.page(ctx, query{kind: kind, path: path}, 1, "", func([]byte) error { total++; return nil })
 		if err != nil {
-			return 0, describe(err, kind, path)
+			return 0, query{kind: kind, path: path}.describe(err)
 		}
 		switch {
 		case meta.Remaining != nil:
 			total += *meta.Remaining
 		case meta.Continue != "":
-			return 0, describe(errors.New("the server did not say how many objects there are"), kind, path)
+			return 0, query{kind: kind, path: path}.describe(errors.New("the server did not say how many objects there are"))
 		}
 	}
 	return total, nil
@@ -247,7 +175,7 @@ func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*me
 func (r *Reader) allNamespaces(ctx context.Context) (map[string]*metav1.ObjectMeta, error) {
 	var found map[string]*metav1.ObjectMeta
 	restart := func() error { found = map[string]*metav1.ObjectMeta{}; return nil }
-	err := r.list(ctx, namespaceKind(), namespaceKind().Path("", ""), "", restart, func(raw []byte) error {
+	err := r.list(ctx, query{kind: namespaceKind(), path: namespaceKind().Path("", "")}, restart, func(raw []byte) error {
 		o, err := object.New(namespaceKind(), raw)
 		if err != nil {
 			return err

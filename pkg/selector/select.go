@@ -4,16 +4,14 @@
 package selector
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -27,66 +25,6 @@ type Observer struct {
 	Considered func(kind object.Kind)
 	// Candidate is told each object that matches. Its bytes are valid only during the call.
 	Candidate func(object.Candidate)
-}
-
-// Found collects the candidates of a Cleaner's selectors, each object once, in the order in which they were found.
-type Found struct {
-	// Candidates are what was found so far. Their bytes are without metadata.managedFields, which can be half of an object,
-	// unless Whole is set.
-	Candidates []object.Candidate
-	Whole      bool
-	// Aggregate, if not nil, takes the objects' bytes, for the script that looks at all of them together. The candidates are
-	// then without.
-	Aggregate *sandbox.Aggregate
-	// Observer is told what happens while it happens.
-	Observer Observer
-	// Secrets are the candidates that are Secrets, with their bytes also where Candidates have none: to keep what is in them
-	// out of the script's messages.
-	Secrets []object.Object
-
-	seen   map[types.UID]bool
-	buffer []byte
-}
-
-func (f *Found) add(ctx context.Context, c object.Candidate) error {
-	if f.seen[c.UID] {
-		return nil
-	}
-	if f.seen == nil {
-		f.seen = map[types.UID]bool{}
-	}
-	f.seen[c.UID] = true
-	if f.Observer.Candidate != nil {
-		f.Observer.Candidate(c)
-	}
-	switch {
-	case f.Aggregate == nil && f.Whole:
-		c.Object = c.Clone()
-	case f.Aggregate == nil:
-		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
-		c.Raw = bytes.Clone(f.buffer)
-	default:
-		if c.IsSecret() {
-			f.Secrets = append(f.Secrets, c.Clone())
-		}
-		if err := f.Aggregate.Add(ctx, c.Object); err != nil {
-			return err
-		}
-		c.Raw = nil
-	}
-	f.Candidates = append(f.Candidates, c)
-	return nil
-}
-
-// truncate takes back what a list had found before it began anew.
-func (f *Found) truncate(n int) {
-	for _, c := range f.Candidates[n:] {
-		delete(f.seen, c.UID)
-	}
-	f.Candidates = f.Candidates[:n]
-	if f.Aggregate != nil {
-		f.Aggregate.Truncate(n)
-	}
 }
 
 // Selection is how a selector's reading went.
@@ -111,11 +49,16 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
 		return result
 	}
-	for _, path := range result.Scope.paths(result.Kind) {
+	about := eventPaths(result.Kind, result.Scope)
+	for i, path := range result.Scope.paths(result.Kind) {
+		var events *inputs.Events
+		if events, result.Err = s.readEvents(ctx, about[i], result.Kind); result.Err != nil {
+			return result
+		}
 		c := newCollector(ctx, s, result.Kind, found)
-		err := reader.list(ctx, result.Kind, path, s.labels.String(), func() error { return c.restart(ctx) }, func(raw []byte) error {
-			return c.add(ctx, raw)
-		})
+		c.events = events
+		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly}
+		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
 			err = fault // after a fault of the list, one of the script does not matter
 		}
@@ -148,6 +91,8 @@ type collector struct {
 	waiting      []waiting
 	notEvaluated []notEvaluated
 	failures     int // in a row
+	// events are those of the objects. Nil when nobody wants them.
+	events *inputs.Events
 	// stale is true while what comes back from the script is of a list that began anew.
 	stale bool
 }
@@ -184,7 +129,7 @@ func (c *collector) restart(ctx context.Context) error {
 		return err
 	}
 	c.found.truncate(c.before)
-	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before}
+	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, events: c.events}
 	c.open(ctx)
 	return nil
 }
@@ -212,10 +157,14 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	if c.found.Observer.Considered != nil {
 		c.found.Observer.Considered(c.kind)
 	}
-	hold, because, err := c.selector.conditions(ctx, o)
+	data, err := c.data(o)
+	if err != nil {
+		return c.judged(ctx, o, c.added, false, "", err)
+	}
+	hold, because, err := c.selector.conditions(ctx, o, data)
 	if err == nil && hold && c.stream != nil {
 		c.waiting = append(c.waiting, waiting{c.added, because})
-		return c.stream.Add(ctx, o)
+		return c.stream.AddWith(ctx, o, data)
 	}
 	return c.judged(ctx, o, c.added, hold, because, err)
 }

@@ -27,6 +27,9 @@ type Judge struct {
 	// Script is the source of evaluate, which Session runs. Empty when there is none.
 	Script  string
 	Session *sandbox.Session
+	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and later.
+	// Then no more is asked of the server.
+	MetadataOnly bool
 }
 
 // Selector is one resource selector of a Cleaner, ready to read the cluster.
@@ -40,6 +43,10 @@ type Selector struct {
 	minAge         time.Duration
 	judge          Judge
 	now            time.Time
+	// events is set when the objects' events are wanted.
+	events bool
+	// reader is that of the cluster in which the kind was resolved. Nil before.
+	reader *Reader
 }
 
 // New prepares the selector at the given index of a Cleaner. now is what ages are
@@ -51,6 +58,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 		namespace:      spec.Namespace,
 		excludeDeleted: spec.ExcludeDeleted == nil || *spec.ExcludeDeleted,
 		judge:          judge,
+		events:         spec.WantsEvents(),
 		now:            now,
 	}
 	if spec.MinAgeSeconds != nil {
@@ -102,8 +110,9 @@ func labelSelector(filters []v1alpha1.LabelFilter) (labels.Selector, error) {
 	return all, errors.Join(errs...)
 }
 
-// Resolve finds out what the selector's kind is in this cluster.
+// Resolve finds out what the selector's kind is in this cluster, from which it reads from then on.
 func (s *Selector) Resolve(ctx context.Context, reader *Reader) (object.Kind, error) {
+	s.reader = reader
 	kind, err := reader.Resolve(ctx, s.gvk)
 	if err != nil {
 		return object.Kind{}, err
@@ -124,11 +133,15 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 	if !scope.Contains(o.Namespace) || !s.labels.Matches(labels.Set(metadata.Labels)) || !s.eligible(o) {
 		return false, "", nil
 	}
-	matches, because, err := s.conditions(ctx, o)
+	data, err := s.Data(ctx, o)
+	if err != nil {
+		return false, "", err
+	}
+	matches, because, err := s.conditions(ctx, o, data)
 	if err != nil || !matches || s.judge.Script == "" {
 		return matches, because, err
 	}
-	match, err := s.judge.Session.Evaluate(ctx, s.judge.Script, o)
+	match, err := s.judge.Session.EvaluateWith(ctx, s.judge.Script, o, data)
 	if err != nil {
 		return false, "", masked("evaluate", err, o)
 	}
@@ -143,11 +156,11 @@ func (s *Selector) eligible(o object.Object) bool {
 }
 
 // conditions asks the CEL expressions. Where there are none, they hold.
-func (s *Selector) conditions(ctx context.Context, o object.Object) (hold bool, message string, err error) {
+func (s *Selector) conditions(ctx context.Context, o object.Object, data object.JSON) (hold bool, message string, err error) {
 	if s.judge.Conditions == nil {
 		return true, "", nil
 	}
-	hold, message, err = s.judge.Conditions.Evaluate(ctx, o)
+	hold, message, err = s.judge.Conditions.EvaluateWith(ctx, o, data)
 	if err != nil {
 		return false, "", masked("matchConditions", err, o)
 	}

@@ -25,6 +25,7 @@ import (
 // settings are what to measure. They come from the environment.
 type settings struct {
 	load     load
+	cleaners int // for the measurement with many of them
 	rounds   int
 	only     *regexp.Regexp // variants; nil is all. The floor is always measured.
 	profiles string         // a directory; empty is no profiles

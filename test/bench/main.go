@@ -74,6 +74,9 @@ func benchFromEnvironment(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.only != nil && s.only.String() == manyName {
+		return many(ctx, s.cleaners, s.cleaners/manyShare, os.Stdout)
+	}
 	return bench(ctx, s, os.Stdout)
 }
 
@@ -94,6 +97,7 @@ func fromEnvironment(getenv func(string) string) (settings, error) {
 	var s settings
 	s.load.Pods = number("BENCH_PODS", defaultObjects)
 	s.load.ConfigMaps = number("BENCH_CONFIGMAPS", s.load.Pods)
+	s.cleaners = number("BENCH_CLEANERS", manyCleaners)
 	s.rounds = number("BENCH_ROUNDS", defaultRounds)
 	s.profiles = getenv("BENCH_PROFILES")
 	if text := getenv("BENCH_ONLY"); text != "" {

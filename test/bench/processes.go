@@ -156,6 +156,9 @@ const (
 	statParent = 1
 	statUser   = 11
 	statSystem = 12
+	// Of children that have ended.
+	statChildUser   = 13
+	statChildSystem = 14
 )
 
 // stat reads the fields behind the command's name, which itself may hold anything.
@@ -165,22 +168,29 @@ func stat(pid int) ([]string, error) {
 		return nil, err
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) <= statSystem {
+	if len(fields) <= statChildSystem {
 		return nil, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
 	}
 	return fields, nil
 }
 
 // cpuOf is the CPU time that a process has used so far.
-func cpuOf(pid int) (time.Duration, error) {
+func cpuOf(pid int) (time.Duration, error) { return cpuFrom(pid, statUser, statSystem) }
+
+// cpuOfChildren is the CPU time that those of its children have used that have ended.
+func cpuOfChildren(pid int) (time.Duration, error) {
+	return cpuFrom(pid, statChildUser, statChildSystem)
+}
+
+func cpuFrom(pid, userField, systemField int) (time.Duration, error) {
 	fields, err := stat(pid)
 	if err != nil {
 		return 0, err
 	}
-	user, errUser := strconv.ParseInt(fields[statUser], 10, 64)
-	system, errSystem := strconv.ParseInt(fields[statSystem], 10, 64)
+	user, errUser := strconv.ParseInt(fields[userField], 10, 64)
+	system, errSystem := strconv.ParseInt(fields[systemField], 10, 64)
 	if errUser != nil || errSystem != nil {
-		return 0, fmt.Errorf("/proc/%d/stat: CPU times %q, %q", pid, fields[statUser], fields[statSystem])
+		return 0, fmt.Errorf("/proc/%d/stat: CPU times %q, %q", pid, fields[userField], fields[systemField])
 	}
 	return time.Duration(user+system) * time.Second / ticksPerSecond, nil
 }

@@ -27,6 +27,8 @@ const (
 	manyObjects = 1_000_000
 	// patterns is how many different Pods it has, apart from their identity.
 	patterns = 1000
+	// oneChild is memory for the compiler and one child. A second one, which a longer run may get, would be taken for growth.
+	oneChild = 128 << 20
 	// streamMatches is how many of its Pods match.
 	streamMatches = 1000
 )

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -38,6 +39,8 @@ type variant struct {
 	prepare func(context.Context, rest.Interface) error
 	// stream is how many Pods the streaming server has that the variant works on. Zero is the API server.
 	stream int
+	// scriptMemory is what all children may use. Zero is the default.
+	scriptMemory int64
 }
 
 const (
@@ -48,7 +51,10 @@ const (
 )
 
 // variants are all there are, the floor first.
-func variants() []variant {
+func variants() []variant { return slices.Concat(readers(), actors(), streams()) }
+
+// readers select objects of the API server.
+func readers() []variant {
 	return []variant{
 		{
 			name: floorName, work: pageThrough(floorPage),
@@ -71,6 +77,10 @@ func variants() []variant {
 			proves: "The same condition in CEL, which needs no child.",
 		},
 		{
+			name: "CEL, metadata only", work: judgePods(nameOnly), target: target{ratio: 1.0, memoryMB: 64},
+			proves: "What a Scan saves whose conditions look at nothing but metadata: no more is asked of the API server.",
+		},
+		{
 			name: "typical script", work: judgePods(script("typical")), target: target{ratio: 1.1},
 			proves: "Whether a script of a dozen lines, with annotations, times and containers, is still hidden behind the list.",
 		},
@@ -82,6 +92,12 @@ func variants() []variant {
 			name: "aggregated script", work: findUnused, target: target{ratio: 1.5, memoryMB: 300},
 			proves: "A script that looks at all Pods and ConfigMaps together: its memory, unlike the others', grows with their number.",
 		},
+	}
+}
+
+// actors delete and change them.
+func actors() []variant {
+	return []variant{
 		{
 			name: deleteFloorName, work: deleteOnly, floor: deleteFloorName, prepare: prepareVictims(v1alpha1.ActionDelete),
 			proves: "The least for a client that deletes 5,000 ConfigMaps with preconditions, 16 at a time, and knows which: the row below is to it.",
@@ -98,12 +114,18 @@ func variants() []variant {
 			name: "run with Transform", work: carryOutRun, floor: patchFloorName, target: target{ratio: 1.5}, prepare: prepareVictims(v1alpha1.ActionTransform),
 			proves: "The same for a run that changes a label.",
 		},
+	}
+}
+
+// streams select objects of a server that has any number of them.
+func streams() []variant {
+	return []variant{
 		{
-			name: streamFloorName, work: judgeStream(few), floor: streamFloorName, stream: few,
+			name: streamFloorName, work: judgeStream(few), floor: streamFloorName, stream: few, scriptMemory: oneChild,
 			proves: "A script on 20,000 Pods of a server that makes them up while it sends them, for the memory it takes.",
 		},
 		{
-			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
+			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects, scriptMemory: oneChild,
 			proves: "Whether memory stays the same with fifty times as many: it does not grow with what is looked at, only with what matches.",
 		},
 	}

@@ -82,7 +82,7 @@ func TestYAML(t *testing.T) {
 			var set v1alpha1.ResourcePolicySet
 			strict(t, text, &set)
 			for _, selector := range set.ResourceSelectors {
-				if _, err := cel.Compile(selector.MatchConditions); err != nil {
+				if _, err := cel.Compile(selector.MatchConditions, cel.InputsOf(&selector)...); err != nil {
 					t.Error(err)
 				}
 			}

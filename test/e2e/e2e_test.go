@@ -114,8 +114,12 @@ func samples(t *testing.T) {
 			t.Errorf("the log does not say %q", want)
 		}
 	}
-	if strings.Contains(logs, `"level":"ERROR"`) {
-		t.Errorf("the log has errors:\n%s", logs)
+	for line := range strings.Lines(logs) {
+		// Both replicas create the lease when there is none, and client-go calls it an error of the second.
+		if strings.Contains(line, `"level":"ERROR"`) && !strings.Contains(line, "Error initially creating lease lock") {
+			t.Errorf("the log has errors:\n%s", logs)
+			break
+		}
 	}
 }
 

@@ -281,8 +281,8 @@ func (r faultRun) operate(t *testing.T, w *world, request run.Request, operator 
 	t.Helper()
 	runner, proxy := w.newRunner(t)
 	var counted calls
-	dead := make(chan struct{})
-	die := sync.OnceFunc(func() { close(dead) })
+	dead, die := context.WithCancel(context.Background())
+	defer die()
 	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
 		if operator == 0 && r.dies > 0 && c.Index >= r.dies {
 			die()
@@ -293,11 +293,11 @@ func (r faultRun) operate(t *testing.T, w *world, request run.Request, operator 
 	ended := make(chan struct{})
 	w.running.Go(func() {
 		defer close(ended)
-		runner.Run(context.Background(), request)
+		runner.Run(dead, request)
 	})
 	select {
 	case <-ended:
-	case <-dead: // it goes on trying, for a while, and nobody hears it
+	case <-dead.Done(): // it goes on trying to say so, for a while, and nobody hears it
 	}
 	proxy.Wait()
 	return w.check(t, fmt.Sprintf("after operator %d", operator))

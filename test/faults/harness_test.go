@@ -88,14 +88,14 @@ type site struct {
 	mapper  meta.RESTMapper
 	user    client.Client
 	scripts *sandbox.Pool
-	clock   *testingclock.FakePassiveClock
+	clock   *testingclock.FakeClock
 	// running are the operators, dead ones too.
 	running sync.WaitGroup
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{scheme: runtime.NewScheme(), clock: testingclock.NewFakePassiveClock(time.Now())}
+	s := &site{scheme: runtime.NewScheme(), clock: testingclock.NewFakeClock(time.Now())}
 	must(t, clientgoscheme.AddToScheme(s.scheme))
 	must(t, v1alpha1.AddToScheme(s.scheme))
 	web, err := rest.HTTPClientFor(env.Config)

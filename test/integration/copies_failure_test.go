@@ -236,7 +236,7 @@ func TestLargeCopies(t *testing.T) {
 			s := b.places()
 			count := 200
 			if storage == v1alpha1.StorageSecret {
-				count = 2000
+				count = 400
 			}
 			want := map[string]string{"large": noise(1_000_000)}
 			for i := range count {

@@ -289,7 +289,7 @@ func TestStorageThatTheOperatorDoesNotHave(t *testing.T) {
 			wantRun(t, b.run(cleaner), v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+c.want)
 			b.wantUntouched()
 			reason, message, err := b.runner.Validate(t.Context(), cleaner)
-			if err != nil || reason != v1alpha1.ReasonInvalidExpression || message != c.want {
+			if err != nil || reason != v1alpha1.ReasonInvalidStorage || message != c.want {
 				t.Fatalf("Validate says %q %q %v", reason, message, err)
 			}
 			scan := b.run(b.cleaner(v1alpha1.ActionScan, c.edit)) // which makes no copies

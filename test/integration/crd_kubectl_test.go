@@ -109,8 +109,8 @@ func TestKubectlGet(t *testing.T) {
 		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED SKIPPED FAILED COPIES AGE",
 		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", "0", "1", age)
 	wantTable(t, kubectl(t, "", "get", "clr", record, "-o", "wide"),
-		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED SKIPPED FAILED COPIES AGE TRIGGER DURATION MESSAGE",
-		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", "0", "1", age, "Manual", `\S+s`, `1 of 2 objects matched; 1 deleted\.`)
+		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED SKIPPED FAILED COPIES AGE PROGRESS DONE TOTAL TRIGGER DURATION MESSAGE",
+		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", "0", "1", age, "", "", "", "Manual", `\S+s`, `1 of 2 objects matched; 1 deleted\.`)
 	wantTable(t, kubectl(t, "", "get", "clrep", l.now.Name), "NAME ACTION MESSAGE AGE", name, "Delete", "", age)
 
 	all := kubectl(t, "", "get", "kubecleaner", "-o", "name") // the category has all three kinds

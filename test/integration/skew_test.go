@@ -86,7 +86,7 @@ func TestClockThatIsSetDuringTheRunTouchesNothing(t *testing.T) {
 			b.clock.SetTime(time.Now().Add(test.before))
 			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 				if strings.HasSuffix(r.URL.Path, "/configmaps") {
-					b.clock.SetTime(time.Now().Add(test.after))
+					b.clock.FakePassiveClock.SetTime(time.Now().Add(test.after)) // which no timer goes by
 				}
 				return nil, nil
 			})
@@ -103,7 +103,7 @@ func TestWrongClockDropsNoCopies(t *testing.T) {
 	b.configMap("old")
 	record := b.run(b.cleaner(v1alpha1.ActionDelete))
 	b.clock.SetTime(time.Now().Add(year))
-	s := &controllers.Sweeper{Client: b.live, Journal: b.reconciler.Journal, MaxBytes: 1, Close: b.runner.Close, Busy: func(string) bool { return true }}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Metrics, MaxBytes: 1, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}, Busy: func(string) bool { return true }}
 	if err := s.Sweep(t.Context()); err == nil || err.Error() != "no copies are dropped: "+yearOff {
 		t.Fatalf("the sweep says: %v", err)
 	}

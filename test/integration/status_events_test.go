@@ -129,8 +129,8 @@ func TestNotificationsDelivered(t *testing.T) {
 	l.at(l.first())
 	l.finish()
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted) // a channel never fails the run
-	wantCondition(t, l.now, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonUndelivered,
-		"1 of 1 notifications could not be delivered: CleanerReport (CleanerReport): ", `reports "the-report" is forbidden: User "operator" cannot do that to resource "reports": not for you`)
+	wantCondition(t, l.now, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering,
+		"1 of 1 notifications could not be delivered yet: CleanerReport (CleanerReport): ", `reports "the-report" is forbidden: User "operator" cannot do that to resource "reports": not for you`)
 	b.requests.setMeddle(nil)
 	l.at(l.first().Add(day))
 	l.finish()

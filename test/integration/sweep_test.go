@@ -20,7 +20,7 @@ import (
 func (b *bench) sweep(maxBytes int64) {
 	b.t.Helper()
 	s := &controllers.Sweeper{
-		Client: b.live, Journal: b.reconciler.Journal, MaxBytes: maxBytes, Close: b.runner.Close,
+		Journal: b.reconciler.Journal, Metrics: b.runner.Metrics, MaxBytes: maxBytes, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {},
 		Busy: func(name string) bool { _, busy := b.executor.Active(name); return busy },
 	}
 	must(b.t, s.Sweep(b.t.Context()))

@@ -112,7 +112,7 @@ func TestEventsOnObjectsWithOddNames(t *testing.T) {
 	}
 	slices.Sort(about)
 	if diff := cmp.Diff([]string{"ConfigMap same", "Role odd:Role? #1", "Secret same"}, about); diff != "" {
-		t.Fatalf("Events (-want +got):\n%s\n%v", diff, run.Status.Undelivered)
+		t.Fatalf("Events (-want +got):\n%s\n%v", diff, run.Status.Notifications)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -20,8 +18,7 @@ func TestFieldsThatAreNotHonouredAreRefused(t *testing.T) {
 		"metricSource": func(c *v1alpha1.Cleaner) {
 			selectors(c)[0].MetricSource = &v1alpha1.MetricSource{URL: "http://prometheus"}
 		},
-		"logSource":     func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
-		"includeEvents": func(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(true) },
+		"logSource": func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
 	} {
 		t.Run(field, func(t *testing.T) {
 			c := b.cleaner(v1alpha1.ActionScan)
@@ -39,14 +36,6 @@ func TestFieldsThatAreNotHonouredAreRefused(t *testing.T) {
 				t.Fatalf("Validate says %q %q %v", reason, message, err)
 			}
 		})
-	}
-}
-
-func TestDefaultsOfFieldsThatAreNotHonouredAreAccepted(t *testing.T) {
-	b := newBench(t)
-	c := b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(false) })
-	if got := c.Unsupported(); len(got) != 0 {
-		t.Fatalf("Unsupported is %v", got)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestMetricsAreServedToThoseWhoMayReadThem(t *testing.T) {
 		t.Fatalf("without rights the answer is %d, want 403", code)
 	}
 	code, body := scrape(t, address, token(t, c, "scraper", true))
-	if code != http.StatusOK || !strings.Contains(body, "go_goroutines") {
+	if code != http.StatusOK || !strings.Contains(body, "go_goroutines") || !strings.Contains(body, "kubecleaner_build_info{") {
 		t.Fatalf("with rights the answer is %d: %.200s", code, body)
 	}
 	if code := m.probe("/healthz"); code != http.StatusOK {

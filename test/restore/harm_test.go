@@ -90,6 +90,7 @@ func TestPartOfAnotherRun(t *testing.T) {
 	forged := &forger{Reader: b.user, secrets: map[string]*corev1.Secret{}}
 	var other corev1.Secret
 	must(t, b.user.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name(second)}, &other))
+	other.Name = name(first)
 	forged.secrets[name(first)] = &other
 	if _, err := restore.New(b.raw, journal.NewParts(forged)).Plan(t.Context(), first, restore.Options{}); err == nil || !strings.Contains(err.Error(), "are not what the run wrote") {
 		t.Errorf("got %v", err)

@@ -77,7 +77,7 @@ type bench struct {
 	t         *testing.T
 	user      client.Client
 	raw       rest.Interface
-	clock     *testingclock.FakePassiveClock
+	clock     *testingclock.FakeClock
 	journal   *journal.Journal
 	runner    *run.Runner
 	namespace string
@@ -85,7 +85,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: testingclock.NewFakePassiveClock(time.Now()), namespace: fmt.Sprintf("restore-%d", serial.Add(1))}
+	b := &bench{t: t, clock: testingclock.NewFakeClock(time.Now()), namespace: fmt.Sprintf("restore-%d", serial.Add(1))}
 	b.user, b.raw = clients(t, env.Config)
 	scripts := sandbox.New(sandbox.Config{Command: child})
 	t.Cleanup(scripts.Close)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -213,8 +214,10 @@ func TestStatusAndFinalizersOnRequest(t *testing.T) {
 func TestNotTouched(t *testing.T) {
 	b := newBench(t)
 	secrets := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Resource: "secrets", Namespaced: true}
+	// Not the account default: until it is there, the controller of tokens deletes this one.
+	must(t, b.user.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "robot"}}))
 	token := b.create(secrets, map[string]any{"type": "kubernetes.io/service-account-token", "metadata": map[string]any{
-		"name": "token", "namespace": b.namespace, "annotations": map[string]any{"kubernetes.io/service-account.name": "default"},
+		"name": "token", "namespace": b.namespace, "annotations": map[string]any{"kubernetes.io/service-account.name": "robot"},
 	}})
 	victim := b.configMap("victim", nil)
 	b.configMap("protected", nil, func(m map[string]any) { m["annotations"] = map[string]any{v1alpha1.ProtectAnnotation: "true"} })

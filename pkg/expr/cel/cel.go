@@ -18,7 +18,8 @@ import (
 
 // Program is the compiled conditions of one selector. It is safe for concurrent use.
 type Program struct {
-	conditions []condition
+	conditions   []condition
+	metadataOnly bool
 }
 
 type condition struct {
@@ -29,9 +30,9 @@ type condition struct {
 
 // Compile compiles all conditions. Their types are not checked but where they are plain: object can be anything. The error
 // joins all problems, each with its place, such as "matchConditions[2] (unused): line 1, column 8: undeclared reference to
-// 'objct': objct.spec.x > 1".
-func Compile(conditions []v1alpha1.MatchCondition) (*Program, error) {
-	env, err := newEnv(celgo.Variable("object", celgo.DynType))
+// 'objct': objct.spec.x > 1". The inputs that the selector asks for are variables as well.
+func Compile(conditions []v1alpha1.MatchCondition, inputs ...Input) (*Program, error) {
+	env, err := newEnv(append(variablesOf(inputs), celgo.Variable("object", celgo.DynType))...)
 	if err != nil {
 		return nil, fmt.Errorf("making the CEL environment: %w", err)
 	}
@@ -40,7 +41,7 @@ func Compile(conditions []v1alpha1.MatchCondition) (*Program, error) {
 		return nil, fmt.Errorf("making the CEL environment: %w", err)
 	}
 	options := guard.options()
-	p := &Program{conditions: make([]condition, 0, len(conditions))}
+	p := &Program{conditions: make([]condition, 0, len(conditions)), metadataOnly: true}
 	var errs []error
 	var all sizes
 	for i, spec := range conditions {
@@ -63,6 +64,7 @@ func Compile(conditions []v1alpha1.MatchCondition) (*Program, error) {
 			errs = append(errs, fmt.Errorf("%s: %w", field(i, spec), err))
 			continue
 		}
+		p.metadataOnly = p.metadataOnly && readsMetadataOnly(compiled.NativeRep().Expr())
 		p.conditions = append(p.conditions, condition{
 			name: spec.Name, message: spec.Message, program: program, source: compiled.NativeRep().SourceInfo(),
 		})

@@ -26,9 +26,9 @@ import (
 //
 // Evaluation knows no types: objects are as the API server sent them. So, unlike in a ValidatingAdmissionPolicy, a date and
 // bytes are the texts that they are sent as, and fields have their plain names, also in an index: object.spec["a-b"].
-func Check(conditions []v1alpha1.MatchCondition, schema *spec.Schema) error {
+func Check(conditions []v1alpha1.MatchCondition, schema *spec.Schema, inputs ...Input) error {
 	if schema == nil {
-		_, err := Compile(conditions)
+		_, err := Compile(conditions, inputs...)
 		return err
 	}
 	var errs []error
@@ -36,7 +36,7 @@ func Check(conditions []v1alpha1.MatchCondition, schema *spec.Schema) error {
 	for i, condition := range conditions {
 		// Each has an environment of its own, which knows what was asked for in vain.
 		known := newSchemaTypes()
-		env, err := newEnv(celgo.Variable("object", known.typeOf("object", withMetadata(schema))), provide(known))
+		env, err := newEnv(append(variablesOf(inputs), celgo.Variable("object", known.typeOf("object", withMetadata(schema))), provide(known))...)
 		if err != nil {
 			return fmt.Errorf("making the CEL environment: %w", err)
 		}

@@ -132,13 +132,3 @@ func tidy(message string) string {
 	message = strings.ReplaceAll(message, " (in container '')", "")
 	return strings.TrimSuffix(strings.ReplaceAll(message, "\n", " "), ".")
 }
-
-// unavailable explains the variables of other selectors' fields, which this version does not have.
-func unavailable(cause string) string {
-	for _, name := range []string{"metrics", "events", "logs"} {
-		if cause == fmt.Sprintf("undeclared reference to '%s'", name) {
-			return fmt.Sprintf("%s is not available in this version; the variables are object and now", name)
-		}
-	}
-	return cause
-}

@@ -31,7 +31,7 @@ func TestObjectsCannotEscapeTheCostLimit(t *testing.T) {
 			}
 			begin := time.Now()
 			_, _, err = program.NewRun(begin).Evaluate(t.Context(), object.Object{Raw: []byte(`{"data":{` + test.data + `}}`)})
-			if took := time.Since(begin); took > 5*time.Second { // tens of milliseconds, on a quiet machine without -race
+			if took := time.Since(begin); took > time.Minute { // tens of milliseconds, on a quiet machine without -race
 				t.Errorf("it took %s: %v", took, err)
 			}
 		})

@@ -24,6 +24,7 @@ type Run struct {
 	program *Program
 	now     ref.Val
 	spent   atomic.Uint64
+	took    atomic.Int64
 	// memories are *memory, for evaluations to come.
 	memories sync.Pool
 }
@@ -60,9 +61,15 @@ func (e *LimitError) Error() string {
 // false, before or behind it. Only the cost limits end everything, with a *LimitError. An object of which o.Raw is not
 // well-formed is judged arbitrarily. The message is the messages of the conditions.
 func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, message string, err error) {
+	return r.EvaluateWith(ctx, o, nil)
+}
+
+// EvaluateWith is Evaluate with data: a well-formed JSON map of the inputs that the conditions were compiled for.
+func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (matches bool, message string, err error) {
 	if r.spent.Load() > runCost {
 		return false, "", &LimitError{Limit: runCost, Whole: true}
 	}
+	begin := time.Now()
 	mem, _ := r.memories.Get().(*memory)
 	defer func() {
 		mem.reset()
@@ -71,9 +78,12 @@ func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, mess
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()
 	vars := &variables{
-		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
+		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, data: &mapValue{text: data, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
 	}
-	defer func() { r.spent.Add(objectCost - vars.meter.left) }()
+	defer func() {
+		r.spent.Add(objectCost - vars.meter.left)
+		r.took.Add(int64(time.Since(begin)))
+	}()
 	var failed error
 	for i := range r.program.conditions {
 		c := &r.program.conditions[i]
@@ -94,6 +104,9 @@ func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, mess
 	}
 	return true, r.program.message(), nil
 }
+
+// Took is how long the evaluations took so far, all together.
+func (r *Run) Took() time.Duration { return time.Duration(r.took.Load()) }
 
 // message is what is said of every object that matches.
 func (p *Program) message() string {
@@ -150,6 +163,7 @@ func (c *condition) explain(err error) error {
 // variables are what an expression sees, and its meter.
 type variables struct {
 	object, now ref.Val
+	data        *mapValue
 	meter       meter
 }
 
@@ -165,6 +179,8 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.now, true
 	case meterName:
 		return &v.meter, true
+	case string(Events):
+		return v.data.Find(types.String(name))
 	}
 	return nil, false
 }

@@ -21,6 +21,12 @@ type Match struct {
 // Evaluate calls evaluate for one object, of which only what the script reads is decoded. A missing matching is false; a result
 // of another shape is a *ScriptError. o.Raw must be well-formed, as what object.ScanList yields is.
 func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) {
+	return s.EvaluateWith(ctx, o, nil)
+}
+
+// EvaluateWith is Evaluate with data: a well-formed JSON map of the data globals that are not empty. They are set before the chunk
+// runs. Nil is none.
+func (s *Session) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (Match, error) {
 	if err := s.open(ctx, o); err != nil {
 		return Match{}, err
 	}
@@ -29,7 +35,7 @@ func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) 
 		return Match{}, err
 	}
 	result, err := s.run(ctx, call{
-		function: "evaluate", global: "obj", argument: &root.LTable, limit: s.options.ObjectTimeout,
+		function: "evaluate", global: "obj", argument: &root.LTable, data: data, limit: s.options.ObjectTimeout,
 		example: "function evaluate() return {matching=true} end",
 	})
 	if err != nil {

@@ -108,7 +108,7 @@ func TestCompileBombs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
 			_, err := Compile(c.source)
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute { // without the limits it is minutes, or the end of the process
 				t.Errorf("took %s", took)
 			}
 			if !strings.Contains(text(err), c.want) || (err == nil) != (c.want == "") {

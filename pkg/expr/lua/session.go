@@ -136,7 +136,9 @@ type call struct {
 	// global is the name under which the function also finds its argument.
 	global   string
 	argument gopher.LValue
-	limit    time.Duration
+	// data is a JSON map of data globals. Nil when there are none.
+	data  object.JSON
+	limit time.Duration
 	// example is what a script writes that lacks the function.
 	example string
 }
@@ -170,6 +172,9 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 // call runs the chunk and then the function. The order matters: the chunk does not see the object.
 func (b *sandbox) call(program *Program, c call) (gopher.LValue, error) {
 	env := b.environment()
+	for name, raw := range c.data.Fields() {
+		env.RawSetString(name.String(), b.dataValue(raw))
+	}
 	chunk := b.state.NewFunctionFromProto(program.proto)
 	chunk.Env = env
 	if _, err := b.protected(chunk); err != nil {
@@ -181,6 +186,16 @@ func (b *sandbox) call(program *Program, c call) (gopher.LValue, error) {
 		return nil, faultf("the script has no global function %s; write: %s", c.function, c.example)
 	}
 	return b.protected(function, c.argument)
+}
+
+// dataValue is the value of a data global.
+func (b *sandbox) dataValue(raw object.JSON) gopher.LValue {
+	if t := raw.Type(); t != object.Map && t != object.List {
+		return scalarOf(raw)
+	}
+	l := new(lazy)
+	b.initLazy(l, raw)
+	return &l.LTable
 }
 
 func (b *sandbox) protected(function *gopher.LFunction, arguments ...gopher.LValue) (gopher.LValue, error) {

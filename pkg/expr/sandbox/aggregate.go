@@ -71,7 +71,7 @@ func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 	if a.finished {
 		return ErrClosed
 	}
-	if a.filling != nil && !a.filling.accepts(o) {
+	if a.filling != nil && !a.filling.accepts(o, nil) {
 		if err := a.send(ctx); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 		a.filling = a.session.batchFor(o.Kind)
 	}
 	if a.whole {
-		a.filling.add(o)
+		a.filling.add(o, nil)
 	} else {
 		a.filling.addWithoutManagedFields(o)
 	}

@@ -238,7 +238,7 @@ func TestAggregateIsCancelled(t *testing.T) {
 	if _, err := a.Finish(ctx); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("took %s", took)
 	}
 }

@@ -16,8 +16,10 @@ const batchSize = 256 << 10
 type batch struct {
 	kind object.Kind
 	// objects have no Raw. Their bytes are in items: u32 length, then the bytes.
-	objects  []object.Object
-	items    []byte
+	objects []object.Object
+	items   []byte
+	// withData says that each item is followed by its object's data, in the same form.
+	withData bool
 	ends     []int // where each item ends
 	verdicts []verdict
 }
@@ -37,8 +39,11 @@ func (b *batch) reset() {
 	*b = batch{objects: b.objects[:0], items: b.items[:0], ends: b.ends[:0], verdicts: b.verdicts[:0]}
 }
 
-func (b *batch) add(o object.Object) {
+func (b *batch) add(o object.Object, data object.JSON) {
 	b.items = appendBytes(b.items, o.Raw)
+	if b.withData {
+		b.items = appendBytes(b.items, data)
+	}
 	b.ends = append(b.ends, len(b.items))
 	o.Raw = nil
 	b.objects = append(b.objects, o)
@@ -59,8 +64,8 @@ func (b *batch) len() int    { return len(b.ends) }
 func (b *batch) judged() int { return len(b.verdicts) }
 
 // accepts says whether an object still goes into the batch. One always does.
-func (b *batch) accepts(o object.Object) bool {
-	return b.len() == 0 || b.kind == o.Kind && len(b.items)+headerSize+len(o.Raw) <= batchSize
+func (b *batch) accepts(o object.Object, data object.JSON) bool {
+	return b.len() == 0 || b.kind == o.Kind && b.withData == (data != nil) && len(b.items)+2*headerSize+len(o.Raw)+len(data) <= batchSize
 }
 
 func (b *batch) start(i int) int {
@@ -73,7 +78,9 @@ func (b *batch) start(i int) int {
 // object is the i-th object with its bytes.
 func (b *batch) object(i int) object.Object {
 	o := b.objects[i]
-	o.Raw = b.items[b.start(i)+headerSize : b.ends[i] : b.ends[i]]
+	begin := b.start(i) + headerSize
+	end := begin + int(binary.LittleEndian.Uint32(b.items[begin-headerSize:]))
+	o.Raw = b.items[begin:end:end]
 	return o
 }
 

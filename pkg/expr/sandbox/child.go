@@ -89,8 +89,13 @@ func (c *child) handle(d *decoder) error {
 	case askCheck:
 		function, source := d.text(), string(d.bytes())
 		c.step(compileTimeout, func() answer { return check(function, source) })
+	case askReads:
+		source := string(d.bytes())
+		c.step(compileTimeout, func() answer { return reads(source) })
 	case askJudge:
-		c.judge(d)
+		c.judge(d, false)
+	case askJudgeWithData:
+		c.judge(d, true)
 	case askTransform:
 		c.transform(d)
 	case askCollect:
@@ -138,16 +143,20 @@ func (c *child) program(number uint32, source string) answer {
 	return answer{kind: answerReady}
 }
 
-func (c *child) judge(d *decoder) {
+func (c *child) judge(d *decoder, withData bool) {
 	session, kind := c.sessions[d.u32()], d.kind()
 	for range d.u32() {
 		raw := d.bytes()
+		var data object.JSON
+		if withData {
+			data = d.bytes()
+		}
 		if session == nil || d.bad {
 			d.bad = true
 			return
 		}
 		c.step(c.settings.objectTimeout, func() answer {
-			match, err := session.Evaluate(context.Background(), object.Object{Kind: kind, Raw: raw})
+			match, err := session.EvaluateWith(context.Background(), object.Object{Kind: kind, Raw: raw}, data)
 			switch {
 			case err != nil:
 				return faultAnswer(err)

@@ -5,7 +5,9 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -21,22 +23,66 @@ type Script struct {
 	Source   string
 }
 
+const (
+	// exhaustedAgain is after how long a script that used up its time or memory is compiled again. Perhaps the machine was busy;
+	// if not, it must not keep all others waiting at each check.
+	exhaustedAgain = 5 * time.Minute
+	// maxCompiled is how many scripts are remembered.
+	maxCompiled = 10_000
+)
+
+// compiled remembers what is wrong with scripts, or that nothing is, so that those that are known do not wait for the compiler.
+type compiled struct {
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]finding
+}
+
+// finding is what the compiler said, and until when that holds. The zero time is for good.
+type finding struct {
+	problem error
+	until   time.Time
+}
+
+func (c *compiled) get(script Script) (found finding, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok = c.known[script.sum()]
+	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
+}
+
+func (c *compiled) put(script Script, problem error) {
+	found := finding{problem: problem}
+	if exhausted(problem) {
+		found.until = time.Now().Add(exhaustedAgain)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) == maxCompiled {
+		c.known = map[[sha256.Size]byte]finding{}
+	}
+	c.known[script.sum()] = found
+}
+
+func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function + "\x00" + s.Source)) }
+
 // Compile compiles scripts in a child, which is kept for the next call. Of each script it returns what is wrong with it, or
 // nil: a *lua.SyntaxError, a *lua.ScriptError when it lacks its function, or a *BudgetError. An error means that no child could
 // be had.
 func (p *Pool) Compile(ctx context.Context, scripts []Script) (problems []error, err error) {
 	problems = make([]error, len(scripts))
-	err = p.compiler.use(ctx, func(ctx context.Context, w *worker) error {
-		for i, script := range scripts {
-			var err error
-			if problems[i], err = w.check(ctx, script); err != nil {
-				return err
-			}
+	for i, script := range scripts {
+		if found, ok := p.compiled.get(script); ok {
+			problems[i] = found.problem
+			continue
 		}
-		return nil
-	})
-	if err != nil {
-		return make([]error, len(scripts)), err
+		err := p.compiler.use(ctx, func(ctx context.Context, w *worker) (err error) {
+			problems[i], err = w.check(ctx, script)
+			return err
+		})
+		if err != nil {
+			return make([]error, len(scripts)), err
+		}
+		p.compiled.put(script, problems[i])
 	}
 	return problems, nil
 }

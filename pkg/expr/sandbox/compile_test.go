@@ -4,8 +4,10 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -93,16 +95,24 @@ func TestCompile(t *testing.T) {
 	first := (<-p.compiler.free)
 	p.compiler.free <- first
 	child := first.process
-	if _, err := p.Compile(t.Context(), scripts[:1]); err != nil || first.process != child {
+	if _, err := p.Compile(t.Context(), []Script{{Source: "x = 2"}}); err != nil || first.process != child {
 		t.Errorf("the child was not kept: %v", err)
 	}
+	<-p.compiler.free // what is known needs no child
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	again, err := p.Compile(over, scripts)
+	if diff := cmp.Diff(fmt.Sprint(problems), fmt.Sprint(again)); diff != "" || err != nil {
+		t.Errorf("the second time: %v %s", err, diff)
+	}
+	p.compiler.free <- first
 }
 
 func BenchmarkCompile(b *testing.B) {
 	p := newPool(b, Config{})
 	source := "function evaluate()\n" + strings.Repeat("  if obj.spec.replicas == 0 then return {matching=true} end\n", 20) + "end"
-	for b.Loop() {
-		if problems, err := p.Compile(b.Context(), []Script{{Function: "evaluate", Source: source}}); err != nil || problems[0] != nil {
+	for i := 0; b.Loop(); i++ { // a script that is known would not be compiled
+		if problems, err := p.Compile(b.Context(), []Script{{Function: "evaluate", Source: fmt.Sprint(source, " -- ", i)}}); err != nil || problems[0] != nil {
 			b.Fatal(err, problems)
 		}
 	}

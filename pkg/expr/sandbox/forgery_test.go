@@ -135,7 +135,7 @@ func TestForgeries(t *testing.T) {
 				} else if !is[*protocolError](err) {
 					t.Errorf("got %v", err)
 				}
-				if took := time.Since(begin); took > 10*time.Second {
+				if took := time.Since(begin); took > time.Minute {
 					t.Errorf("took %s", took)
 				}
 			})

@@ -60,7 +60,11 @@ func (s *Session) attempt(ctx context.Context, w *worker, source string, b *batc
 		return err
 	}
 	limit := s.options.ObjectTimeout + grace + silence
-	return w.ask(ctx, limit, b.request(askJudge, program, b.judged(), to), func(a answer) (bool, error) {
+	ask := byte(askJudge)
+	if b.withData {
+		ask = askJudgeWithData
+	}
+	return w.ask(ctx, limit, b.request(ask, program, b.judged(), to), func(a answer) (bool, error) {
 		switch fault := a.fault(); {
 		case fault != nil:
 			s.blame(b, fault)

@@ -40,6 +40,7 @@ type Pool struct {
 	starter  starter
 	room     room
 	compiler *Session
+	compiled compiled
 
 	mu       sync.Mutex
 	closed   bool
@@ -85,6 +86,8 @@ type Options struct {
 	AggregateTimeout time.Duration
 	// Memory limits one child, in bytes. Zero means 256 MiB.
 	Memory int64
+	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
+	Pace Pace
 	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
 	// a time. Nil drops it.
 	Print func(line string)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestMemoryIsReserved lets sessions wait for each other's memory.
@@ -59,6 +61,52 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	}
 	cancel()
 	all.Wait()
+}
+
+// TestSlowOnesLeaveRoom lets sessions that are known to be slow have all the memory that they can get.
+func TestSlowOnesLeaveRoom(t *testing.T) {
+	r := newRoom(DefaultMaxMemory - compilerMemory)
+	n := map[Pace]int{}
+	for _, pace := range []Pace{{Slow: true}, {}, {Quick: true}} {
+		for {
+			if _, ok := r.try(smallMemory, pace); !ok {
+				break
+			}
+			n[pace]++
+		}
+	}
+	if diff := cmp.Diff(map[Pace]int{{Slow: true}: 5, {}: 1, {Quick: true}: 1}, n); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestQuickOnesDoNotWaitForTheOthers lets sessions that are not known to be quick have all the memory that they can get.
+func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
+	p := newPool(t, Config{})
+	var held []reservation
+	for {
+		reserved, ok := p.room.try(smallMemory, Pace{})
+		if !ok {
+			break
+		}
+		held = append(held, reserved)
+	}
+	late := errors.New("too late")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, late)
+	defer cancel()
+	if _, err := open(t, p, Options{}).Evaluate(ctx, behave, configMap(t, "a", "")); !errors.Is(err, late) {
+		t.Errorf("there was memory for one more: %v", err)
+	}
+	for range 2 {
+		quick := open(t, p, Options{Pace: Pace{Quick: true}})
+		if _, err := quick.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
+			t.Errorf("one that is quick: %v", err)
+		}
+		quick.Close()
+	}
+	for _, reserved := range held {
+		reserved.release()
+	}
 }
 
 func TestTooMuchMemoryIsRefused(t *testing.T) {

@@ -16,14 +16,16 @@ import (
 
 // What the parent asks. The first byte of a request.
 const (
-	askReady     = 1 + iota // settings; ready
-	askProgram              // number, source; ready or a fault
-	askCheck                // function, source; ready or a fault
-	askJudge                // program, kind, count, items; yes, no or a fault for each item
-	askTransform            // program, kind, item; a patch or a fault
-	askCollect              // first index, kind, count, items; ready
-	askGrow                 // memory; ready
-	askAggregate            // program, count; any number of selected, then ready, or a fault
+	askReady         = 1 + iota // settings; ready
+	askProgram                  // number, source; ready or a fault
+	askCheck                    // function, source; ready or a fault
+	askJudge                    // program, kind, count, items; yes, no or a fault for each item
+	askTransform                // program, kind, item; a patch or a fault
+	askCollect                  // first index, kind, count, items; ready
+	askGrow                     // memory; ready
+	askAggregate                // program, count; any number of selected, then ready, or a fault
+	askReads                    // source; yes when it reads metadata only, or no
+	askJudgeWithData            // as askJudge, with the data of each item behind it
 )
 
 // answerKind is the first byte of an answer. A frame of the child holds any number of answers.
@@ -50,6 +52,8 @@ const (
 	maxText = 1 << 10
 	// maxItem bounds one object's bytes, with room over the limit of lists.
 	maxItem = 9 << 20
+	// maxData bounds what goes with an object besides it, in bytes.
+	maxData = 4 << 20
 	// maxAnswer bounds a frame of the child.
 	maxAnswer = maxItem + 1<<20
 	// flushSize is from which size on the child sends what it has, so that frames stay below maxAnswer.

@@ -6,6 +6,8 @@ package sandbox
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -29,6 +31,7 @@ type Session struct {
 	busy sync.WaitGroup
 	// free are the workers that nobody has.
 	free chan *worker
+	took atomic.Int64
 
 	mu        sync.Mutex
 	closed    bool
@@ -86,15 +89,31 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case w := <-s.free:
-		defer func() { s.free <- w }()
+		begin := time.Now()
+		defer func() {
+			s.took.Add(int64(time.Since(begin)))
+			s.free <- w
+		}()
 		return work(ctx, w)
 	}
 }
 
+// Took is how long the scripts and their processes have been at work so far, all together. It is 0 if none has been used.
+func (s *Session) Took() time.Duration { return time.Duration(s.took.Load()) }
+
 // Evaluate judges one object.
 func (s *Session) Evaluate(ctx context.Context, source string, o object.Object) (lua.Match, error) {
+	return s.EvaluateWith(ctx, source, o, nil)
+}
+
+// EvaluateWith judges one object with data, as Stream.AddWith takes it.
+func (s *Session) EvaluateWith(ctx context.Context, source string, o object.Object, data object.JSON) (lua.Match, error) {
+	if err := checkData(data); err != nil {
+		return lua.Match{}, err
+	}
 	b := newBatch(o.Kind)
-	b.add(o)
+	b.withData = data != nil
+	b.add(o, data)
 	err := s.use(ctx, func(ctx context.Context, w *worker) error { return s.judge(ctx, w, source, b) })
 	if err != nil {
 		return lua.Match{}, err
@@ -156,7 +175,7 @@ func (s *Session) addWorker() bool {
 	if s.workers == maxWorkers || s.shrinking || s.collects > 0 || s.closed {
 		return false
 	}
-	reserved, ok := s.pool.room.try(memory)
+	reserved, ok := s.pool.room.try(memory, Pace{Slow: true})
 	if !ok {
 		return false
 	}

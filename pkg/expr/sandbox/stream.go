@@ -6,13 +6,15 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// slow is how long a stream waits for its only child, all in all, before it asks for a second one.
-const slow = 500 * time.Millisecond
+// slow is how long a stream waits for its only child, all in all, before it asks for a second one. It must also have waited for a
+// good part of its time: where the server is what takes the time, a second child would be of no use.
+const slow, slowPart = 500 * time.Millisecond, 4
 
 // Judged is what a script said of one object.
 type Judged struct {
@@ -35,6 +37,7 @@ type Stream struct {
 	// flights are the batches that are being judged, the oldest first.
 	flights []*flight
 	waited  time.Duration
+	begun   time.Time
 	err     error // ends the stream
 }
 
@@ -48,24 +51,39 @@ type flight struct {
 // Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and so
 // somewhat behind Add. Its error ends the stream.
 func (s *Session) Stream(source string, each func(Judged) error) *Stream {
-	return &Stream{session: s, source: source, each: each}
+	return &Stream{session: s, source: source, each: each, begun: time.Now()}
 }
 
 // Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An error is
 // that of each, or ends all judging; the same error comes again from then on.
-func (st *Stream) Add(ctx context.Context, o object.Object) error {
+func (st *Stream) Add(ctx context.Context, o object.Object) error { return st.AddWith(ctx, o, nil) }
+
+// AddWith adds an object and its data, which it copies: a JSON map of the data globals that the script finds filled. Data that is
+// too much is an error which ends the stream.
+func (st *Stream) AddWith(ctx context.Context, o object.Object, data object.JSON) error {
+	if st.err == nil {
+		st.err = checkData(data)
+	}
 	if st.err != nil {
 		return st.err
 	}
-	if st.filling != nil && !st.filling.accepts(o) {
+	if st.filling != nil && !st.filling.accepts(o, data) {
 		if err := st.send(ctx); err != nil {
 			return err
 		}
 	}
 	if st.filling == nil {
 		st.filling = st.session.batchFor(o.Kind)
+		st.filling.withData = data != nil
 	}
-	st.filling.add(o)
+	st.filling.add(o, data)
+	return nil
+}
+
+func checkData(data object.JSON) error {
+	if len(data) > maxData {
+		return fmt.Errorf("what goes with an object to its script is %d bytes long, the limit is %d", len(data), maxData)
+	}
 	return nil
 }
 
@@ -119,8 +137,9 @@ func (st *Stream) land(ctx context.Context) {
 		st.err = context.Cause(ctx)
 		return
 	}
-	if st.waited += time.Since(begin); st.waited > slow && st.session.addWorker() {
-		st.waited = 0
+	st.waited += time.Since(begin)
+	if st.waited > max(slow, time.Since(st.begun)/slowPart) && st.session.addWorker() {
+		st.waited, st.begun = 0, time.Now()
 	}
 	st.flights = st.flights[1:]
 	var foul *protocolError

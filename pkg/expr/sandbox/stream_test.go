@@ -126,7 +126,7 @@ func TestVerdicts(t *testing.T) {
 			if err := stream.Finish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begin); took > 10*time.Second && bad != "memory" {
+			if took := time.Since(begin); took > time.Minute && bad != "memory" {
 				t.Errorf("took %s", took)
 			}
 			if fault == nil || fault.Error() != want {
@@ -268,7 +268,7 @@ func TestCancel(t *testing.T) {
 	if err := stream.Finish(ctx); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("took %s", took)
 	}
 	if match, err := s.Evaluate(t.Context(), behave, configMap(t, "b", "yes")); err != nil || !match.Matching {
@@ -288,7 +288,7 @@ func TestClose(t *testing.T) {
 	if err := stream.Finish(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("took %s", took)
 	}
 	p.Close()

@@ -16,7 +16,7 @@ import (
 // changed nothing. Numbers in it are json.Number. It never touches the object's identity.
 func (s *Session) Transform(ctx context.Context, source string, o object.Object) (patch map[string]any, message string, err error) {
 	b := newBatch(o.Kind)
-	b.add(o)
+	b.add(o, nil)
 	err = s.use(ctx, func(ctx context.Context, w *worker) error {
 		patch, message, err = s.transform(ctx, w, source, b)
 		var died *death

@@ -49,7 +49,7 @@ func (w *worker) ready(ctx context.Context) error {
 			return err
 		}
 		if !s.prepaid {
-			reserved, err := s.pool.room.reserve(ctx, wanted)
+			reserved, err := s.pool.room.reserve(ctx, wanted, s.options.Pace)
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
@@ -70,11 +72,11 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 			r.bringStatus(ctx, p, item)
 			return
 		}
-		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !isUnclear(err) {
+		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !object.IsUnclear(err) {
 			item.fail(err)
 			return
 		}
-		if isUnclear(err) { // it may have been done
+		if object.IsUnclear(err) { // it may have been done
 			unclear = err
 		}
 		notes := item.Notes
@@ -103,7 +105,7 @@ func (r *Restorer) await(ctx context.Context, p *Plan, item *Item, progress Prog
 		progress.Waiting("the API server to serve " + item.Kind.Kind)
 		return r.until(ctx, fmt.Sprintf("the API server does not serve %s of %s yet; try again", item.Kind.Kind, item.Kind.APIVersion()), func(ctx context.Context) (bool, error) {
 			_, err := r.live(ctx, item.Kind, item.Namespace, item.Name)
-			if isKindMissing(err) {
+			if object.IsKindAbsent(err) {
 				return false, nil
 			}
 			if err != nil {

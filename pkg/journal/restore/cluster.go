@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -55,7 +54,7 @@ func send(ctx context.Context, request *rest.Request) ([]byte, error) {
 // live reads an object as it is now. Nil when the API server says that there is none of the name.
 func (c cluster) live(ctx context.Context, kind object.Kind, namespace, name string) (*object.Object, error) {
 	body, err := send(ctx, c.client.Get().AbsPath(kind.Path(namespace, name)))
-	if isMissing(err, name) {
+	if object.IsAbsent(err, name) {
 		return nil, nil
 	}
 	if err != nil {
@@ -63,22 +62,6 @@ func (c cluster) live(ctx context.Context, kind object.Kind, namespace, name str
 	}
 	o, err := object.New(kind, body)
 	return &o, err
-}
-
-// isMissing reports whether the server said that the object of the name is not there. Any other 404 speaks of something else.
-func isMissing(err error, name string) bool {
-	details := detailsOf(err)
-	return apierrors.IsNotFound(err) && details != nil && details.Name == name && !isPageNotFound(details)
-}
-
-// isKindMissing reports whether the server does not know the path: there is no such kind.
-func isKindMissing(err error) bool {
-	details := detailsOf(err)
-	return apierrors.IsNotFound(err) && (details == nil || details.Name == "" || isPageNotFound(details))
-}
-
-func isPageNotFound(details *metav1.StatusDetails) bool {
-	return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
 }
 
 // isNamespaceMissing reports whether an object could not be created because its namespace is not there, or is ending.
@@ -94,12 +77,6 @@ func detailsOf(err error) *metav1.StatusDetails {
 		return nil
 	}
 	return status.Status().Details
-}
-
-// isUnclear reports whether the server may have done what it was asked although it did not say so.
-func isUnclear(err error) bool {
-	var status apierrors.APIStatus
-	return err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
 }
 
 // resources are what a group-version serves.
@@ -124,7 +101,7 @@ func (c cluster) resources(ctx context.Context, gv schema.GroupVersion) ([]metav
 // serves reports whether the API server says that it serves a kind. It asks anew until then: what it said before is forgotten.
 func (c cluster) serves(ctx context.Context, kind object.Kind) (bool, error) {
 	resources, err := c.resources(ctx, kind.GroupVersion())
-	if isKindMissing(err) {
+	if object.IsKindAbsent(err) {
 		return false, nil
 	}
 	if err != nil || slices.ContainsFunc(resources, func(r metav1.APIResource) bool { return r.Name == kind.Resource }) {

@@ -137,7 +137,7 @@ func (r *Restorer) judge(ctx context.Context, p *Plan, item *Item) {
 		return
 	}
 	f, err := r.facts(ctx, p, item)
-	if isKindMissing(err) {
+	if object.IsKindAbsent(err) {
 		err = fmt.Errorf("the cluster does not serve %s of %s any more", item.Kind.Kind, item.Kind.APIVersion())
 	}
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *Plan) notice(item *Item) {
 // comesFirst reports whether an error is only that the item's namespace or kind is not there yet, which the same restore brings back.
 func (p *Plan) comesFirst(item *Item, err error) bool {
 	return isNamespaceMissing(err, item.Namespace) && p.returning[namespaceKind().Path("", item.Namespace)] ||
-		isKindMissing(err) && p.returning[item.Kind.Resource+"."+item.Kind.Group]
+		object.IsKindAbsent(err) && p.returning[item.Kind.Resource+"."+item.Kind.Group]
 }
 
 // try has the API server check a step.

@@ -9,7 +9,6 @@ package restore
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -103,16 +102,7 @@ func (i *Item) mask(text string) string {
 	if i.live != nil {
 		secrets = append(secrets, *i.live)
 	}
-	return object.Mask(withoutBody(text), secrets...)
-}
-
-// withoutBody leaves the object out of the server's message about a change: it quotes the whole of it, which may be a Secret.
-func withoutBody(message string) string {
-	start, end := strings.Index(message, `Invalid value: "{`), strings.LastIndex(message, `}": `)
-	if start < 0 || end < start {
-		return message
-	}
-	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
+	return object.Mask(object.WithoutBody(text), secrets...)
 }
 
 // Plan is what is to become of the objects of a run. It belongs to one goroutine.

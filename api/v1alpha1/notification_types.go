@@ -1,0 +1,179 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// NotificationType is a channel on which the result of a run is told.
+// +kubebuilder:validation:Enum=CleanerReport;Event;Slack;Webex;Discord;Teams;Telegram;SMTP;Webhook
+type NotificationType string
+
+const (
+	// NotificationCleanerReport writes the result of each run into the Report of the Cleaner's name.
+	NotificationCleanerReport NotificationType = "CleanerReport"
+	// NotificationEvent records one Event on each object that was handled.
+	NotificationEvent NotificationType = "Event"
+	// NotificationSlack posts to a channel of Slack.
+	NotificationSlack NotificationType = "Slack"
+	// NotificationWebex posts to a space of Webex.
+	NotificationWebex NotificationType = "Webex"
+	// NotificationDiscord posts to a channel of Discord.
+	NotificationDiscord NotificationType = "Discord"
+	// NotificationTeams posts a card to a channel of Microsoft Teams.
+	NotificationTeams NotificationType = "Teams"
+	// NotificationTelegram writes to a chat of Telegram.
+	NotificationTelegram NotificationType = "Telegram"
+	// NotificationSMTP sends a mail.
+	NotificationSMTP NotificationType = "SMTP"
+	// NotificationWebhook posts JSON to any address.
+	NotificationWebhook NotificationType = "Webhook"
+)
+
+// NeedsSecret reports whether a notification of this type needs a notificationRef.
+func (t NotificationType) NeedsSecret() bool {
+	return t != NotificationCleanerReport && t != NotificationEvent // the rule of the API above says the same
+}
+
+// Notification is a channel on which the result of a run is told.
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['Slack', 'Webex', 'Discord', 'Teams', 'Telegram', 'SMTP', 'Webhook']) || (has(self.notificationRef) && has(self.notificationRef.namespace) && size(self.notificationRef.namespace) > 0 && has(self.notificationRef.name) && size(self.notificationRef.name) > 0)",message="this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
+type Notification struct {
+	// name identifies the notification within the Cleaner, for example "report".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// type is the channel. CleanerReport writes the Report of the Cleaner's name, rewritten by every run; Event records an
+	// Event on each object that was handled; Slack, Webex, Discord, Teams, Telegram, SMTP (a mail) and Webhook (a POST of
+	// JSON) send a message.
+	// +required
+	Type NotificationType `json:"type"`
+
+	// notifyOn says of which runs to tell: Matches (something matched), Changes (something was deleted or changed), Failures (the
+	// run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures]. Unset means Matches,
+	// and for CleanerReport Always.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	NotifyOn []NotifyOn `json:"notifyOn,omitempty"`
+
+	// notificationRef names the Secret with the settings of the channel, by namespace and name. CleanerReport and Event
+	// need none.
+	// +optional
+	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
+}
+
+// NotificationRef names a Secret.
+type NotificationRef struct {
+	// apiVersion is the group and version of what is named: "v1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	APIVersion string `json:"apiVersion,omitempty"`
+
+	// kind is the kind of what is named: "Secret".
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind,omitempty"`
+
+	// namespace is the namespace of the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name is the name of the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// NotifyOn is an occasion on which a notification is sent.
+// +kubebuilder:validation:Enum=Matches;Changes;Failures;Always
+type NotifyOn string
+
+const (
+	// NotifyOnMatches is a run in which something matched.
+	NotifyOnMatches NotifyOn = "Matches"
+	// NotifyOnChanges is a run that deleted or changed something.
+	NotifyOnChanges NotifyOn = "Changes"
+	// NotifyOnFailures is a run that did not do all it was asked to do.
+	NotifyOnFailures NotifyOn = "Failures"
+	// NotifyOnAlways is every run.
+	NotifyOnAlways NotifyOn = "Always"
+)
+
+// NotificationState is how far the delivery of a notification has come.
+type NotificationState string
+
+const (
+	// NotificationPending is to be sent, for the first time or again.
+	NotificationPending NotificationState = "Pending"
+	// NotificationDelivered was accepted by the service.
+	NotificationDelivered NotificationState = "Delivered"
+	// NotificationFailed was given up.
+	NotificationFailed NotificationState = "Failed"
+)
+
+// NotificationStatus is how the delivery of one of a run's notifications goes.
+type NotificationStatus struct {
+	// name is the notification's name in the Cleaner.
+	// +required
+	Name string `json:"name"`
+
+	// type is the notification's type, for example Slack.
+	// +required
+	Type NotificationType `json:"type"`
+
+	// state is Pending, Delivered or Failed.
+	// +required
+	State NotificationState `json:"state"`
+
+	// attempts is how often it was tried to send it.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+
+	// nextAttemptTime is not before when it is tried again. Absent when it is tried at once, or not any more.
+	// +optional
+	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
+
+	// message says why it was not delivered, and the way out.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Occasions are those on which the notification is sent: without notifyOn, every run for a Report, which k8s-cleaner rewrites
+// each time, and otherwise, as with k8s-cleaner, a run in which something matched.
+func (n *Notification) Occasions() []NotifyOn {
+	switch {
+	case len(n.NotifyOn) > 0:
+		return n.NotifyOn
+	case n.Type == NotificationCleanerReport:
+		return []NotifyOn{NotifyOnAlways}
+	}
+	return []NotifyOn{NotifyOnMatches}
+}
+
+// IsDue reports whether the notification is to be sent of a run that has ended.
+func (n *Notification) IsDue(run *CleanerRun) bool {
+	for _, occasion := range n.Occasions() {
+		switch {
+		case occasion == NotifyOnAlways,
+			occasion == NotifyOnMatches && run.Status.Matched > 0,
+			occasion == NotifyOnChanges && run.Status.Acted > 0,
+			occasion == NotifyOnFailures && run.Status.Phase != RunCompleted:
+			return true
+		}
+	}
+	return false
+}
+
+// HasPendingNotifications reports whether something of the run is still to be told.
+func (r *CleanerRun) HasPendingNotifications() bool {
+	for i := range r.Status.Notifications {
+		if r.Status.Notifications[i].State == NotificationPending {
+			return true
+		}
+	}
+	return false
+}

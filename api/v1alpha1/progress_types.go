@@ -1,0 +1,52 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ProgressPhase is what a run is doing.
+// +kubebuilder:validation:Enum=Listing;Judging;Copying;Acting
+type ProgressPhase string
+
+const (
+	// ProgressListing is a run that reads objects and judges each of them as it comes.
+	ProgressListing ProgressPhase = "Listing"
+	// ProgressJudging is a run that judges all that it found together: by a script, by limits and by what is protected.
+	ProgressJudging ProgressPhase = "Judging"
+	// ProgressCopying is a run that writes down what it is going to touch, with copies.
+	ProgressCopying ProgressPhase = "Copying"
+	// ProgressActing is a run that deletes or changes objects.
+	ProgressActing ProgressPhase = "Acting"
+)
+
+// RunProgress is how far a run has come in what it is doing.
+type RunProgress struct {
+	// phase is what the run is doing: Listing, Judging, Copying or Acting.
+	// +required
+	Phase ProgressPhase `json:"phase"`
+
+	// kind is what is being listed, for example ConfigMap. Absent in other phases.
+	// +optional
+	Kind string `json:"kind,omitempty"`
+
+	// done is how many objects the run has come to in this phase. A list that had to begin anew counts again.
+	// +required
+	Done int64 `json:"done"`
+
+	// total is how many there are to come to. Absent where that is not known, as while listing.
+	// +optional
+	Total *int64 `json:"total,omitempty"`
+
+	// matched is how many of the objects listed so far match. Absent in other phases.
+	// +optional
+	Matched *int64 `json:"matched,omitempty"`
+
+	// rate is how many objects a second the run has come to in this phase, on average.
+	// +required
+	Rate int64 `json:"rate"`
+
+	// updateTime is when this was so.
+	// +required
+	UpdateTime metav1.Time `json:"updateTime"`
+}

@@ -1,0 +1,98 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// dashboard is the dashboard: runs, what they did, trouble, and the operator itself.
+func dashboard() board {
+	var l layout
+	l.runs()
+	l.deeds()
+	l.trouble()
+	l.operator()
+	return board{
+		Title: "KubeCleaner", UID: "kubecleaner", Tags: []string{"kubecleaner"},
+		Description:   "What the Cleaners of a cluster do. The metrics are explained in docs/metrics.md, the alerts in docs/runbooks.md.",
+		SchemaVersion: 39, Editable: true, Refresh: "1m", Time: map[string]string{"from": "now-24h", "to": "now"},
+		Templating: templating{List: []variable{
+			{Name: "datasource", Label: "Data source", Type: "datasource", Query: "prometheus", Refresh: 1},
+			{
+				Name: "cleaner", Label: "Cleaner", Type: "query", Datasource: prometheus, Refresh: 2, Multi: true, IncludeAll: true, AllValue: ".*",
+				Query: map[string]string{"query": "label_values(kubecleaner_next_run_timestamp_seconds, cleaner)", "refId": "cleaner"},
+			},
+		}},
+		Panels: l.panels,
+	}
+}
+
+func (l *layout) runs() {
+	l.row("Runs")
+	l.stat("Cleaners", "All that the leader knows.", `count(count by (cleaner) (kubecleaner_next_run_timestamp_seconds))`)
+	l.stat("Not scheduled", "Suspended, not ready, or without a next time.", `count(max by (cleaner) (kubecleaner_next_run_timestamp_seconds) == 0) or vector(0)`)
+	l.stat("Last run failed", "The condition RunSucceeded of the Cleaner says why.",
+		`count(max by (cleaner) (kubecleaner_last_run_timestamp_seconds) > max by (cleaner) (kubecleaner_last_success_timestamp_seconds)) or vector(0)`)
+	l.stat("Overdue", "By more than ten minutes.", `count(time() - (max by (cleaner) (kubecleaner_next_run_timestamp_seconds) > 0) > 600) or vector(0)`)
+	l.graph("Runs", "By the reason they ended for.", "short",
+		query{`sum by (result) (increase(kubecleaner_runs_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{result}}"})
+	l.graph("How long runs took", "", "s",
+		query{`histogram_quantile(0.5, sum by (le) (rate(kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}[$__rate_interval])))`, "half of them"},
+		query{`histogram_quantile(0.99, sum by (le) (rate(kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}[$__rate_interval])))`, "99 %"})
+	l.graph("What takes the time", "Seconds of each second, in the phases of runs.", "short",
+		query{`sum by (phase) (rate(kubecleaner_run_phase_duration_seconds_sum[$__rate_interval]))`, "{{phase}}"})
+	times := base("table", "When Cleaners run", "1970 means never.", "dateTimeAsIso", []query{
+		{`max by (cleaner) (kubecleaner_next_run_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
+		{`max by (cleaner) (kubecleaner_last_run_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
+		{`max by (cleaner) (kubecleaner_last_success_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
+	})
+	times.Transformations = []transformation{
+		{ID: "joinByField", Options: map[string]any{"byField": "cleaner", "mode": "outer"}},
+		{ID: "organize", Options: map[string]any{
+			"excludeByName": map[string]bool{"Time 1": true, "Time 2": true, "Time 3": true},
+			"renameByName":  map[string]string{"cleaner": "Cleaner", "Value #A": "Next run", "Value #B": "Last run", "Value #C": "Last success"},
+		}},
+	}
+	l.add(times, 12, 8)
+}
+
+func (l *layout) deeds() {
+	l.row("What they did")
+	l.graph("Objects", "By what became of them; docs/outcomes.md explains the words.", "short",
+		query{`sum by (result) (increase(kubecleaner_actions_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{result}}"})
+	l.graph("Deleted", "By kind.", "short",
+		query{`sum by (group, kind) (increase(kubecleaner_actions_total{cleaner=~"$cleaner",result=~"Deleted|Terminating"}[$__rate_interval]))`, "{{kind}} {{group}}"})
+	l.graph("Matched in the last run", "By Cleaner and kind.", "short",
+		query{`max by (cleaner, group, kind) (kubecleaner_matched_resources{cleaner=~"$cleaner"})`, "{{cleaner}}: {{kind}} {{group}}"})
+	l.graph("Looked at in the last run", "By Cleaner.", "short",
+		query{`max by (cleaner) (kubecleaner_scanned_resources{cleaner=~"$cleaner"})`, "{{cleaner}}"})
+}
+
+func (l *layout) trouble() {
+	l.row("Trouble")
+	l.graph("Stopped by a guard", "Runs that touched nothing, because of a limit or because their view was not complete.", "short",
+		query{`sum by (cleaner, reason) (increase(kubecleaner_guardrail_aborts_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: {{reason}}"},
+		query{`sum by (cleaner) (increase(kubecleaner_snapshot_errors_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: no copies"})
+	l.graph("Expressions and scripts that fail", "", "short",
+		query{`sum by (cleaner, engine, reason) (increase(kubecleaner_evaluation_errors_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: {{engine}} {{reason}}"})
+	l.graph("Missed runs", "", "short",
+		query{`sum by (cleaner, reason) (increase(kubecleaner_missed_runs_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: {{reason}}"})
+	l.graph("Notifications", "Attempts, by channel and by how they ended.", "short",
+		query{`sum by (channel, result) (increase(kubecleaner_notifications_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{channel}} {{result}}"})
+}
+
+// Every replica of the operator has kubecleaner_build_info: by it, what is common to many programs is told apart.
+func (l *layout) operator() {
+	l.row("Operator")
+	l.stat("Replicas", "Those that Prometheus sees. One works, the others wait.", `count(kubecleaner_build_info) or vector(0)`)
+	l.stat("Leaders", "It should be 1.", `sum(leader_election_master_status and on (instance) kubecleaner_build_info) or vector(0)`)
+	l.stat("Copies kept", "kubectl cleaner restore brings them back.", `max(kubecleaner_snapshots)`)
+	version := base("stat", "Version", "", "short", []query{{`count by (version) (kubecleaner_build_info)`, "{{version}}"}})
+	version.Options = map[string]string{"textMode": "name"}
+	l.add(version, 6, 4)
+	l.graph("Copies", "How much they take, compressed. --max-copies-bytes bounds it.", "bytes", query{`max(kubecleaner_snapshot_bytes)`, "copies"})
+	l.graph("Time in expressions and scripts", "Seconds of each second.", "short",
+		query{`sum by (engine) (rate(kubecleaner_evaluation_duration_seconds_sum[$__rate_interval]))`, "{{engine}}"})
+	l.graph("Memory", "Of the manager; the processes that run scripts are beside it.", "bytes",
+		query{`process_resident_memory_bytes and on (instance) kubecleaner_build_info`, "{{instance}}"})
+	l.graph("Requests to the API server", "By the code of the answer.", "reqps",
+		query{`sum by (code) (rate(rest_client_requests_total[$__rate_interval]) and on (instance) kubecleaner_build_info)`, "{{code}}"})
+}

@@ -1,0 +1,98 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// runPoll is how often the record of a run that is followed is read. The operator writes its progress every five seconds.
+const runPoll = 2 * time.Second
+
+// runProgress is how far a run has come, as its record says.
+type runProgress struct {
+	run    string
+	action v1alpha1.Action
+	v1alpha1.RunProgress
+}
+
+// lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing.
+func (o *runOptions) lookAtRun(ctx context.Context, api *cluster, run string, seen chan<- *runProgress) {
+	for {
+		var record v1alpha1.CleanerRun
+		if err := api.read(ctx, runPath(run), &record); err == nil && record.Status.Progress != nil {
+			select {
+			case seen <- &runProgress{run: run, action: record.Spec.Action, RunProgress: *record.Status.Progress}:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-o.clock().After(runPoll):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// line is "listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s" or "deleting · 120 of 300 objects · 16/s · 11s left".
+func (r *runProgress) line(took time.Duration) string {
+	parts := []string{strings.TrimSpace(r.doing() + " " + r.Kind)}
+	switch {
+	case r.Total != nil && r.Phase == v1alpha1.ProgressCopying: // they are not counted
+		parts = append(parts, grouped(*r.Total, "object"))
+	case r.Total != nil:
+		parts = append(parts, fmt.Sprintf("%s of %s", thousands(r.Done), grouped(*r.Total, "object")))
+	case r.Matched != nil:
+		parts = append(parts, fmt.Sprintf("%s (%s)", grouped(r.Done, "object"), matchWords(*r.Matched)))
+	}
+	if r.Rate > 0 {
+		parts = append(parts, short1000(r.Rate)+"/s")
+	}
+	if r.Rate > 0 && r.Total != nil {
+		left := time.Duration((*r.Total-r.Done)/r.Rate) * time.Second
+		return strings.Join(append(parts, left.String()+" left"), " · ")
+	}
+	return strings.Join(append(parts, took.Truncate(time.Second).String()), " · ")
+}
+
+// doing is what the run is doing.
+func (r *runProgress) doing() string {
+	switch {
+	case r.Phase != v1alpha1.ProgressActing:
+		return strings.ToLower(string(r.Phase))
+	case r.action == v1alpha1.ActionTransform:
+		return "changing"
+	}
+	return "deleting"
+}
+
+// runFacts are what --progress=json prints of a run.
+type runFacts struct {
+	Run            string                 `json:"run"`
+	Phase          v1alpha1.ProgressPhase `json:"phase"`
+	Kind           string                 `json:"kind,omitempty"`
+	Done           int64                  `json:"done"`
+	Total          *int64                 `json:"total,omitempty"`
+	Matched        *int64                 `json:"matched,omitempty"`
+	PerSecond      int64                  `json:"perSecond"`
+	ElapsedSeconds float64                `json:"elapsedSeconds"`
+}
+
+func (r *runProgress) facts(took time.Duration) runFacts {
+	return runFacts{r.run, r.Phase, r.Kind, r.Done, r.Total, r.Matched, r.Rate, took.Round(100 * time.Millisecond).Seconds()}
+}
+
+// howToStop says what ends a run that goes on without the user.
+func (f *follower) howToStop() string {
+	if f.whileSuspended { // suspending it again would not
+		return "to stop it, delete the Cleaner: it runs although it is suspended"
+	}
+	return fmt.Sprintf(`to stop it before its next object: kubectl patch cleaner %s --type merge -p '{"spec":{"suspend":true}}'`, f.cleaner)
+}

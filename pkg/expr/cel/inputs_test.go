@@ -1,0 +1,47 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cel
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func TestEventsInConditions(t *testing.T) {
+	const two = `{"events":[{"reason":"A","count":3,"lastTimestamp":"2026-03-01T00:00:00Z"},{"reason":"B","count":1}]}`
+	for name, test := range map[string]struct {
+		expression, data string
+		want             bool
+	}{
+		"size":       {"size(events) == 2", two, true},
+		"none":       {"size(events) == 0", `{"events":[]}`, true},
+		"exists":     {"events.exists(e, e.reason == 'A' && e.count > 2)", two, true},
+		"not there":  {"events.exists(e, e.reason == 'C')", two, false},
+		"newest":     {"events[0].reason == 'A' && now - timestamp(events[0].lastTimestamp) > duration('1h')", two, true},
+		"and object": {"object.metadata.name == 'a' && events.all(e, e.count > 0)", two, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program, err := Compile([]v1alpha1.MatchCondition{{Name: "c", Expression: test.expression}}, Events)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := program.NewRun(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC))
+			o := object.Object{Raw: []byte(`{"metadata":{"name":"a"}}`)}
+			got, _, err := run.EvaluateWith(t.Context(), o, object.JSON(test.data))
+			if err != nil || got != test.want {
+				t.Errorf("it is %v, %v, want %v", got, err, test.want)
+			}
+			if !strings.Contains(test.expression, "size") {
+				return
+			}
+			if _, _, err := run.Evaluate(t.Context(), o); err == nil { // a caller who forgets them must not get a verdict
+				t.Error("it is judged without events")
+			}
+		})
+	}
+}

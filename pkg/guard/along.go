@@ -1,0 +1,48 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// owners are the kinds, by group, whose objects own others as a matter of course. The garbage collector deletes those with them.
+var owners = map[string][]string{
+	"":      {"ReplicationController"},
+	"apps":  {"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
+	"batch": {"CronJob", "Job"},
+}
+
+// Along says, as a sentence, what is deleted together with objects of the kinds although no run judged or copied it. Empty when
+// that is nothing, or what anybody's objects may own: which is not known.
+func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
+	orphans := options != nil && options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationOrphan
+	var parts []string
+	told := map[object.Kind]bool{}
+	for _, kind := range kinds {
+		kind.Version = "" // of each version the same is told
+		if told[kind] {
+			continue
+		}
+		told[kind] = true
+		switch {
+		case kind.Group == "" && kind.Kind == "Namespace":
+			parts = append(parts, "a Namespace takes everything along that is in it")
+		case !orphans && slices.Contains(owners[kind.Group], kind.Kind):
+			parts = append(parts, fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := strings.Join(parts, ", ")
+	return strings.ToUpper(text[:1]) + text[1:] + ": of that there are no copies."
+}

@@ -1,0 +1,56 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func TestAlong(t *testing.T) {
+	t.Parallel()
+	kind := func(group, kind string) object.Kind {
+		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}}
+	}
+	const (
+		namespace  = "A Namespace takes everything along that is in it: of that there are no copies."
+		deployment = "A Deployment takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies."
+	)
+	orphan := &v1alpha1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationOrphan)}
+	background := &v1alpha1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+	beta := kind("apps", "Deployment")
+	beta.Version = "v1beta1"
+	tests := map[string]struct {
+		kinds   []object.Kind
+		options *v1alpha1.DeleteOptions
+		want    string
+	}{
+		"nothing":                 {nil, nil, ""},
+		"ConfigMaps":              {[]object.Kind{kind("", "ConfigMap")}, nil, ""},
+		"a Namespace":             {[]object.Kind{kind("", "Namespace")}, nil, namespace},
+		"a Namespace, orphaning":  {[]object.Kind{kind("", "Namespace")}, orphan, namespace},
+		"another group's":         {[]object.Kind{kind("example.com", "Namespace"), kind("example.com", "Deployment")}, nil, ""},
+		"a Deployment":            {[]object.Kind{kind("apps", "Deployment"), kind("apps", "Deployment"), beta}, background, deployment},
+		"a Deployment, orphaning": {[]object.Kind{kind("apps", "Deployment")}, orphan, ""},
+		"both": {
+			[]object.Kind{kind("", "Namespace"), kind("batch", "Job")},
+			&v1alpha1.DeleteOptions{},
+			"A Namespace takes everything along that is in it, a Job takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies.",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Along(test.kinds, test.options); got != test.want {
+				t.Fatalf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

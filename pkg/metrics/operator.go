@@ -1,0 +1,45 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+func (m *Metrics) initOperator() {
+	m.notifications = m.counter("kubecleaner_notifications_total",
+		"Attempts to deliver a notification, by the channel's type and by how they ended: Delivered, Retrying (it is tried again) or Failed (given up).", "cleaner", "channel", "result")
+	m.copyFaults = m.counter("kubecleaner_snapshot_errors_total",
+		"Runs that touched nothing, because the copies of what they were going to touch could not be written.", "cleaner")
+	// Without labels, but vectors: a replica that does not lead has not looked, and so has no series.
+	m.copies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "kubecleaner_snapshots", Help: "Copies of objects that can be brought back, as the operator saw when it looked last, every 10 minutes.",
+	}, nil)
+	m.copyBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "kubecleaner_snapshot_bytes", Help: "How much the copies of objects that are kept take together, compressed. --max-copies-bytes bounds it.",
+	}, nil)
+}
+
+// Notified counts an attempt to deliver a notification of a Cleaner, by the state that it left the notification in.
+func (m *Metrics) Notified(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState) {
+	result := string(state)
+	if state == v1alpha1.NotificationPending {
+		result = "Retrying"
+	}
+	m.of(cleaner, func() { m.notifications.WithLabelValues(cleaner, string(channel), result).Inc() })
+}
+
+// CopiesFailed counts a run whose copies could not be written.
+func (m *Metrics) CopiesFailed(run *v1alpha1.CleanerRun) {
+	name := run.Spec.Cleaner
+	m.of(name, func() { m.copyFaults.WithLabelValues(name).Inc() })
+}
+
+// CopiesKept says how many copies there are, and how much they take.
+func (m *Metrics) CopiesKept(objects, bytes int64) {
+	m.copies.WithLabelValues().Set(float64(objects))
+	m.copyBytes.WithLabelValues().Set(float64(bytes))
+}

@@ -1,0 +1,71 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// Missed is why a run did not take place, as a label.
+type Missed string
+
+const (
+	// MissedSuperseded is a run that was due while the operator was away or busy, and in whose place a later one started.
+	MissedSuperseded Missed = "Superseded"
+	// MissedTooLate is a run that could not start within startingDeadlineSeconds.
+	MissedTooLate Missed = "TooLate"
+)
+
+// Abort is which guard kept a run from touching anything, as a label.
+type Abort string
+
+const (
+	// AbortLimitExceeded is a limit on how much a run may touch.
+	AbortLimitExceeded Abort = "LimitExceeded"
+	// AbortViewIncomplete is a part of the cluster that could not be read or judged.
+	AbortViewIncomplete Abort = "ViewIncomplete"
+)
+
+func (m *Metrics) initRuns() {
+	m.runs = m.counter("kubecleaner_runs_total",
+		"Runs that ended, by the action and by the reason they ended for, a reason of the condition RunSucceeded: Completed, or why not.", "cleaner", "action", "result")
+	m.duration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "kubecleaner_run_duration_seconds", Help: "How long runs took.", Buckets: durations,
+	}, []string{"cleaner"})
+	m.ofCleaners = append(m.ofCleaners, vector{m.duration, m.duration.DeletePartialMatch, "cleaner"})
+	m.lastRun = m.gauge("kubecleaner_last_run_timestamp_seconds",
+		"When the last run that has ended started, in seconds since 1970; 0 when there was none.", "cleaner")
+	m.lastSuccess = m.gauge("kubecleaner_last_success_timestamp_seconds",
+		"When the last run that completed started, in seconds since 1970; 0 when there was none, or none since the operator started and the last one did not complete.", "cleaner")
+	m.next = m.gauge("kubecleaner_next_run_timestamp_seconds",
+		"When the Cleaner runs next, with its share of --jitter-window, in seconds since 1970; 0 when it does not.", "cleaner")
+	m.missed = m.counter("kubecleaner_missed_runs_total",
+		"Scheduled runs that did not take place: Superseded by a later one, or TooLate for startingDeadlineSeconds. More than 100 at once count as 101.", "cleaner", "reason")
+	m.aborts = m.counter("kubecleaner_guardrail_aborts_total",
+		"Runs that were to delete or change objects and touched nothing, because a guard stopped them: LimitExceeded (a limit on how much a run may touch) or ViewIncomplete (something could not be read or judged).", "cleaner", "reason")
+}
+
+// RunEnded counts a run.
+func (m *Metrics) RunEnded(run *v1alpha1.CleanerRun) {
+	name := run.Spec.Cleaner
+	m.of(name, func() {
+		m.runs.WithLabelValues(name, string(run.Spec.Action), run.Status.Reason).Inc()
+		if run.Status.Duration != nil {
+			m.duration.WithLabelValues(name).Observe(run.Status.Duration.Seconds())
+		}
+	})
+}
+
+// RunsMissed counts runs that did not take place.
+func (m *Metrics) RunsMissed(cleaner string, why Missed, runs int) {
+	m.of(cleaner, func() { m.missed.WithLabelValues(cleaner, string(why)).Add(float64(runs)) })
+}
+
+// RunAborted counts a run that a guard kept from touching anything.
+func (m *Metrics) RunAborted(run *v1alpha1.CleanerRun, why Abort) {
+	name := run.Spec.Cleaner
+	m.of(name, func() { m.aborts.WithLabelValues(name, string(why)).Inc() })
+}

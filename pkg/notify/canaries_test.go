@@ -1,0 +1,56 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+)
+
+// No value of a Secret is in a log, an error or, unless it is what tells the service the place, in a message.
+func TestCanaries(t *testing.T) {
+	eachService(t, func(t *testing.T, s service) {
+		var log bytes.Buffer
+		logger := funcr.New(func(prefix, args string) { log.WriteString(prefix + args + "\n") }, funcr.Options{Verbosity: 10})
+		sender, _ := newTestSender(t, nil)
+		var server *loopback
+		echo := func(status int) fault {
+			return func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(status)
+				for _, value := range s.keys(server.URL) {
+					_, _ = w.Write([]byte(value + " " + r.URL.String() + `","error":"` + value))
+				}
+			}
+		}
+		server = serve(t, s, echo(200), echo(400), echo(403), echo(500), echo(500), echo(500))
+		keys := s.keys(server.URL)
+		ctx := logr.NewContext(t.Context(), logger)
+		for range 4 {
+			err := sender.New(s.kind)(ctx, settingsOf(keys), sample())
+			// A webhook that answers with success has taken the message, whatever it says.
+			if err != nil {
+				noCanary(t, err.Error())
+			}
+		}
+		for name, value := range keys {
+			message := sample()
+			message.Run.Status.Message = "it says " + value
+			message.Run.Status.Objects[0].Message = value + "?"
+			before := len(server.got())
+			must(t, sender.New(s.kind)(ctx, settingsOf(keys), message))
+			for _, got := range server.got()[before:] {
+				isPlace := strings.HasSuffix(name, "_ID") || strings.HasSuffix(name, "API_URL")
+				if !isPlace && strings.Contains(shown(s.kind, got), value) {
+					t.Errorf("%s is in the message:\n%s", name, shown(s.kind, got))
+				}
+			}
+		}
+		noCanary(t, log.String())
+	})
+}

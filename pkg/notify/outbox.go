@@ -1,0 +1,281 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// senders is how many notifications are sent at once. Those that wait for a service that hangs hold up no run.
+	senders = 16
+	// sendTimeout bounds one delivery, with the sender's own few tries.
+	sendTimeout = time.Minute
+	// keptFor is for how long after the end of its run a notification is tried.
+	keptFor = 24 * time.Hour
+	// firstPause is how long to wait after the first failure. It doubles up to lastPause.
+	firstPause, lastPause = 30 * time.Second, time.Hour
+	// longestReason bounds what a record says of a failure, in bytes.
+	longestReason = 1024
+)
+
+// Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to be sent stands
+// in the records, so that another operator goes on with it. A notification is sent again when it is not known whether the service
+// took it: each has the run's UID, by which a receiver can tell.
+type Outbox struct {
+	// Client reads and writes at the API server, not at a cache.
+	Client client.Client
+	Clock  clock.WithTicker
+	// Deliver sends one notification of a run.
+	Deliver func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error
+	// Told is called when the delivery of a run's notifications has changed, with the Cleaner's name.
+	Told func(cleaner string)
+	// Tried is called when an attempt is written down, with the state that it left the notification in. Nil in tests that do not
+	// look at that.
+	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
+
+	once  sync.Once
+	queue workqueue.TypedDelayingInterface[letter]
+	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
+	unsaved sync.Map
+}
+
+// attempt is how it went to send a letter. Without a fault it was delivered.
+type attempt struct{ fault error }
+
+// letter is one notification of one run.
+type letter struct{ run, notification string }
+
+// NeedLeaderElection says that only the leader sends.
+func (o *Outbox) NeedLeaderElection() bool { return true }
+
+func (o *Outbox) letters() workqueue.TypedDelayingInterface[letter] {
+	o.once.Do(func() {
+		o.queue = workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[letter]{Clock: o.Clock})
+	})
+	return o.queue
+}
+
+// Add sends the run's pending notifications when their time comes. One that was added before is not sent twice.
+func (o *Outbox) Add(run *v1alpha1.CleanerRun) {
+	for i := range run.Status.Notifications {
+		if entry := &run.Status.Notifications[i]; entry.State == v1alpha1.NotificationPending {
+			o.letters().AddAfter(letter{run.Name, entry.Name}, o.until(entry))
+		}
+	}
+}
+
+// until is for how long an entry has to wait.
+func (o *Outbox) until(entry *v1alpha1.NotificationStatus) time.Duration {
+	if entry.NextAttemptTime == nil {
+		return 0
+	}
+	return max(0, entry.NextAttemptTime.Sub(o.Clock.Now()))
+}
+
+// Start sends until the context ends.
+func (o *Outbox) Start(ctx context.Context) error {
+	queue := o.letters()
+	var workers sync.WaitGroup
+	for range senders {
+		workers.Go(func() {
+			for {
+				next, closed := queue.Get()
+				if closed {
+					return
+				}
+				if err := o.guarded(ctx, next); err != nil {
+					klog.FromContext(ctx).Error(err, "Could not look after a notification", "run", next.run, "notification", next.notification)
+					queue.AddAfter(next, firstPause)
+				}
+				queue.Done(next)
+			}
+		})
+	}
+	<-ctx.Done()
+	queue.ShutDown()
+	workers.Wait()
+	return nil
+}
+
+// guarded turns a panic into an error: it would end the process.
+func (o *Outbox) guarded(ctx context.Context, next letter) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a fault of KubeCleaner: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return o.send(ctx, next)
+}
+
+// send sends one notification, if it is still to be sent and its time has come. An error is one of the cluster: it says nothing of
+// the notification.
+func (o *Outbox) send(ctx context.Context, next letter) error {
+	run, entry, err := o.find(ctx, next)
+	if err == nil && entry == nil {
+		o.unsaved.Delete(next)
+	}
+	if err != nil || entry == nil || ctx.Err() != nil {
+		return err
+	}
+	if pause := o.until(entry); pause > 0 {
+		o.letters().AddAfter(next, pause)
+		return nil
+	}
+	if before, ok := o.unsaved.Load(next); ok {
+		if before, ok := before.(attempt); ok {
+			return o.save(context.WithoutCancel(ctx), next, before.fault)
+		}
+	}
+	cleaner, err := o.cleaner(ctx, run)
+	if err != nil {
+		return err
+	}
+	fault := o.deliver(ctx, cleaner, run, entry)
+	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
+		o.unsaved.Store(next, attempt{fault})
+		err = o.save(context.WithoutCancel(ctx), next, fault)
+	}
+	return err
+}
+
+// deliver sends one notification, as the Cleaner has it now.
+func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) error {
+	switch ended := run.Status.CompletionTime; {
+	case cleaner == nil:
+		return &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
+	case ended != nil && o.Clock.Since(ended.Time) >= keptFor:
+		return &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
+	}
+	for _, notification := range cleaner.Spec.Notifications {
+		if notification.Name == entry.Name && notification.Type == entry.Type {
+			sending, cancel := context.WithTimeout(ctx, sendTimeout)
+			defer cancel()
+			return o.Deliver(sending, cleaner, run, notification)
+		}
+	}
+	return &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
+}
+
+// cleaner is the run's. It is nil when that is gone.
+func (o *Outbox) cleaner(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.Cleaner, error) {
+	var cleaner v1alpha1.Cleaner
+	name := run.Spec.Cleaner
+	err := o.Client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)
+	switch {
+	case err == nil && (cleaner.Name != name || cleaner.UID == ""):
+		return nil, fmt.Errorf("reading Cleaner %s: %w", name, errForeign)
+	case object.IsAbsent(err, name), err == nil && cleaner.UID != run.Spec.CleanerUID:
+		return nil, nil
+	}
+	return &cleaner, err
+}
+
+// errForeign says that an answer is no API server's, but of something on the way to it.
+var errForeign = errors.New("the answer is not an API server's")
+
+// find reads the record, and the entry that is to be sent. The entry is nil when there is nothing to send any more.
+func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *v1alpha1.NotificationStatus, error) {
+	var run v1alpha1.CleanerRun
+	err := o.Client.Get(ctx, client.ObjectKey{Name: next.run}, &run)
+	if err != nil {
+		if object.IsAbsent(err, next.run) {
+			err = nil
+		}
+		return nil, nil, err
+	}
+	if run.Name != next.run || run.UID == "" {
+		return nil, nil, fmt.Errorf("reading CleanerRun %s: %w", next.run, errForeign)
+	}
+	i := slices.IndexFunc(run.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == next.notification })
+	if i < 0 || run.Status.Notifications[i].State != v1alpha1.NotificationPending {
+		return &run, nil, nil
+	}
+	return &run, &run.Status.Notifications[i], nil
+}
+
+// save writes down how it went. It tries for a while: without that, the notification would be sent again.
+func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
+	saving, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	var tried v1alpha1.NotificationStatus
+	var again *v1alpha1.CleanerRun
+	worth := func(err error) bool { return !apierrors.IsInvalid(err) && saving.Err() == nil }
+	err := retry.OnError(wait.Backoff{Steps: 8, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2}, worth, func() error {
+		run, entry, err := o.find(saving, next)
+		if err != nil || entry == nil {
+			return err
+		}
+		Settle(entry, fault, o.Clock.Now(), run.Status.CompletionTime)
+		settled := *entry // the answer is decoded over it
+		if err := o.Client.Status().Update(saving, run); err != nil {
+			return err
+		}
+		tried, again = settled, run
+		return nil
+	})
+	if again != nil || err == nil { // written, or not to be written any more
+		o.unsaved.Delete(next)
+	}
+	if again == nil {
+		return err
+	}
+	if fault != nil {
+		klog.FromContext(ctx).Error(fault, "Could not deliver notification", "run", next.run, "notification", next.notification)
+	}
+	if o.Tried != nil {
+		o.Tried(again.Spec.Cleaner, tried.Type, tried.State)
+	}
+	o.Add(again)
+	o.Told(again.Spec.Cleaner)
+	return err
+}
+
+// Settle puts into an entry how an attempt went: delivered, given up, or to be tried again, and when.
+func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ended *metav1.Time) {
+	entry.Attempts++
+	entry.NextAttemptTime, entry.Message = nil, ""
+	if fault == nil {
+		entry.State = v1alpha1.NotificationDelivered
+		return
+	}
+	entry.State = v1alpha1.NotificationFailed
+	entry.Message = v1alpha1.Truncate(fault.Error(), longestReason)
+	var told *Error
+	if errors.As(fault, &told) && told.Permanent {
+		return
+	}
+	pause := lastPause
+	if entry.Attempts < 8 { // 30 s, doubled seven times, is more than an hour
+		pause = min(lastPause, firstPause<<(entry.Attempts-1))
+	}
+	pause = wait.Jitter(pause, 0.2)
+	if told != nil {
+		pause = max(pause, told.RetryAfter)
+	}
+	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < keptFor {
+		entry.State = v1alpha1.NotificationPending
+		entry.NextAttemptTime = &metav1.Time{Time: next}
+		return
+	}
+	entry.Message = v1alpha1.Truncate("given up after a day: "+fault.Error(), longestReason)
+}

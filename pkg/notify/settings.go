@@ -1,0 +1,139 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// channel is a type of notification: what its Secret holds, and how a report is sent.
+type channel struct {
+	keys []key
+	// also checks keys that depend on one another. It returns what is wrong, key first.
+	also func(v values) []string
+	send func(ctx context.Context, c *call, v values, r *report) error
+}
+
+// key is one key of a Secret.
+type key struct {
+	name string
+	// holds says what it holds, for who forgot it.
+	holds    string
+	optional bool
+	// hidden is true for a credential: wherever it turned up in a message, it is taken out.
+	hidden bool
+	// isRight is false for a value that cannot be meant. Nil takes everything.
+	isRight func(value string) bool
+}
+
+// values are what a Secret holds, checked, without the line breaks that files end with.
+type values struct {
+	secret string
+	of     map[string]string
+	// mask takes every value out of a text, hide the credentials only.
+	mask, hide func(string) string
+}
+
+func (v values) get(name string) string { return v.of[name] }
+
+// or is the value or, without one, the default.
+func (v values) or(name, standard string) string {
+	if value := v.of[name]; value != "" {
+		return value
+	}
+	return standard
+}
+
+// check is the hint to look at keys of the Secret.
+func (v values) check(names ...string) string {
+	return "check " + strings.Join(names, " and ") + " in Secret " + v.secret
+}
+
+// redact makes an Error of any error, without what the Secret holds.
+func (v values) redact(err error) error {
+	told, ok := err.(*Error) //nolint:errorlint // what wraps one has words that are not ours
+	if !ok {
+		told = passing("the notification could not be sent")
+	}
+	safe := *told
+	safe.Reason = v.mask(told.Reason)
+	return &safe
+}
+
+// read checks all keys at once. The values can redact, also with an error.
+func (c channel) read(settings Settings) (values, error) {
+	v := values{secret: settings.Secret, of: map[string]string{}}
+	var problems, hidden []string
+	for _, key := range c.keys {
+		value := strings.TrimSpace(string(settings.Keys[key.name]))
+		v.of[key.name] = value
+		if key.hidden && len(value) >= minHidden {
+			hidden = append(hidden, value, "(hidden)")
+		}
+		switch _, has := settings.Keys[key.name]; {
+		case value == "" && key.optional:
+		case !has:
+			problems = append(problems, key.name+" is missing: it holds "+key.holds)
+		case value == "":
+			problems = append(problems, key.name+" is empty: it holds "+key.holds)
+		case key.isRight != nil && !key.isRight(value):
+			problems = append(problems, key.name+" is not right: it holds "+key.holds)
+		}
+	}
+	v.hide = strings.NewReplacer(hidden...).Replace
+	v.mask = masker(settings.Keys)
+	if c.also != nil {
+		problems = append(problems, c.also(v)...)
+	}
+	if len(problems) > 0 {
+		return v, permanent("Secret %s: %s", settings.Secret, strings.Join(problems, "; "))
+	}
+	return v, nil
+}
+
+// minHidden is from how many bytes on a value is taken out: a shorter one is part of any text.
+const minHidden = 6
+
+// masker takes everything that a Secret holds out of a text, also when it is cut or encoded, and the parts of addresses.
+func masker(keys map[string][]byte) func(string) string {
+	parts := map[string]string{}
+	for name, value := range keys {
+		text := strings.TrimSpace(string(value))
+		parts[name] = text
+		if address, err := url.Parse(text); err == nil && address.Host != "" {
+			parts[name+" host"], parts[name+" path"], parts[name+" query"] = address.Host, address.EscapedPath(), address.RawQuery
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"data": keys, "stringData": parts})
+	if err != nil {
+		return func(string) string { return "(left out)" }
+	}
+	return object.Masker(object.Object{Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: raw})
+}
+
+// isURL reports whether a value is the address of a service.
+func isURL(value string) bool {
+	address, err := url.Parse(value)
+	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.Hostname() != ""
+}
+
+// isWord reports whether a value can stand in a header: tokens and numbers of channels can.
+func isWord(value string) bool {
+	return !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+const holdsURL = "the address of the service, which begins with https:// or http://"
+
+// apiURL is the optional key with another address of a service.
+func apiURL(prefix, standard string) key {
+	return key{name: prefix + "_API_URL", optional: true, holds: fmt.Sprintf("%s; without it, %s", holdsURL, standard), isRight: isURL}
+}

@@ -1,0 +1,180 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+func sendTo(t *testing.T, sender *Sender, keys map[string]string, message Message) error {
+	t.Helper()
+	return sender.New(v1alpha1.NotificationSMTP)(t.Context(), settingsOf(keys), message)
+}
+
+// A mail is sent over STARTTLS, or over TLS from the beginning, after logging in.
+func TestMail(t *testing.T) {
+	config, authority := certificate(t)
+	for name, implicit := range map[string]bool{"STARTTLS": false, "implicit": true} {
+		t.Run(name, func(t *testing.T) {
+			box := &mailbox{}
+			keys := box.start(t, config, implicit)
+			sender, _ := newTestSender(t, authority)
+			must(t, sendTo(t, sender, keys, sample()))
+			if len(box.mails) != 1 {
+				t.Fatalf("%d mails arrived", len(box.mails))
+			}
+			got := box.mails[0]
+			to := []string{"canary-one@example.com", "canary-two@example.com", "canary-cc@example.com", "canary-bcc@example.com"}
+			if got.user != "canary-sender@example.com" || got.from != "canary-sender@example.com" || !got.secure || !slices.Equal(got.to, to) {
+				t.Errorf("user %q, from %q, secure %v, to %v", got.user, got.from, got.secure, got.to)
+			}
+			header, text, file := read(t, got.text)
+			if strings.Contains(string(got.text), "canary-bcc") || header.Get("Message-Id") != "<0a1b2c3d-0000-4000-8000-000000000001@kubecleaner>" {
+				t.Errorf("the mail tells the blind copy, or its ID is %q", header.Get("Message-Id"))
+			}
+			var d Document
+			must(t, json.Unmarshal(file, &d))
+			if len(d.Objects) != 30 {
+				t.Errorf("the file has %d objects", len(d.Objects))
+			}
+			golden(t, "smtp.txt", "Subject: "+header.Get("Subject")+"\n\n"+text)
+		})
+	}
+}
+
+func TestMailWithAnIdentity(t *testing.T) {
+	config, authority := certificate(t)
+	box := &mailbox{}
+	keys := box.start(t, config, false)
+	keys["SMTP_IDENTITY"] = "somebody"
+	sender, _ := newTestSender(t, authority)
+	must(t, sendTo(t, sender, keys, sample()))
+	if box.mails[0].user != "somebody" {
+		t.Errorf("the user is %q", box.mails[0].user)
+	}
+}
+
+// Without TLS nothing is sent unless the Secret says so, and never a password.
+func TestMailWithoutTLS(t *testing.T) {
+	sender, _ := newTestSender(t, nil)
+	box := &mailbox{open: true}
+	keys := box.start(t, nil, false)
+	delete(keys, "SMTP_PASSWORD")
+	wantError(t, sendTo(t, sender, keys, sample()), true, 0, "the mail server does not offer STARTTLS; check SMTP_PORT")
+	if len(box.mails) > 0 {
+		t.Fatal("a mail was sent in the open")
+	}
+	keys["SMTP_TLS"] = "none"
+	must(t, sendTo(t, sender, keys, sample()))
+	if len(box.mails) != 1 || box.mails[0].secure {
+		t.Fatalf("the mails are %v", box.mails)
+	}
+	keys["SMTP_PASSWORD"] = smtpPassword
+	wantError(t, sendTo(t, sender, keys, sample()), true, 0, "SMTP_PASSWORD is never sent without TLS")
+}
+
+func TestMailFailures(t *testing.T) {
+	config, authority := certificate(t)
+	refusal := func(at string, code int, enhanced smtp.EnhancedCode) *mailbox {
+		return &mailbox{refuse: map[string]*smtp.SMTPError{at: {Code: code, EnhancedCode: enhanced, Message: "no: " + smtpPassword + " canary-one@example.com"}}}
+	}
+	for name, test := range map[string]struct {
+		box       *mailbox
+		permanent bool
+		want      string
+	}{
+		"wrong password":     {refusal("AUTH", 535, smtp.EnhancedCode{5, 7, 8}), true, "the mail server answered 535; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
+		"login fails today":  {refusal("AUTH", 454, smtp.EnhancedCode{4, 7, 0}), false, "the mail server answered 454"},
+		"unknown recipient":  {refusal("RCPT", 550, smtp.EnhancedCode{5, 1, 1}), true, "the mail server answered 550 5.1.1; check SMTP_SENDER and SMTP_RECIPIENTS"},
+		"greylisted":         {refusal("RCPT", 451, smtp.EnhancedCode{4, 7, 1}), false, "the mail server answered 451 4.7.1"},
+		"mail box is full":   {refusal("DATA", 452, smtp.EnhancedCode{4, 2, 2}), false, "the mail server answered 452 4.2.2"},
+		"mail is not wanted": {refusal("DATA", 554, smtp.EnhancedCode{5, 7, 1}), true, "the mail server answered 554 5.7.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sender, _ := newTestSender(t, authority)
+			wantError(t, sendTo(t, sender, test.box.start(t, config, false), sample()), test.permanent, 0, test.want)
+		})
+	}
+	t.Run("not trusted", func(t *testing.T) {
+		sender, _ := newTestSender(t, nil)
+		for _, implicit := range []bool{false, true} {
+			box := &mailbox{}
+			wantError(t, sendTo(t, sender, box.start(t, config, implicit), sample()), false, 0, "is signed by an authority that is not trusted")
+		}
+	})
+	t.Run("no way to log in", func(t *testing.T) {
+		sender, _ := newTestSender(t, authority)
+		box := &mailbox{open: true}
+		wantError(t, sendTo(t, sender, box.start(t, config, false), sample()), true, 0, "the mail server offers no way to log in that is known here")
+	})
+}
+
+// A server that says nothing, or goes away, is given up.
+func TestMailServersThatSayNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		greet   func(net.Conn)
+		timeout time.Duration
+		want    string
+	}{
+		// On a busy machine the time for the whole notification may be over first: either way, it did not answer.
+		"hang":                  {func(net.Conn) {}, 200 * time.Millisecond, "not answer"},
+		"hang after a greeting": {func(c net.Conn) { _, _ = io.WriteString(c, "220 hello\r\n") }, 200 * time.Millisecond, "not answer"},
+		"reset":                 {func(c net.Conn) { _ = c.Close() }, time.Minute, "the connection to the service broke off"},
+		"something else":        {func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 canary\r\n\r\n"); _ = c.Close() }, time.Minute, "the connection to the service broke off"},
+		"an answer without end": {func(c net.Conn) { _, _ = io.WriteString(c, "220-"+strings.Repeat("x", 1<<20)) }, time.Minute, "the connection to the service broke off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			must(t, err)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for {
+					connection, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					defer connection.Close()
+					test.greet(connection)
+				}
+			}()
+			t.Cleanup(func() { _ = listener.Close(); <-done })
+			_, port, err := net.SplitHostPort(listener.Addr().String())
+			must(t, err)
+			sender, _ := newTestSender(t, nil)
+			sender.timeout = test.timeout
+			err = sendTo(t, sender, map[string]string{"SMTP_HOST": "127.0.0.1", "SMTP_PORT": port, "SMTP_SENDER": "a@example.com", "SMTP_RECIPIENTS": "b@example.com"}, sample())
+			wantError(t, err, false, 0, test.want)
+		})
+	}
+}
+
+// A mail that the server took is delivered, whatever comes behind: to send it again would be a second mail.
+func TestMailServerThatDoesNotSayGoodbye(t *testing.T) {
+	sender, _ := newTestSender(t, nil)
+	must(t, sendTo(t, sender, script(t, "220 hello", "250 hello", "250 ok", "250 ok", "250 ok", "354 go on", "250 taken"), sample()))
+	err := sendTo(t, sender, script(t, "220 hello", "250 hello", "250 ok", "250 ok", "250 ok", "354 go on"), sample())
+	wantError(t, err, false, 0, "the connection to the service broke off")
+}
+
+// The time for a notification ends a mail too, however long a server may take for each answer.
+func TestMailWithinItsTime(t *testing.T) {
+	sender, _ := newTestSender(t, nil)
+	sender.timeout = 24 * time.Hour
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err := sender.New(v1alpha1.NotificationSMTP)(ctx, settingsOf(silent(t)), sample())
+	wantError(t, err, false, 0, "the service had not answered when the time for the notification was over")
+}

@@ -1,0 +1,169 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"text/template/parse"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+const (
+	// maxTemplate is how long a template may be, maxTemplated what it makes, and maxJSON what its calls of json make together.
+	maxTemplate  = 64 << 10
+	maxTemplated = 1 << 20
+	maxJSON      = 8 << 20
+)
+
+// allowed are the functions of templates. The others of Go are left out: print makes a text of any length of a short template.
+var allowed = []string{"json", "len", "index", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
+
+var errTooLong = fmt.Errorf("it makes more than %d KiB", maxTemplated>>10)
+
+// parseTemplate reads a template, to be executed once. What could use up the operator's time or memory is not allowed: other functions, templates that call
+// one another, and loops within loops or over anything but a field of the document.
+func parseTemplate(text string) (*template.Template, error) {
+	if len(text) > maxTemplate {
+		return nil, fmt.Errorf("it is longer than %d KiB", maxTemplate>>10)
+	}
+	budget := maxJSON // of this template's one execution
+	toJSON := func(value any) (string, error) {
+		text, err := json.Marshal(value)
+		if budget -= len(text); err == nil && budget < 0 {
+			err = errTooLong
+		}
+		return string(text), err
+	}
+	parsed, err := template.New("WEBHOOK_TEMPLATE").Option("missingkey=error").Funcs(template.FuncMap{"json": toJSON}).Parse(text)
+	if err != nil {
+		return nil, errors.New(templateWords(err))
+	}
+	if len(parsed.Templates()) > 1 {
+		return nil, errors.New("define and block are not allowed")
+	}
+	if parsed.Tree == nil { // an empty one
+		return parsed, nil
+	}
+	return parsed, checkNodes(parsed.Root, false)
+}
+
+// checkNodes looks for what is not allowed.
+func checkNodes(node parse.Node, looping bool) error {
+	switch n := node.(type) {
+	case *parse.ListNode:
+		if n != nil {
+			return checkAll(n.Nodes, looping)
+		}
+	case *parse.ActionNode:
+		return checkNodes(n.Pipe, looping)
+	case *parse.PipeNode:
+		var arguments []parse.Node
+		for _, command := range n.Cmds {
+			arguments = append(arguments, command.Args...)
+		}
+		return checkAll(arguments, looping)
+	case *parse.ChainNode:
+		return checkNodes(n.Node, looping)
+	case *parse.IdentifierNode:
+		if !slices.Contains(allowed, n.Ident) {
+			return fmt.Errorf("the function %s is not allowed; these are: %s", n.Ident, strings.Join(allowed, ", "))
+		}
+	case *parse.TemplateNode:
+		return errors.New("template is not allowed")
+	case *parse.IfNode:
+		return checkBranch(&n.BranchNode, looping)
+	case *parse.WithNode:
+		return checkBranch(&n.BranchNode, looping)
+	case *parse.RangeNode:
+		if looping || !isField(n.Pipe) {
+			return errors.New("range is allowed only over a field, such as .objects, and not within another range")
+		}
+		return checkBranch(&n.BranchNode, true)
+	}
+	return nil
+}
+
+func checkAll(nodes []parse.Node, looping bool) error {
+	for _, node := range nodes {
+		if err := checkNodes(node, looping); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkBranch(n *parse.BranchNode, looping bool) error {
+	return errors.Join(checkNodes(n.Pipe, looping), checkNodes(n.List, looping), checkNodes(n.ElseList, looping))
+}
+
+// isField reports whether a loop goes over a field of the document: .objects or $.objects.
+func isField(pipe *parse.PipeNode) bool {
+	if len(pipe.Cmds) != 1 || len(pipe.Cmds[0].Args) != 1 {
+		return false
+	}
+	switch argument := pipe.Cmds[0].Args[0].(type) {
+	case *parse.FieldNode:
+		return true
+	case *parse.VariableNode:
+		return argument.Ident[0] == "$" && len(argument.Ident) > 1
+	}
+	return false
+}
+
+// applyTemplate makes a body of the document.
+func applyTemplate(text string, document []byte) ([]byte, error) {
+	parsed, err := parseTemplate(text)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	var data map[string]any
+	if err := decoder.Decode(&data); err != nil {
+		return nil, err
+	}
+	out := &limited{}
+	if err := parsed.Execute(out, data); err != nil {
+		if errors.Is(err, errTooLong) {
+			return nil, errTooLong
+		}
+		return nil, errors.New(templateWords(err))
+	}
+	return out.Bytes(), nil
+}
+
+// templateWords is what a template's error says; it quotes the template, which is a part of the Secret, and so only its beginning,
+// where the place stands, is kept: "line 3".
+func templateWords(err error) string {
+	text := strings.TrimPrefix(clean(err.Error()), "template: ")
+	place, rest, _ := strings.Cut(strings.TrimPrefix(text, "WEBHOOK_TEMPLATE:"), ": ")
+	line, _, _ := strings.Cut(place, ":")
+	switch {
+	case strings.Contains(rest, "map has no entry for key"):
+		rest = "the document has no such field"
+	case strings.Contains(rest, "function") && strings.Contains(rest, "not defined"):
+		rest = "there is no such function; these are: " + strings.Join(allowed, ", ")
+	default:
+		rest = "it cannot be read as a Go template, or does not fit the document"
+	}
+	return "line " + v1alpha1.Truncate(line, 8) + ": " + rest
+}
+
+// limited is a buffer that refuses to grow beyond maxTemplated.
+type limited struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxTemplated {
+		return 0, errTooLong
+	}
+	return l.Buffer.Write(p)
+}

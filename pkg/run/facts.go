@@ -1,0 +1,118 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// count counts the facts of a run that has ended and whose record says so. One whose record could not be written is counted by who
+// brings it to its end: nothing is counted twice. err is why the run could not write down what it was going to touch.
+func (r *Runner) count(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
+	found := tally(outcomes, plan.notEvaluated)
+	for _, selection := range plan.selections {
+		if selection.Kind.Kind != "" { // else there is no such kind
+			found.Selected(selection.Kind.GroupVersionKind)
+		}
+	}
+	r.Metrics.ObjectsHandled(record, found)
+	r.Metrics.ObjectsFound(record, found)
+	switch {
+	case record.Spec.Action == v1alpha1.ActionScan || context.Cause(ctx) != nil:
+	case journal.IsCopyFault(err):
+		r.Metrics.CopiesFailed(record)
+	case err != nil:
+	case plan.incomplete != nil:
+		r.Metrics.RunAborted(record, metrics.AbortViewIncomplete)
+	case plan.limit != nil:
+		r.Metrics.RunAborted(record, metrics.AbortLimitExceeded)
+	}
+	r.countEvaluations(record, plan, outcomes)
+}
+
+// countEvaluations counts how the expressions and scripts did.
+func (r *Runner) countEvaluations(record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome) {
+	for i := range plan.notEvaluated {
+		engine, reason := evaluationFault(&plan.notEvaluated[i])
+		r.Metrics.EvaluationFailed(record, engine, reason)
+	}
+	if reason := scriptFault(plan.aggregateFault); reason != "" {
+		r.Metrics.EvaluationFailed(record, metrics.EngineLua, reason)
+	}
+	for i := range outcomes { // of what transforms objects, or judges them again
+		if reason := scriptFault(outcomes[i].Err); reason != "" {
+			r.Metrics.EvaluationFailed(record, metrics.EngineLua, reason)
+		}
+	}
+	for engine, took := range plan.expressions.took() {
+		r.Metrics.Evaluated(engine, took)
+	}
+}
+
+// took is how long the engines that a run used were at work.
+func (e *expressions) took() map[metrics.Engine]time.Duration {
+	all := map[metrics.Engine]time.Duration{}
+	if took := e.session.Took(); took > 0 {
+		all[metrics.EngineLua] = took
+	}
+	for _, conditions := range e.conditions {
+		if conditions != nil {
+			all[metrics.EngineCEL] += conditions.Took()
+		}
+	}
+	return all
+}
+
+// tally counts objects by kind and by what became of them.
+func tally(lists ...[]object.Outcome) metrics.Tally {
+	found := metrics.Tally{}
+	for _, outcomes := range lists {
+		for i := range outcomes {
+			found.Add(outcomes[i].Kind.GroupVersionKind, outcomes[i].Result)
+		}
+	}
+	return found
+}
+
+// evaluationFault says in a word why an object could not be judged, and by what.
+func evaluationFault(outcome *object.Outcome) (engine metrics.Engine, reason string) {
+	var limit *cel.LimitError
+	switch {
+	case errors.As(outcome.Err, &limit):
+		return metrics.EngineCEL, "limit"
+	case strings.HasPrefix(outcome.Detail, "matchConditions: "): // the other errors of conditions have no type
+		return metrics.EngineCEL, "error"
+	}
+	if reason = scriptFault(outcome.Err); reason == "" {
+		reason = "error"
+	}
+	return metrics.EngineLua, reason
+}
+
+// scriptFault says in a word how a script failed. Empty when the error is not one of a script.
+func scriptFault(err error) string {
+	var budget *sandbox.BudgetError
+	var timeout *lua.TimeoutError
+	var script *lua.ScriptError
+	switch {
+	case errors.As(err, &budget):
+		return string(budget.Kind)
+	case errors.As(err, &timeout):
+		return string(sandbox.BudgetTime)
+	case errors.As(err, &script):
+		return "error"
+	}
+	return ""
+}

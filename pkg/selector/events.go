@@ -1,0 +1,77 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// eventPaths are the collections of the events of the objects in the scope, in the order of Scope.paths.
+func eventPaths(kind object.Kind, scope Scope) []string {
+	if !kind.Namespaced {
+		return []string{eventKind().Path(metav1.NamespaceDefault, "")}
+	}
+	return scope.paths(eventKind())
+}
+
+// readEvents reads the events of all objects of a kind in one collection, before the objects: one of them may be newer than its
+// events. It returns nil when nobody wants them.
+func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind) (*inputs.Events, error) {
+	if !s.events {
+		return nil, nil
+	}
+	return s.reader.events(ctx, path, kind, fields.Set{"involvedObject.kind": kind.Kind})
+}
+
+// Data reads the inputs of one object anew, as scripts and conditions take them. It is nil when nobody wants any.
+func (s *Selector) Data(ctx context.Context, o object.Object) (object.JSON, error) {
+	if !s.events {
+		return nil, nil
+	}
+	if s.reader == nil {
+		return nil, errors.New("includeEvents: there is no cluster here whose events could be read; try the Cleaner with kubectl cleaner preview")
+	}
+	path := eventPaths(o.Kind, Scope{Namespaces: []string{o.Namespace}})[0]
+	events, err := s.reader.events(ctx, path, o.Kind, fields.Set{"involvedObject.kind": o.Kind.Kind, "involvedObject.name": o.Name})
+	if err != nil {
+		return nil, err
+	}
+	return events.Of(o)
+}
+
+// events reads the events that are about the objects of a kind.
+func (r *Reader) events(ctx context.Context, path string, kind object.Kind, about fields.Set) (*inputs.Events, error) {
+	events := inputs.NewEvents(kind.GroupKind())
+	restart := func() error { events.Reset(); return nil }
+	query := query{kind: eventKind(), path: path, fields: about.AsSelector().String()}
+	if err := r.list(ctx, query, restart, events.Add); err != nil {
+		return nil, fmt.Errorf("includeEvents: %w", err)
+	}
+	return events, nil
+}
+
+// data is the inputs of an object of the list.
+func (c *collector) data(o object.Object) (object.JSON, error) {
+	if c.events == nil {
+		return nil, nil
+	}
+	data, err := c.events.Of(o)
+	if err != nil {
+		return nil, fmt.Errorf("includeEvents: %w", err)
+	}
+	return data, nil
+}
+
+func eventKind() object.Kind {
+	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Namespaced: true}
+}

@@ -1,0 +1,126 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// listAttempts is how often a list is begun before it is given up: when the server forgets its place (410 Gone), and when its
+// answer breaks off although the pages are as small as they get.
+const listAttempts = 3
+
+// isTooLarge reports whether an answer may have been too much for the server or the network: it broke off, or took too long (504).
+func isTooLarge(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || apierrors.IsTimeout(err)
+}
+
+var errExpired = errors.New("the server could not go on with the list where it had stopped (410)")
+
+// query is what is asked of the server: the objects of one collection.
+type query struct {
+	kind object.Kind
+	path string
+	// labels is a label selector, which the server applies. Empty for all.
+	labels string
+	// fields is a field selector, in the same way.
+	fields string
+	// metadataOnly asks for the objects' metadata. The objects may come whole all the same.
+	metadataOnly bool
+}
+
+// asMetadata asks for no more of each object than its metadata. A server that cannot do that sends them whole.
+const asMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// listAlone hands every object of one collection to each, or fails. When the server forgot where the list was, or broke off,
+// restart is called and the list begins anew, after a break with pages half as large.
+func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
+	limit := r.pageSize(ctx)
+	attempts := 1
+	var own error // of restart or each, which may look like one of the server's
+	for {
+		if own = restart(); own != nil {
+			return q.describe(own)
+		}
+		err := r.listOnce(ctx, q, limit, func(raw []byte) error { own = each(raw); return own })
+		switch {
+		case err == nil:
+			return nil
+		case own != nil || ctx.Err() != nil:
+			return q.describe(err)
+		case q.metadataOnly && apierrors.IsNotAcceptable(err):
+			q.metadataOnly = false
+		case isTooLarge(err) && limit > smallPage:
+			limit = max(smallPage, limit/2)
+		case (isTooLarge(err) || errors.Is(err, errExpired)) && attempts < listAttempts:
+			attempts++
+		default:
+			return q.describe(err)
+		}
+	}
+}
+
+func (q query) describe(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("listing %s (%s): %w", q.kind.Kind, q.path, err)
+}
+
+func (r *Reader) listOnce(ctx context.Context, q query, limit int, each func([]byte) error) error {
+	var first, token string
+	for {
+		meta, err := r.page(ctx, q, limit, token, each)
+		if err != nil {
+			return err
+		}
+		if first == "" {
+			first = meta.ResourceVersion
+		}
+		if meta.ResourceVersion == "" || meta.ResourceVersion != first {
+			return fmt.Errorf("the list is not consistent: one page is of resource version %q, another of %q", first, meta.ResourceVersion)
+		}
+		if meta.Continue == "" {
+			return nil
+		}
+		if meta.Continue == token {
+			return errors.New("the list has no end: the server repeats a page")
+		}
+		token = meta.Continue
+	}
+}
+
+// page reads one page of a consistent list (no resourceVersion means the most recent one).
+func (r *Reader) page(ctx context.Context, q query, limit int, token string, each func([]byte) error) (object.ListMeta, error) {
+	request := r.client.Get().AbsPath(q.path).Param("limit", strconv.Itoa(limit))
+	if q.metadataOnly {
+		request = request.SetHeader("Accept", asMetadata)
+	}
+	if q.labels != "" {
+		request = request.Param("labelSelector", q.labels)
+	}
+	if q.fields != "" {
+		request = request.Param("fieldSelector", q.fields)
+	}
+	if token != "" {
+		request = request.Param("continue", token)
+	}
+	body, err := request.Stream(ctx)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return object.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
+	}
+	if err != nil {
+		return object.ListMeta{}, err
+	}
+	defer func() { _ = body.Close() }()
+	return object.ScanList(body, each)
+}
