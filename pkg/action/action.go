@@ -91,6 +91,8 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+		case stopped != nil && isUndone(err):
+			return failed(verdict, patch, fmt.Errorf("it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w", stopped.Error(), err))
 		case stopped != nil && isNothing(err): // it is not begun anew
 			return failed(verdict, patch, stopped)
 		case !isConflict(err):
