@@ -99,11 +99,12 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 			return failed(verdict, patch, err)
 		}
 		next, change, outcome := a.judgeAgain(ctx, verdict, patch, again)
-		if outcome != nil {
-			return *outcome
-		}
-		if stopped := context.Cause(ctx); stopped != nil { // it is not begun anew
+		stopped = context.Cause(ctx)
+		switch {
+		case stopped != nil && (outcome == nil || outcome.Err != nil): // it is not begun anew
 			return failed(verdict, patch, stopped)
+		case outcome != nil:
+			return *outcome
 		}
 		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
 			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.

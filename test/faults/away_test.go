@@ -246,6 +246,34 @@ func TestStopAfterChangesThatGotLost(t *testing.T) {
 	}
 }
 
+// A run that is stopped while it copies anew what had changed leaves the object alone, and says that it was stopped: nothing failed.
+func TestStopWhileCopyingAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
+	w.create("ConfigMap", "one", "")
+	runner, proxy := s.newRunner(t)
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	var changed atomic.Bool
+	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+		switch {
+		case w.isChange(c) && !changed.Swap(true):
+			w.change("one", "", map[string]any{"data": map[string]any{"late": "yes"}})
+		case changed.Load() && c.Resource == "secrets" && ctx.Err() == nil:
+			stop(errors.New("somebody pulled the plug"))
+			return faultproxy.Close
+		}
+		return nil
+	})
+	runner.Run(ctx, w.request())
+	proxy.Handle(nil)
+	outcomes := w.check(t, "after the run").Records[0].Outcomes
+	if len(outcomes) != 1 || outcomes[0].Outcome != v1alpha1.OutcomeInterrupted || !strings.HasSuffix(outcomes[0].Reason, "somebody pulled the plug") {
+		t.Errorf("the outcomes are %+v", outcomes)
+	}
+}
+
 // records reports whether a call is about what runs write down.
 func records(c *faultproxy.Call) bool {
 	return c.Resource == "cleanerruns" || c.Resource == "secrets" || c.Resource == "reports"
