@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// senders is how many notifications are sent at once. Those that wait for a service that hangs hold up no run.
+	// senders is how many notifications are sent at once.
 	senders = 16
 	// sendTimeout bounds one delivery, with the sender's own few tries.
 	sendTimeout = time.Minute
@@ -57,6 +57,7 @@ type Outbox struct {
 	queue workqueue.TypedDelayingInterface[letter]
 	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
 	unsaved sync.Map
+	lanes   lanes
 }
 
 // attempt is how it went to send a letter. Without a fault it was delivered.
@@ -103,7 +104,7 @@ func (o *Outbox) Start(ctx context.Context) error {
 				if closed {
 					return
 				}
-				if err := o.guarded(ctx, next); err != nil {
+				if err := o.guarded(ctx, next); err != nil && ctx.Err() == nil {
 					klog.FromContext(ctx).Error(err, "Could not look after a notification", "run", next.run, "notification", next.notification)
 					queue.AddAfter(next, firstPause)
 				}
@@ -150,7 +151,15 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	if err != nil {
 		return err
 	}
-	fault := o.deliver(ctx, cleaner, run, entry)
+	notification, fault := o.notification(cleaner, run, entry)
+	if fault == nil {
+		lane := laneOf(*notification)
+		if !o.lanes.enter(lane, next) {
+			return nil
+		}
+		defer o.leave(lane)
+		fault = o.deliver(ctx, cleaner, run, *notification)
+	}
 	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
 		o.unsaved.Store(next, attempt{fault})
 		err = o.save(context.WithoutCancel(ctx), next, fault)
@@ -158,22 +167,34 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	return err
 }
 
-// deliver sends one notification, as the Cleaner has it now.
-func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) error {
+// leave lets the next notification for a service have its turn.
+func (o *Outbox) leave(lane string) {
+	if next, ok := o.lanes.leave(lane); ok {
+		o.letters().Add(next)
+	}
+}
+
+// notification is the one of an entry, as the Cleaner has it now, or why it is not to be sent.
+func (o *Outbox) notification(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) (*v1alpha1.Notification, error) {
 	switch ended := run.Status.CompletionTime; {
 	case cleaner == nil:
-		return &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
+		return nil, &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
 	case ended != nil && o.Clock.Since(ended.Time) >= keptFor:
-		return &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
+		return nil, &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
 	}
-	for _, notification := range cleaner.Spec.Notifications {
-		if notification.Name == entry.Name && notification.Type == entry.Type {
-			sending, cancel := context.WithTimeout(ctx, sendTimeout)
-			defer cancel()
-			return o.Deliver(sending, cleaner, run, notification)
+	for i := range cleaner.Spec.Notifications {
+		if n := &cleaner.Spec.Notifications[i]; n.Name == entry.Name && n.Type == entry.Type {
+			return n, nil
 		}
 	}
-	return &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
+	return nil, &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
+}
+
+// deliver sends one notification.
+func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
+	sending, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	return o.Deliver(sending, cleaner, run, notification)
 }
 
 // cleaner is the run's. It is nil when that is gone.

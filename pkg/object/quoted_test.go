@@ -7,7 +7,7 @@ import "testing"
 
 // Who refuses a change may quote the object: what it holds is hidden, and what it is called is not.
 func TestMaskQuoted(t *testing.T) {
-	raw := `{"metadata":{"namespace":"shop","name":"settings","annotations":{"note":"for-the-audit","same":"settings",
+	raw := `{"metadata":{"namespace":"shop","name":"settings","uid":"u","resourceVersion":"1","annotations":{"note":"for-the-audit","same":"settings",
 "kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{\"a\":\"earlier-value\"}}"}},"data":{"a":"present-value","b":"first line\nsecond line\n"},
 "spec":{"template":{"spec":{"containers":[{"name":"container","env":[{"name":"PASSWORD","value":"in-the-environment"}]}]}}}}`
 	o, err := New(configMaps(), []byte(raw))
