@@ -93,6 +93,7 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	failed := 0
 	for _, n := range chosen {
 		result, colour := "delivered", rows.paint.green
+		message.Notification = n.Name
 		if err := deliverSample(ctx, api, sender, n, message); err != nil {
 			result, colour = err.Error(), rows.paint.red
 			failed++

@@ -40,7 +40,7 @@ const (
 
 // Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to be sent stands
 // in the records, so that another operator goes on with it. A notification is sent again when it is not known whether the service
-// took it: each has the run's UID, by which a receiver can tell.
+// took it: mails and webhooks have an ID, by which a receiver can tell.
 type Outbox struct {
 	// Client reads and writes at the API server, not at a cache.
 	Client client.Client

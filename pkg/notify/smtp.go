@@ -5,7 +5,6 @@ package notify
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -99,7 +98,7 @@ func mailOf(v values, r *report) (*mail.Msg, error) {
 	page := m.render(r, true, maxMail, m.length)
 	message.Subject(m.text(r.title, maxTitle))
 	// The same for every attempt, so that mailboxes know a repeated mail.
-	message.SetMessageIDWithValue(cmp.Or(r.document.RunUID, r.document.Run) + "@kubecleaner")
+	message.SetMessageIDWithValue(r.id + "@kubecleaner")
 	message.SetDateWithValue(r.document.NominalTime)
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(mail.TypeTextPlain, m.join(page.sections)+"\n")
