@@ -166,7 +166,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{},
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
-		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, clk),
+		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, o.notifyHosts, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
 		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,

@@ -61,6 +61,8 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 		return passing("the service had not answered when the time for the notification was over")
 	case errors.Is(err, egress.ErrNotAHost):
 		return permanent("the address is link-local or none of a host, where no notification is sent to")
+	case errors.Is(err, egress.ErrOwnMachine):
+		return permanent("the address is this machine's own, where no notification is sent to; if it is meant, name its host in --allowed-notification-hosts of the operator")
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return passing("the service's host is not known; check its name in the Secret, and the cluster's DNS")
 	case errors.As(err, &dns):

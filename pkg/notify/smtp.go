@@ -144,7 +144,7 @@ func mailClient(ctx context.Context, s *Sender, v values) (*mail.Client, error) 
 // dialMail connects as all channels do. The connection ends with the time for the notification, whatever the server does.
 func dialMail(ctx context.Context, s *Sender, implicit bool, config *tls.Config) mail.DialContextFunc {
 	return func(dialing context.Context, network, address string) (net.Conn, error) {
-		dialed, err := s.dialer.DialContext(dialing, network, address)
+		dialed, err := s.dial(dialing, network, address)
 		if err != nil {
 			return nil, err
 		}

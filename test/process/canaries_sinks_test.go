@@ -279,8 +279,8 @@ func (n *canaries) commands(t *testing.T) map[string]string {
 	}
 	call("runs", "-o", "json")
 	call("runs", "-o", "wide")
-	call("notify", "test", "canary-bad-services")
-	call("notify", "test", "canary-message")
+	call("notify", "test", "canary-bad-services", "--allowed-notification-hosts=127.0.0.1")
+	call("notify", "test", "canary-message", "--allowed-notification-hosts=127.0.0.1")
 	return sinks
 }
 

@@ -42,7 +42,7 @@ func TestCanaries(t *testing.T) {
 	echoing := n.startEcho(c)
 	address := freeAddress(t)
 	m := startManager(t, "--leader-elect=false", "--log-level=debug", "--diagnostics-address="+address, "--insecure-diagnostics",
-		"--notify-ca-file="+services.authority, "--s3-secret="+n.bucket(c, echoing.address))
+		"--allowed-notification-hosts=127.0.0.1", "--notify-ca-file="+services.authority, "--s3-secret="+n.bucket(c, echoing.address))
 	var names []string
 	for name, edit := range temptations() {
 		names = append(names, name)
