@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
@@ -22,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
@@ -30,8 +30,6 @@ const (
 	senders = 16
 	// sendTimeout bounds one delivery, with the sender's own few tries.
 	sendTimeout = time.Minute
-	// keptFor is for how long after the end of its run a notification is tried.
-	keptFor = 24 * time.Hour
 	// firstPause is how long to wait after the first failure. It doubles up to lastPause.
 	firstPause, lastPause = 30 * time.Second, time.Hour
 	// longestReason bounds what a record says of a failure, in bytes.
@@ -42,8 +40,11 @@ const (
 // in the records, so that another operator goes on with it. A notification is sent again when it is not known whether the service
 // took it: mails and webhooks have an ID, by which a receiver can tell.
 type Outbox struct {
-	// Client reads and writes at the API server, not at a cache.
-	Client client.Client
+	// Run reads a record, and Cleaner a Cleaner, from the API server, not from a cache: nil when there is none.
+	Run     func(ctx context.Context, name string) (*v1alpha1.CleanerRun, error)
+	Cleaner func(ctx context.Context, name string, uid types.UID) (*v1alpha1.Cleaner, error)
+	// Client writes how it went into the records.
+	Client client.StatusClient
 	Clock  clock.WithTicker
 	// Deliver sends one notification of a run.
 	Deliver func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error
@@ -147,7 +148,7 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 			return o.save(context.WithoutCancel(ctx), next, before.fault)
 		}
 	}
-	cleaner, err := o.cleaner(ctx, run)
+	cleaner, err := o.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (o *Outbox) notification(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRu
 	switch ended := run.Status.CompletionTime; {
 	case cleaner == nil:
 		return nil, &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
-	case ended != nil && o.Clock.Since(ended.Time) >= keptFor:
+	case ended != nil && o.Clock.Since(ended.Time) >= v1alpha1.NotificationRetention:
 		return nil, &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
 	}
 	for i := range cleaner.Spec.Notifications {
@@ -197,41 +198,17 @@ func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	return o.Deliver(sending, cleaner, run, notification)
 }
 
-// cleaner is the run's. It is nil when that is gone.
-func (o *Outbox) cleaner(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.Cleaner, error) {
-	var cleaner v1alpha1.Cleaner
-	name := run.Spec.Cleaner
-	err := o.Client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)
-	switch {
-	case err == nil && (cleaner.Name != name || cleaner.UID == ""):
-		return nil, fmt.Errorf("reading Cleaner %s: %w", name, errForeign)
-	case object.IsAbsent(err, name), err == nil && cleaner.UID != run.Spec.CleanerUID:
-		return nil, nil
-	}
-	return &cleaner, err
-}
-
-// errForeign says that an answer is no API server's, but of something on the way to it.
-var errForeign = errors.New("the answer is not an API server's")
-
 // find reads the record, and the entry that is to be sent. The entry is nil when there is nothing to send any more.
 func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *v1alpha1.NotificationStatus, error) {
-	var run v1alpha1.CleanerRun
-	err := o.Client.Get(ctx, client.ObjectKey{Name: next.run}, &run)
-	if err != nil {
-		if object.IsAbsent(err, next.run) {
-			err = nil
-		}
+	run, err := o.Run(ctx, next.run)
+	if err != nil || run == nil {
 		return nil, nil, err
-	}
-	if run.Name != next.run || run.UID == "" {
-		return nil, nil, fmt.Errorf("reading CleanerRun %s: %w", next.run, errForeign)
 	}
 	i := slices.IndexFunc(run.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == next.notification })
 	if i < 0 || run.Status.Notifications[i].State != v1alpha1.NotificationPending {
-		return &run, nil, nil
+		return run, nil, nil
 	}
-	return &run, &run.Status.Notifications[i], nil
+	return run, &run.Status.Notifications[i], nil
 }
 
 // save writes down how it went. It tries for a while: without that, the notification would be sent again.
@@ -293,7 +270,7 @@ func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ende
 	if told != nil {
 		pause = max(pause, told.RetryAfter)
 	}
-	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < keptFor {
+	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < v1alpha1.NotificationRetention {
 		entry.State = v1alpha1.NotificationPending
 		entry.NextAttemptTime = &metav1.Time{Time: next}
 		return
