@@ -199,7 +199,7 @@ func formsOf(plain string) []string {
 		encoded, strings.TrimRight(encoded, "="), plain, strings.TrimSpace(plain), onOneLine(plain), quoted[1 : len(quoted)-1],
 	}
 	if len(plain) >= minSecret { // as Go programs print bytes
-		forms = append(forms, strings.Trim(fmt.Sprint([]byte(plain)), "[]"))
+		forms = append(forms, strings.Trim(fmt.Sprintf("%d", []byte(plain)), "[]"))
 	}
 	return forms
 }
