@@ -101,7 +101,8 @@ controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl
 .PHONY: test
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS)
+	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
+	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test ./...)
 
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
@@ -145,6 +146,7 @@ verify: manifests generate ## Check that generated files and go.mod files are up
 	[ -z "$$new" ] || { printf 'not under version control:\n%s\n' "$$new" >&2; exit 1; }
 	go mod tidy -diff
 	cd test/controlplane && go mod tidy -diff
+	cd test/promtool && go mod tidy -diff
 
 ##@ Deployment
 

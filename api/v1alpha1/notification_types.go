@@ -3,7 +3,11 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // NotificationType is a channel on which the result of a run is told.
 // +kubebuilder:validation:Enum=CleanerReport;Event;Slack;Webex;Discord;Teams;Telegram;SMTP;Webhook
@@ -102,6 +106,9 @@ const (
 	// NotifyOnAlways is every run.
 	NotifyOnAlways NotifyOn = "Always"
 )
+
+// NotificationRetention is for how long after the end of its run a notification is tried, and the record kept for it.
+const NotificationRetention = 24 * time.Hour
 
 // NotificationState is how far the delivery of a notification has come.
 type NotificationState string

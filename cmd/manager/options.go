@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -51,6 +52,7 @@ type options struct {
 	s3Secret            string
 	maxCopies           bytes
 	notifyCAFile        string
+	notifyHosts         egress.Hosts
 	logLevel            string
 	logFormat           string
 
@@ -131,6 +133,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications trust besides the system's, for services with a certificate of your own")
+	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that notifications may be sent to although they are the operator's own machine (loopback), for example a relay beside it")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {

@@ -166,7 +166,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{},
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
-		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, clk),
+		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, o.notifyHosts, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
 		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping, Denials: &run.Denials{},
@@ -175,7 +175,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
-	outbox := &notify.Outbox{Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told, Tried: facts.Notified}
+	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told, Tried: facts.Notified}
 	runner.Outbox = outbox.Add
 	if err := mgr.Add(outbox); err != nil {
 		return err

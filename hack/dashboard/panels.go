@@ -3,6 +3,8 @@
 
 package main
 
+import "fmt"
+
 // dashboard is the dashboard: runs, what they did, trouble, and the operator itself.
 func dashboard() board {
 	var l layout
@@ -25,6 +27,12 @@ func dashboard() board {
 	}
 }
 
+// added is what a counter grew by. Most series begin with their first fact, at 1: increase does not see that first step, and the
+// first failure of a Cleaner would not be in any graph. What a series counted that was not there before stands beside it.
+func added(by, counter string) string {
+	return fmt.Sprintf("sum by (%[1]s) ((%[2]s unless %[2]s offset $__rate_interval) or increase(%[2]s[$__rate_interval]))", by, counter)
+}
+
 func (l *layout) runs() {
 	l.row("Runs")
 	l.stat("Cleaners", "All that the leader knows.", `count(count by (cleaner) (kubecleaner_next_run_timestamp_seconds))`)
@@ -33,12 +41,12 @@ func (l *layout) runs() {
 		`count(max by (cleaner) (kubecleaner_last_run_timestamp_seconds) > max by (cleaner) (kubecleaner_last_success_timestamp_seconds)) or vector(0)`)
 	l.stat("Overdue", "By more than ten minutes.", `count(time() - (max by (cleaner) (kubecleaner_next_run_timestamp_seconds) > 0) > 600) or vector(0)`)
 	l.graph("Runs", "By the reason they ended for.", "short",
-		query{`sum by (result) (increase(kubecleaner_runs_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{result}}"})
+		query{added("result", `kubecleaner_runs_total{cleaner=~"$cleaner"}`), "{{result}}"})
 	l.graph("How long runs took", "", "s",
-		query{`histogram_quantile(0.5, sum by (le) (rate(kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}[$__rate_interval])))`, "half of them"},
-		query{`histogram_quantile(0.99, sum by (le) (rate(kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}[$__rate_interval])))`, "99 %"})
-	l.graph("What takes the time", "Seconds of each second, in the phases of runs.", "short",
-		query{`sum by (phase) (rate(kubecleaner_run_phase_duration_seconds_sum[$__rate_interval]))`, "{{phase}}"})
+		query{"histogram_quantile(0.5, " + added("le", `kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}`) + ")", "half of them"},
+		query{"histogram_quantile(0.99, " + added("le", `kubecleaner_run_duration_seconds_bucket{cleaner=~"$cleaner"}`) + ")", "99 %"})
+	l.graph("What takes the time", "In the phases of all runs.", "s",
+		query{added("phase", `kubecleaner_run_phase_duration_seconds_sum`), "{{phase}}"})
 	times := base("table", "When Cleaners run", "1970 means never.", "dateTimeAsIso", []query{
 		{`max by (cleaner) (kubecleaner_next_run_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
 		{`max by (cleaner) (kubecleaner_last_run_timestamp_seconds{cleaner=~"$cleaner"}) * 1000`, ""},
@@ -57,9 +65,9 @@ func (l *layout) runs() {
 func (l *layout) deeds() {
 	l.row("What they did")
 	l.graph("Objects", "By what became of them; docs/outcomes.md explains the words.", "short",
-		query{`sum by (result) (increase(kubecleaner_actions_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{result}}"})
+		query{added("result", `kubecleaner_actions_total{cleaner=~"$cleaner"}`), "{{result}}"})
 	l.graph("Deleted", "By kind.", "short",
-		query{`sum by (group, kind) (increase(kubecleaner_actions_total{cleaner=~"$cleaner",result=~"Deleted|Terminating"}[$__rate_interval]))`, "{{kind}} {{group}}"})
+		query{added("group, kind", `kubecleaner_actions_total{cleaner=~"$cleaner",result=~"Deleted|Terminating"}`), "{{kind}} {{group}}"})
 	l.graph("Matched in the last run", "By Cleaner and kind.", "short",
 		query{`max by (cleaner, group, kind) (kubecleaner_matched_resources{cleaner=~"$cleaner"})`, "{{cleaner}}: {{kind}} {{group}}"})
 	l.graph("Looked at in the last run", "By Cleaner.", "short",
@@ -69,14 +77,14 @@ func (l *layout) deeds() {
 func (l *layout) trouble() {
 	l.row("Trouble")
 	l.graph("Stopped by a guard", "Runs that touched nothing, because of a limit or because their view was not complete.", "short",
-		query{`sum by (cleaner, reason) (increase(kubecleaner_guardrail_aborts_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: {{reason}}"},
-		query{`sum by (cleaner) (increase(kubecleaner_snapshot_errors_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: no copies"})
+		query{added("cleaner, reason", `kubecleaner_guardrail_aborts_total{cleaner=~"$cleaner"}`), "{{cleaner}}: {{reason}}"},
+		query{added("cleaner", `kubecleaner_snapshot_errors_total{cleaner=~"$cleaner"}`), "{{cleaner}}: no copies"})
 	l.graph("Expressions and scripts that fail", "", "short",
-		query{`sum by (cleaner, engine, reason) (increase(kubecleaner_evaluation_errors_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: {{engine}} {{reason}}"})
+		query{added("cleaner, engine, reason", `kubecleaner_evaluation_errors_total{cleaner=~"$cleaner"}`), "{{cleaner}}: {{engine}} {{reason}}"})
 	l.graph("Missed runs", "", "short",
-		query{`sum by (cleaner, reason) (increase(kubecleaner_missed_runs_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{cleaner}}: {{reason}}"})
+		query{added("cleaner, reason", `kubecleaner_missed_runs_total{cleaner=~"$cleaner"}`), "{{cleaner}}: {{reason}}"})
 	l.graph("Notifications", "Attempts, by channel and by how they ended.", "short",
-		query{`sum by (channel, result) (increase(kubecleaner_notifications_total{cleaner=~"$cleaner"}[$__rate_interval]))`, "{{channel}} {{result}}"})
+		query{added("channel, result", `kubecleaner_notifications_total{cleaner=~"$cleaner"}`), "{{channel}} {{result}}"})
 }
 
 // Every replica of the operator has kubecleaner_build_info: by it, what is common to many programs is told apart.
@@ -89,8 +97,8 @@ func (l *layout) operator() {
 	version.Options = map[string]string{"textMode": "name"}
 	l.add(version, 6, 4)
 	l.graph("Copies", "How much they take, compressed. --max-copies-bytes bounds it.", "bytes", query{`max(kubecleaner_snapshot_bytes)`, "copies"})
-	l.graph("Time in expressions and scripts", "Seconds of each second.", "short",
-		query{`sum by (engine) (rate(kubecleaner_evaluation_duration_seconds_sum[$__rate_interval]))`, "{{engine}}"})
+	l.graph("Time in expressions and scripts", "In all runs.", "s",
+		query{added("engine", `kubecleaner_evaluation_duration_seconds_sum`), "{{engine}}"})
 	l.graph("Memory", "Of the manager; the processes that run scripts are beside it.", "bytes",
 		query{`process_resident_memory_bytes and on (instance) kubecleaner_build_info`, "{{instance}}"})
 	l.graph("Requests to the API server", "By the code of the answer.", "reqps",

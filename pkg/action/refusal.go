@@ -33,7 +33,11 @@ func failed(verdict object.Verdict, patch map[string]any, err error) object.Outc
 	default:
 		outcome.Detail = err.Error()
 	}
-	outcome.Detail = object.Mask(object.WithoutBody(outcome.Detail), verdict.Object, verdict.Patch(patch))
+	outcome.Detail = object.WithoutBody(outcome.Detail)
+	if apierrors.IsForbidden(err) && !denied { // the words of the authorizer, which sees no object
+		return outcome
+	}
+	outcome.Detail = object.MaskQuoted(outcome.Detail, verdict.Object, patch)
 	return outcome
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
@@ -31,7 +32,8 @@ const notifyTimeout = time.Minute
 type notifyOptions struct {
 	*shared
 	connection
-	caFile string
+	caFile  string
+	allowed string
 }
 
 func (s *shared) notifyCommand() *cobra.Command {
@@ -65,6 +67,7 @@ func (s *shared) notifyTestCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, as the operator's flag of this name")
+	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine, as the operator's flag of this name")
 	o.bind(cmd.Flags())
 	cmd.ValidArgsFunction = s.complete(&o.connection)
 	return cmd
@@ -74,6 +77,10 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	authorities, err := o.authorities()
 	if err != nil {
 		return err
+	}
+	var allowed egress.Hosts
+	if err := allowed.Set(o.allowed); err != nil {
+		return fail(UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
 	}
 	api, err := o.connect(&o.connection)
 	if err != nil {
@@ -87,12 +94,13 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, clock.RealClock{})
+	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, allowed, clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now())}
 	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
 	failed := 0
 	for _, n := range chosen {
 		result, colour := "delivered", rows.paint.green
+		message.Notification = n.Name
 		if err := deliverSample(ctx, api, sender, n, message); err != nil {
 			result, colour = err.Error(), rows.paint.red
 			failed++

@@ -38,7 +38,7 @@ func TestNotifyTest(t *testing.T) {
 	}
 	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.Notifications = notifications })
 
-	got := s.call(t.Context(), nil, "notify", "test", c.Name)
+	got := s.call(t.Context(), nil, "notify", "test", c.Name, "--allowed-notification-hosts=127.0.0.1")
 	s.wants(got, ExitPartial, "NOTIFICATION   TYPE   RESULT\ngood   Webhook   delivered\n"+
 		"bad   Webhook   Secret NS/bad: WEBHOOK_URL is missing: it holds the address of the service, which begins with https:// or http://\n"+
 		"none   Webhook   there is no Secret NS/none, which notificationRef names\n", "")
@@ -48,7 +48,7 @@ func TestNotifyTest(t *testing.T) {
 	if sent.Cleaner != c.Name || !strings.HasPrefix(sent.Message, "This is a test of the notification: nothing was run") {
 		t.Errorf("the service got %s", body)
 	}
-	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "good"), ExitDone, "NOTIFICATION   TYPE   RESULT\ngood   Webhook   delivered\n", "")
+	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "good", "--allowed-notification-hosts=127.0.0.1"), ExitDone, "NOTIFICATION   TYPE   RESULT\ngood   Webhook   delivered\n", "")
 	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "report"), ExitError, "",
 		`error: notification "report" of cleaner "unused-NS" is sent to no service: the operator writes it into the cluster   [E-NTF-001]`+"\n")
 	s.wants(s.call(t.Context(), nil, "notify", "test", c.Name, "god"), ExitError, "",

@@ -112,12 +112,9 @@ func (j *Journal) eachRun(ctx context.Context, each func(*v1alpha1.CleanerRun)) 
 	}
 }
 
-// untoldFor is for how long a record is kept for what it still has to tell.
-const untoldFor = 24 * time.Hour
-
 // isUntold reports whether a record is kept because something of it is still to be told.
 func isUntold(run *v1alpha1.CleanerRun, now time.Time) bool {
-	return run.HasPendingNotifications() && (run.Status.CompletionTime == nil || now.Sub(run.Status.CompletionTime.Time) < untoldFor)
+	return run.HasPendingNotifications() && (run.Status.CompletionTime == nil || now.Sub(run.Status.CompletionTime.Time) < v1alpha1.NotificationRetention)
 }
 
 // holdsCopies reports whether a run's copies are still kept.

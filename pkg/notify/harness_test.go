@@ -25,6 +25,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 )
 
 // update writes the golden files anew: go test ./pkg/notify -update. Read what changed before it is committed.
@@ -51,11 +52,12 @@ func (c *instantClock) After(pause time.Duration) <-chan time.Time {
 func newTestSender(t *testing.T, authorities *x509.CertPool) (*Sender, *instantClock) {
 	t.Helper()
 	clk := &instantClock{}
-	s := NewSender(authorities, nil, clk)
+	s := NewSender(authorities, nil, egress.Hosts{"127.0.0.1": true, "localhost": true}, clk)
 	s.timeout, s.dialer.Timeout = time.Minute, time.Minute // a test's machine may be slow
-	transport := s.transport.(*http.Transport)
-	transport.TLSHandshakeTimeout = time.Minute
-	t.Cleanup(transport.CloseIdleConnections)
+	for _, transport := range []*http.Transport{s.direct, s.proxied} {
+		transport.TLSHandshakeTimeout = time.Minute
+		t.Cleanup(transport.CloseIdleConnections)
+	}
 	return s, clk
 }
 

@@ -15,13 +15,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
-	"syscall"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 )
 
 const (
@@ -40,38 +40,48 @@ const (
 
 // Sender is what all channels reach their services by. It is safe for concurrent use.
 type Sender struct {
-	transport http.RoundTripper
-	dialer    *net.Dialer
-	tls       *tls.Config
-	clock     clock.Clock
-	timeout   time.Duration
+	// direct connects to services; proxied to the proxy, which may be on this machine, as the environment says.
+	direct, proxied *http.Transport
+	proxy           func(*http.Request) (*url.URL, error)
+	// allowed are the services that may be on this machine.
+	allowed egress.Hosts
+	dialer  net.Dialer
+	tls     *tls.Config
+	clock   clock.Clock
+	timeout time.Duration
 }
 
 // NewSender returns a Sender that trusts the authorities; nil stands for the system's. proxy says by which proxy HTTP requests go,
-// as in http.Transport.
-func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, error), clk clock.Clock) *Sender {
+// as in http.Transport. Nothing is sent to this machine, but to the allowed hosts.
+func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, error), allowed egress.Hosts, clk clock.Clock) *Sender {
 	s := &Sender{
-		dialer: &net.Dialer{Timeout: attemptTimeout, Control: hostsOnly}, clock: clk, timeout: attemptTimeout,
+		dialer: net.Dialer{Timeout: attemptTimeout}, clock: clk, timeout: attemptTimeout, proxy: proxy, allowed: allowed,
 		tls: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
 	}
-	s.transport = &http.Transport{
-		Proxy: proxy, DialContext: s.dialer.DialContext, TLSClientConfig: s.tls, ForceAttemptHTTP2: true,
+	s.direct = &http.Transport{
+		DialContext: s.dial, TLSClientConfig: s.tls, ForceAttemptHTTP2: true,
 		MaxIdleConnsPerHost: 2, IdleConnTimeout: attemptTimeout, TLSHandshakeTimeout: attemptTimeout, MaxResponseHeaderBytes: maxAnswer,
 	}
+	s.proxied = s.direct.Clone()
+	s.proxied.Proxy, s.proxied.DialContext = proxy, s.dialer.DialContext
 	return s
 }
 
-// hostsOnly keeps connections away from link-local addresses, where clouds serve credentials to their machines. It sees the very
-// address that is connected to, whatever its name was looked up to before.
-func hostsOnly(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return errNotAnAddress
+// dial connects to a service.
+func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return s.allowed.Dial(ctx, s.dialer, network, address)
+}
+
+// transport is the way to where a request goes.
+func (s *Sender) transport(request *http.Request) (*http.Transport, error) {
+	if s.proxy == nil {
+		return s.direct, nil
 	}
-	if ip := at.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return errNotAnAddress
+	proxy, err := s.proxy(request)
+	if err != nil || proxy == nil {
+		return s.direct, err
 	}
-	return nil
+	return s.proxied, s.allowed.CheckName(request.URL.Hostname())
 }
 
 // call is one delivery. To the services' libraries it is the transport of their HTTP client; it remembers how their last request
@@ -116,7 +126,11 @@ func (c *call) attempt(request *http.Request, body []byte) (*http.Response, *Err
 	one := request.Clone(ctx)
 	one.Body, one.ContentLength, one.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	one.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	response, err := c.sender.transport.RoundTrip(one)
+	transport, err := c.sender.transport(one)
+	if err != nil {
+		return nil, unreachable(request.Context(), err, c.sender.timeout)
+	}
+	response, err := transport.RoundTrip(one)
 	if err != nil {
 		return nil, unreachable(request.Context(), err, c.sender.timeout)
 	}

@@ -9,8 +9,12 @@
 package notify
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"net/url"
 	"runtime/debug"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +28,8 @@ import (
 type Message struct {
 	Cleaner *v1alpha1.Cleaner
 	Run     *v1alpha1.CleanerRun
+	// Notification is the name of the notification that is sent: a run may have several to the same service.
+	Notification string
 	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at them.
 	Outcomes []object.Outcome
 }
@@ -91,6 +97,17 @@ func channelOf(kind v1alpha1.NotificationType) (channel, bool) {
 		return webhookChannel(), true
 	}
 	return channel{}, false
+}
+
+// id tells notifications apart, and knows one that is sent again: it is the run's UID and what is left of the notification's name
+// when it is made to fit any header.
+func (m Message) id() string {
+	id := cmp.Or(string(m.Run.UID), url.PathEscape(m.Run.Name))
+	if m.Notification == "" {
+		return id
+	}
+	sum := sha256.Sum256([]byte(m.Notification))
+	return id + "-" + hex.EncodeToString(sum[:6])
 }
 
 // Told are the outcomes that the record lists, without the objects' bytes.

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
@@ -22,16 +23,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
-	// senders is how many notifications are sent at once. Those that wait for a service that hangs hold up no run.
+	// senders is how many notifications are sent at once.
 	senders = 16
 	// sendTimeout bounds one delivery, with the sender's own few tries.
 	sendTimeout = time.Minute
-	// keptFor is for how long after the end of its run a notification is tried.
-	keptFor = 24 * time.Hour
 	// firstPause is how long to wait after the first failure. It doubles up to lastPause.
 	firstPause, lastPause = 30 * time.Second, time.Hour
 	// longestReason bounds what a record says of a failure, in bytes.
@@ -40,10 +38,13 @@ const (
 
 // Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to be sent stands
 // in the records, so that another operator goes on with it. A notification is sent again when it is not known whether the service
-// took it: each has the run's UID, by which a receiver can tell.
+// took it: mails and webhooks have an ID, by which a receiver can tell.
 type Outbox struct {
-	// Client reads and writes at the API server, not at a cache.
-	Client client.Client
+	// Run reads a record, and Cleaner a Cleaner, from the API server, not from a cache: nil when there is none.
+	Run     func(ctx context.Context, name string) (*v1alpha1.CleanerRun, error)
+	Cleaner func(ctx context.Context, name string, uid types.UID) (*v1alpha1.Cleaner, error)
+	// Client writes how it went into the records.
+	Client client.StatusClient
 	Clock  clock.WithTicker
 	// Deliver sends one notification of a run.
 	Deliver func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error
@@ -57,6 +58,7 @@ type Outbox struct {
 	queue workqueue.TypedDelayingInterface[letter]
 	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
 	unsaved sync.Map
+	lanes   lanes
 }
 
 // attempt is how it went to send a letter. Without a fault it was delivered.
@@ -103,7 +105,7 @@ func (o *Outbox) Start(ctx context.Context) error {
 				if closed {
 					return
 				}
-				if err := o.guarded(ctx, next); err != nil {
+				if err := o.guarded(ctx, next); err != nil && ctx.Err() == nil {
 					klog.FromContext(ctx).Error(err, "Could not look after a notification", "run", next.run, "notification", next.notification)
 					queue.AddAfter(next, firstPause)
 				}
@@ -146,11 +148,19 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 			return o.save(context.WithoutCancel(ctx), next, before.fault)
 		}
 	}
-	cleaner, err := o.cleaner(ctx, run)
+	cleaner, err := o.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil {
 		return err
 	}
-	fault := o.deliver(ctx, cleaner, run, entry)
+	notification, fault := o.notification(cleaner, run, entry)
+	if fault == nil {
+		lane := laneOf(*notification)
+		if !o.lanes.enter(lane, next) {
+			return nil
+		}
+		defer o.leave(lane)
+		fault = o.deliver(ctx, cleaner, run, *notification)
+	}
 	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
 		o.unsaved.Store(next, attempt{fault})
 		err = o.save(context.WithoutCancel(ctx), next, fault)
@@ -158,59 +168,47 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	return err
 }
 
-// deliver sends one notification, as the Cleaner has it now.
-func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) error {
+// leave lets the next notification for a service have its turn.
+func (o *Outbox) leave(lane string) {
+	if next, ok := o.lanes.leave(lane); ok {
+		o.letters().Add(next)
+	}
+}
+
+// notification is the one of an entry, as the Cleaner has it now, or why it is not to be sent.
+func (o *Outbox) notification(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) (*v1alpha1.Notification, error) {
 	switch ended := run.Status.CompletionTime; {
 	case cleaner == nil:
-		return &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
-	case ended != nil && o.Clock.Since(ended.Time) >= keptFor:
-		return &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
+		return nil, &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
+	case ended != nil && o.Clock.Since(ended.Time) >= v1alpha1.NotificationRetention:
+		return nil, &Error{Reason: "given up: for a day, no operator could send it", Permanent: true}
 	}
-	for _, notification := range cleaner.Spec.Notifications {
-		if notification.Name == entry.Name && notification.Type == entry.Type {
-			sending, cancel := context.WithTimeout(ctx, sendTimeout)
-			defer cancel()
-			return o.Deliver(sending, cleaner, run, notification)
+	for i := range cleaner.Spec.Notifications {
+		if n := &cleaner.Spec.Notifications[i]; n.Name == entry.Name && n.Type == entry.Type {
+			return n, nil
 		}
 	}
-	return &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
+	return nil, &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
 }
 
-// cleaner is the run's. It is nil when that is gone.
-func (o *Outbox) cleaner(ctx context.Context, run *v1alpha1.CleanerRun) (*v1alpha1.Cleaner, error) {
-	var cleaner v1alpha1.Cleaner
-	name := run.Spec.Cleaner
-	err := o.Client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)
-	switch {
-	case err == nil && (cleaner.Name != name || cleaner.UID == ""):
-		return nil, fmt.Errorf("reading Cleaner %s: %w", name, errForeign)
-	case object.IsAbsent(err, name), err == nil && cleaner.UID != run.Spec.CleanerUID:
-		return nil, nil
-	}
-	return &cleaner, err
+// deliver sends one notification.
+func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
+	sending, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	return o.Deliver(sending, cleaner, run, notification)
 }
-
-// errForeign says that an answer is no API server's, but of something on the way to it.
-var errForeign = errors.New("the answer is not an API server's")
 
 // find reads the record, and the entry that is to be sent. The entry is nil when there is nothing to send any more.
 func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *v1alpha1.NotificationStatus, error) {
-	var run v1alpha1.CleanerRun
-	err := o.Client.Get(ctx, client.ObjectKey{Name: next.run}, &run)
-	if err != nil {
-		if object.IsAbsent(err, next.run) {
-			err = nil
-		}
+	run, err := o.Run(ctx, next.run)
+	if err != nil || run == nil {
 		return nil, nil, err
-	}
-	if run.Name != next.run || run.UID == "" {
-		return nil, nil, fmt.Errorf("reading CleanerRun %s: %w", next.run, errForeign)
 	}
 	i := slices.IndexFunc(run.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == next.notification })
 	if i < 0 || run.Status.Notifications[i].State != v1alpha1.NotificationPending {
-		return &run, nil, nil
+		return run, nil, nil
 	}
-	return &run, &run.Status.Notifications[i], nil
+	return run, &run.Status.Notifications[i], nil
 }
 
 // save writes down how it went. It tries for a while: without that, the notification would be sent again.
@@ -272,7 +270,7 @@ func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ende
 	if told != nil {
 		pause = max(pause, told.RetryAfter)
 	}
-	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < keptFor {
+	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < v1alpha1.NotificationRetention {
 		entry.State = v1alpha1.NotificationPending
 		entry.NextAttemptTime = &metav1.Time{Time: next}
 		return

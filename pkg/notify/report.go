@@ -30,6 +30,8 @@ func (t tone) colour() int {
 
 // report is what a message says, in no service's language. Its texts are not escaped.
 type report struct {
+	// id is the same whenever this notification of this run is sent, and that of no other.
+	id             string
 	title, summary string
 	tone           tone
 	// counts are by kind and namespace, left by reason.
@@ -57,6 +59,7 @@ func newReport(message Message, hide func(string) string) *report {
 		tally[o.Outcome]++
 	}
 	r := &report{
+		id:    message.id(),
 		title: clean(title(run, tally)), summary: document.Message, document: document,
 		counts: countsOf(run, document.Objects), left: leftOf(run, document.Objects),
 		listed: int64(len(document.Objects)), total: int64(len(document.Objects)) + run.Status.ObjectsOmitted,

@@ -7,11 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -94,10 +97,22 @@ func (c channel) read(settings Settings) (values, error) {
 	if c.also != nil {
 		problems = append(problems, c.also(v)...)
 	}
+	if unknown := c.unknown(settings); len(problems) > 0 && unknown != "" {
+		problems = append(problems, "it has keys that nobody looks at: "+unknown)
+	}
 	if len(problems) > 0 {
 		return v, permanent("Secret %s: %s", settings.Secret, strings.Join(problems, "; "))
 	}
 	return v, nil
+}
+
+// unknown are the keys of a Secret that the channel does not know, for who mistyped one.
+func (c channel) unknown(settings Settings) string {
+	names := slices.Sorted(maps.Keys(settings.Keys))
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(c.keys, func(k key) bool { return k.name == name })
+	})
+	return v1alpha1.Truncate(strings.Join(names, ", "), 200)
 }
 
 // minHidden is from how many bytes on a value is taken out: a shorter one is part of any text.

@@ -5,7 +5,6 @@ package notify
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -99,7 +98,7 @@ func mailOf(v values, r *report) (*mail.Msg, error) {
 	page := m.render(r, true, maxMail, m.length)
 	message.Subject(m.text(r.title, maxTitle))
 	// The same for every attempt, so that mailboxes know a repeated mail.
-	message.SetMessageIDWithValue(cmp.Or(r.document.RunUID, r.document.Run) + "@kubecleaner")
+	message.SetMessageIDWithValue(r.id + "@kubecleaner")
 	message.SetDateWithValue(r.document.NominalTime)
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(mail.TypeTextPlain, m.join(page.sections)+"\n")
@@ -145,7 +144,7 @@ func mailClient(ctx context.Context, s *Sender, v values) (*mail.Client, error) 
 // dialMail connects as all channels do. The connection ends with the time for the notification, whatever the server does.
 func dialMail(ctx context.Context, s *Sender, implicit bool, config *tls.Config) mail.DialContextFunc {
 	return func(dialing context.Context, network, address string) (net.Conn, error) {
-		dialed, err := s.dialer.DialContext(dialing, network, address)
+		dialed, err := s.dial(dialing, network, address)
 		if err != nil {
 			return nil, err
 		}

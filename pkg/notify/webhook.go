@@ -48,7 +48,7 @@ func sendWebhook(ctx context.Context, c *call, v values, r *report) error {
 			contentType = "text/plain; charset=utf-8"
 		}
 	}
-	header := eventHeader(r.document)
+	header := eventHeader(r)
 	if token := v.get("WEBHOOK_TOKEN"); token != "" {
 		header.Set("Authorization", "Bearer "+token)
 	}
@@ -66,15 +66,16 @@ func sendWebhook(ctx context.Context, c *call, v values, r *report) error {
 	return nil
 }
 
-// eventHeader are the attributes of a CloudEvent. The ID is the run's UID, so that a repeated message is known.
-func eventHeader(d Document) http.Header {
+// eventHeader are the attributes of a CloudEvent. A repeated message has the ID of the first.
+func eventHeader(r *report) http.Header {
+	d := r.document
 	phase := strings.ToLower(string(d.Phase))
 	if phase == "" {
 		phase = "running"
 	}
 	header := http.Header{}
 	for name, value := range map[string]string{
-		"ce-specversion": "1.0", "ce-id": d.RunUID, "ce-type": "com.github.kubecleaner.run." + phase,
+		"ce-specversion": "1.0", "ce-id": r.id, "ce-type": "com.github.kubecleaner.run." + phase,
 		"ce-source": "/apis/apps.projectsveltos.io/v1alpha1/cleaners/" + d.Cleaner, "ce-subject": d.Run, "ce-time": d.NominalTime.UTC().Format(time.RFC3339),
 	} {
 		if value != "" { // an attribute must not be empty

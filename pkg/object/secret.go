@@ -8,13 +8,20 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
-// minSecret is the length in bytes from which on a Secret's value is hidden. Shorter ones are part of any text.
-const minSecret = 6
+const (
+	// minSecret is the length in bytes from which on a Secret's value is hidden. Shorter ones are part of any text.
+	minSecret = 6
+	// minLine is that of one line of a value.
+	minLine = 8
+)
 
 // IsSecret reports whether the object is a Secret of the core group.
 func (o Object) IsSecret() bool { return o.Kind.Group == "" && o.Kind.Kind == "Secret" }
@@ -49,12 +56,15 @@ func Masker(objects ...Object) func(text string) string {
 		}
 		of, ok := secretValues(o)
 		if !ok {
-			return func(string) string { return "(left out: the Secret cannot be read)" }
+			return func(string) string { return unreadable }
 		}
 		values = append(values, of...)
 	}
 	return newMask(values).apply
 }
+
+// unreadable stands in the place of a text in which nobody can tell what is secret.
+const unreadable = "(left out: the Secret cannot be read)"
 
 const (
 	// hidden stands in the place of a value.
@@ -70,6 +80,8 @@ type mask struct {
 	// heads are the long values, by how they begin.
 	heads  map[string][]string
 	values []string
+	// lines replaces the lines of values, where a value as a whole is not found.
+	lines *strings.Replacer
 }
 
 func newMask(values []string) mask {
@@ -83,15 +95,34 @@ func newMask(values []string) mask {
 			m.heads[value[:headSize]] = append(m.heads[value[:headSize]], value)
 		}
 	}
-	m.whole = strings.NewReplacer(pairs...)
+	m.whole, m.lines = strings.NewReplacer(pairs...), strings.NewReplacer(linesOf(values)...)
 	return m
+}
+
+// linesOf are the lines of values, each with what hides it: YAML indents them, so that the value as a whole is not found.
+func linesOf(values []string) (pairs []string) {
+	for _, value := range values {
+		if !strings.Contains(value, "\n") {
+			continue
+		}
+		for line := range strings.Lines(value) {
+			if line = strings.TrimSpace(line); len(line) >= minLine {
+				pairs = append(pairs, line, hidden)
+			}
+		}
+	}
+	return pairs
 }
 
 func (m mask) apply(text string) string {
 	if len(m.values) == 0 {
 		return text
 	}
-	text = m.whole.Replace(text)
+	return m.lines.Replace(m.beginnings(m.whole.Replace(text)))
+}
+
+// beginnings hides what is the beginning of a value.
+func (m mask) beginnings(text string) string {
 	for i := 0; i+headSize <= len(text); i++ {
 		longest := 0
 		for _, value := range m.heads[text[i:i+headSize]] {
@@ -122,6 +153,9 @@ func commonPrefix(a, b string) int {
 
 func secretValues(o Object) (values []string, ok bool) {
 	var secret struct {
+		Metadata struct {
+			Annotations map[string]any `json:"annotations"`
+		} `json:"metadata"`
 		Data       map[string]any `json:"data"`
 		StringData map[string]any `json:"stringData"`
 	}
@@ -129,6 +163,15 @@ func secretValues(o Object) (values []string, ok bool) {
 	decoder.UseNumber()
 	if decoder.Decode(&secret) != nil {
 		return nil, false
+	}
+	// kubectl apply leaves the values that it set in an annotation: those of before, where they were changed since.
+	if applied, ok := secret.Metadata.Annotations[corev1.LastAppliedConfigAnnotation].(string); ok {
+		before := Object{Raw: []byte(applied)}
+		if of, ok := secretValues(before); ok {
+			values = append(values, of...)
+		} else {
+			values = append(values, formsOf(applied)...)
+		}
 	}
 	for _, value := range secret.Data {
 		for _, text := range leaves(value) {
@@ -152,9 +195,13 @@ func secretValues(o Object) (values []string, ok bool) {
 // formsOf is how a value may be written in a text.
 func formsOf(plain string) []string {
 	encoded, quoted := base64.StdEncoding.EncodeToString([]byte(plain)), strconv.Quote(plain)
-	return []string{
+	forms := []string{
 		encoded, strings.TrimRight(encoded, "="), plain, strings.TrimSpace(plain), onOneLine(plain), quoted[1 : len(quoted)-1],
 	}
+	if len(plain) >= minSecret { // as Go programs print bytes
+		forms = append(forms, strings.Trim(fmt.Sprintf("%d", []byte(plain)), "[]"))
+	}
+	return forms
 }
 
 // leaves are the texts and numbers in a value, which in a patch need not be a text.

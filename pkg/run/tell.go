@@ -84,7 +84,7 @@ func (r *Runner) event(ctx context.Context, message notify.Message) error {
 // Deliver tells a run from its record, for the outbox.
 func (r *Runner) Deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
 	ctx = forCleaner(ctx, record.Spec.Cleaner)
-	message := notify.Message{Cleaner: cleaner, Run: record}
+	message := notify.Message{Cleaner: cleaner, Run: record, Notification: notification.Name}
 	switch notification.Type {
 	case v1alpha1.NotificationCleanerReport:
 		return r.Journal.WriteReport(ctx, cleaner, record, message.Told())

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 )
 
@@ -69,8 +70,8 @@ func (b *bench) webhookTo(name, address string) func(*v1alpha1.Cleaner) {
 // sends makes the bench send notifications as the operator does, and returns how those of a run went, when each was tried.
 func (b *bench) sends() (tried func(run *v1alpha1.CleanerRun) map[string]v1alpha1.NotificationStatus) {
 	b.t.Helper()
-	b.runner.Notify = notify.NewSender(nil, nil, clock.RealClock{})
-	outbox := &notify.Outbox{Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Deliver, Told: func(string) {}}
+	b.runner.Notify = notify.NewSender(nil, nil, egress.Hosts{"127.0.0.1": true}, clock.RealClock{})
+	outbox := &notify.Outbox{Run: b.runner.Journal.Find, Cleaner: b.runner.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Deliver, Told: func(string) {}}
 	b.runner.Outbox = outbox.Add
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup

@@ -35,7 +35,7 @@ type post struct {
 func (b *bench) post() *post {
 	b.t.Helper()
 	p := &post{bench: b, clock: testingclock.NewFakeClock(b.clock.Now()), told: make(chan string, 100), answers: map[string]func(context.Context) error{}}
-	p.outbox = &notify.Outbox{Client: b.runner.Client.(client.Client), Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }, Tried: b.runner.Metrics.Notified}
+	p.outbox = &notify.Outbox{Run: b.runner.Journal.Find, Cleaner: b.runner.Journal.Cleaner, Client: b.live, Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }, Tried: b.runner.Metrics.Notified}
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, p.outbox.Start(ctx)) })

@@ -7,6 +7,7 @@ package monitoring
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +75,10 @@ type panel struct {
 	Datasource  map[string]string `json:"datasource"`
 	GridPos     struct{ X, Y, W, H int }
 	FieldConfig struct{ Defaults struct{ Unit string } }
-	Targets     []struct{ RefID, Expr string }
+	Targets     []struct {
+		RefID, Expr, LegendFormat string
+		Datasource                map[string]string
+	}
 }
 
 func readDashboard(t *testing.T) []panel {
@@ -84,9 +88,17 @@ func readDashboard(t *testing.T) []panel {
 		t.Fatal(err)
 	}
 	var board struct {
-		UID, Title string
-		Templating struct{ List []struct{ Name string } }
-		Panels     []panel
+		UID, Title, Refresh string
+		SchemaVersion       int
+		Time                struct{ From, To string }
+		Templating          struct {
+			List []struct {
+				Name, Type string
+				Query      any
+				Datasource map[string]string
+			}
+		}
+		Panels []panel
 	}
 	if err := json.Unmarshal(text, &board); err != nil {
 		t.Fatal(err)
@@ -94,7 +106,49 @@ func readDashboard(t *testing.T) []panel {
 	if board.UID == "" || board.Title == "" || len(board.Templating.List) != 2 || len(board.Panels) == 0 {
 		t.Fatalf("the dashboard is %+v", board)
 	}
+	// What Grafana refuses to load, or loads without data: since version 36 a data source is an object, and a UID has 40 characters.
+	if board.SchemaVersion < 36 || len(board.UID) > 40 || board.Time.From == "" || board.Time.To == "" || board.Refresh == "" {
+		t.Errorf("the dashboard is %+v", board)
+	}
+	source, cleaner := board.Templating.List[0], board.Templating.List[1]
+	if source.Name != "datasource" || source.Type != "datasource" || source.Query != "prometheus" {
+		t.Errorf("the first variable is %+v, and not the data source, by which the others ask", source)
+	}
+	if cleaner.Name != "cleaner" || cleaner.Type != "query" || cleaner.Datasource["uid"] != "${datasource}" {
+		t.Errorf("the second variable is %+v", cleaner)
+	}
 	return board.Panels
+}
+
+// variable is one in an expression.
+var variable = regexp.MustCompile(`\$\{?(\w+)`)
+
+// legend is a label in what a series is called.
+var legend = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
+
+// checkTargets checks what is not the concern of Prometheus.
+func checkTargets(t *testing.T, p panel) {
+	t.Helper()
+	ids := map[string]bool{}
+	for _, target := range p.Targets {
+		if target.RefID == "" || ids[target.RefID] || target.Datasource["uid"] != "${datasource}" || target.Datasource["type"] != "prometheus" {
+			t.Errorf("%q has a query without a name of its own or the data source: %+v", p.Title, target)
+		}
+		ids[target.RefID] = true
+		for _, name := range variable.FindAllStringSubmatch(target.Expr, -1) {
+			if name[1] != "cleaner" && name[1] != "__rate_interval" {
+				t.Errorf("%q asks for a variable that there is not: $%s", p.Title, name[1])
+			}
+		}
+		for _, label := range legend.FindAllStringSubmatch(target.LegendFormat, -1) {
+			if strings.Contains(target.Expr, " by (") && !regexp.MustCompile(`by \([^)]*\b`+label[1]+`\b`).MatchString(target.Expr) {
+				t.Errorf("%q calls its series by the label %s, which they do not have", p.Title, label[1])
+			}
+		}
+		if strings.Contains(target.Expr, "increase(kubecleaner_") && !strings.Contains(target.Expr, " offset $__rate_interval) or increase(") {
+			t.Errorf("%q does not show the first fact of a series: %s", p.Title, target.Expr)
+		}
+	}
 }
 
 func TestRules(t *testing.T) {
@@ -169,6 +223,10 @@ func TestDashboard(t *testing.T) {
 		if p.Datasource["uid"] != "${datasource}" || p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0 {
 			t.Errorf("%q lacks the data source, a unit or a query", p.Title)
 		}
+		if !slices.Contains([]string{"stat", "timeseries", "table"}, p.Type) {
+			t.Errorf("%q is a %s, which is none of the panels that come with Grafana", p.Title, p.Type)
+		}
+		checkTargets(t, p)
 		for _, target := range p.Targets {
 			for _, problem := range check(target.Expr, known) {
 				t.Errorf("%q: %s", p.Title, problem)

@@ -4,15 +4,18 @@
 package monitoring
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 )
+
+// words are what the title of a panel cannot have as the name of a rule.
+var words = regexp.MustCompile(`[^a-z]+`)
 
 // TestPromtool tries the rules with Prometheus' own rule tester, and parses every expression of the dashboard with its parser. It
 // runs in make alerts only: building promtool takes minutes.
@@ -46,12 +49,12 @@ func TestPromtool(t *testing.T) {
 	variables := strings.NewReplacer("$__rate_interval", "5m", "$cleaner", ".*")
 	for _, p := range readDashboard(t) {
 		for _, target := range p.Targets {
-			queries = append(queries, rule{Record: fmt.Sprintf("panel:%d:%s", p.ID, target.RefID), Expr: variables.Replace(target.Expr)})
+			queries = append(queries, rule{Record: "panel:" + words.ReplaceAllString(strings.ToLower(p.Title), "_") + ":" + target.RefID, Expr: variables.Replace(target.Expr)})
 		}
 	}
 	write("dashboard.yaml", map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": queries}}})
 	run("check", "rules", "--lint=all", "rules.yaml", "dashboard.yaml")
-	for _, name := range []string{"rules_test.yaml", "deletions_test.yaml"} {
+	for _, name := range []string{"rules_test.yaml", "deletions_test.yaml", "dashboard_test.yaml"} {
 		text, err := os.ReadFile(name)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)

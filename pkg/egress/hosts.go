@@ -1,0 +1,87 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// ErrOwnMachine is of a host that is the machine that connects to it.
+var ErrOwnMachine = errors.New("the address is this machine's own")
+
+// Hosts are those that a flag allows to be this machine. The zero value allows none.
+type Hosts map[string]bool
+
+// String implements flag.Value.
+func (h *Hosts) String() string { return strings.Join(slices.Sorted(maps.Keys(*h)), ",") }
+
+// Set reads a comma-separated list. It implements flag.Value.
+func (h *Hosts) Set(list string) error {
+	hosts := Hosts{}
+	for host := range strings.SplitSeq(list, ",") {
+		if host = nameOf(host); strings.ContainsAny(host, "/@ ") || strings.Count(host, ":") == 1 {
+			return fmt.Errorf("the host %q is neither a host name nor an IP address: write hosts without scheme and port, with commas between them", host)
+		} else if host != "" {
+			hosts[host] = true
+		}
+	}
+	*h = hosts
+	return nil
+}
+
+// nameOf is a host as it is looked for.
+func nameOf(host string) string {
+	host = strings.Trim(strings.ToLower(strings.TrimSpace(host)), "[]")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return Plain(ip).String()
+	}
+	return strings.TrimSuffix(host, ".")
+}
+
+// Dial connects by a dialer to a host, to this machine only if it is one of the hosts.
+func (h Hosts) Dial(ctx context.Context, dialer net.Dialer, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, ErrNotAHost
+	}
+	dialer.Control = HostsOnly
+	if !h[nameOf(host)] {
+		dialer.Control = othersOnly
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// othersOnly is HostsOnly without this machine.
+func othersOnly(network, address string, raw syscall.RawConn) error {
+	if at, err := netip.ParseAddrPort(address); err == nil && Plain(at.Addr()).IsLoopback() {
+		return ErrOwnMachine
+	}
+	return HostsOnly(network, address, raw)
+}
+
+// CheckName judges a host that somebody else connects to, a proxy, by what its name tells.
+func (h Hosts) CheckName(host string) error {
+	name := nameOf(host)
+	ip, err := netip.ParseAddr(name)
+	last := name[strings.LastIndex(name, ".")+1:]
+	switch {
+	case err == nil && !IsHost(ip):
+		return ErrNotAHost
+	case h[name]:
+		return nil
+	case err == nil && ip.IsLoopback(), last == "localhost":
+		return ErrOwnMachine
+	case err != nil && last != "" && last[0] >= '0' && last[0] <= '9': // such as 2130706433 and 0x7f.1, which some take for an address
+		return ErrNotAHost
+	}
+	return nil
+}

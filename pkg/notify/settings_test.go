@@ -1,0 +1,13 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import "testing"
+
+// Who mistyped a key learns which one it is.
+func TestMistypedKey(t *testing.T) {
+	sender, _ := newTestSender(t, nil)
+	err := sender.New("Slack")(t.Context(), settingsOf(map[string]string{"SLACK_TOKEN": slackToken, "SLACK_CHANEL_ID": "C0777777777", "slack-token": slackToken}), sample())
+	wantError(t, err, true, 0, "Secret team-a/channel: SLACK_CHANNEL_ID is missing: it holds the channel's ID, for example C0123456789; it has keys that nobody looks at: SLACK_CHANEL_ID, slack-token")
+}

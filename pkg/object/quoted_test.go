@@ -1,0 +1,32 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import "testing"
+
+// Who refuses a change may quote the object: what it holds is hidden, and what it is called is not.
+func TestMaskQuoted(t *testing.T) {
+	raw := `{"metadata":{"namespace":"shop","name":"settings","uid":"u","resourceVersion":"1","annotations":{"note":"for-the-audit","same":"settings",
+"kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{\"a\":\"earlier-value\"}}"}},"data":{"a":"present-value","b":"first line\nsecond line\n"},
+"spec":{"template":{"spec":{"containers":[{"name":"container","env":[{"name":"PASSWORD","value":"in-the-environment"}]}]}}}}`
+	o, err := New(configMaps(), []byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"settings of shop may not be deleted":                       "settings of shop may not be deleted",
+		"a: present-value, was earlier-value":                       "a: ******, was ******",
+		"b: |\n    first line\n    second line\n":                   "b: |\n    ******\n    ******\n",
+		"PASSWORD is in-the-environment in container":               "PASSWORD is ****** in container",
+		"it is for-the-audit; new-value is bad":                     "it is ******; ****** is bad",
+		"bytes [112 114 101 115 101 110 116 45 118 97 108 117 101]": "bytes [******]",
+	} {
+		if got := MaskQuoted(text, o, map[string]any{"data": map[string]any{"a": "new-value"}}); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := MaskQuoted("present-value", Object{Raw: []byte("{")}, nil); got != unreadable {
+		t.Errorf("of what cannot be read, it becomes %q", got)
+	}
+}
