@@ -85,21 +85,14 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 	persistent := a.persist(try)
 	for range attempts {
 		result, detail, err := persistent(ctx, verdict.Object, patch)
-		stopped := context.Cause(ctx)
-		switch {
-		case err == nil:
+		if err == nil {
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
-		case isGone(err, verdict.Object):
-			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
-		case stopped != nil && isUndone(err):
-			return failed(verdict, patch, fmt.Errorf("it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w", stopped.Error(), err))
-		case stopped != nil && isNothing(err): // it is not begun anew
-			return failed(verdict, patch, stopped)
-		case !isConflict(err):
-			return failed(verdict, patch, err)
+		}
+		if stopped := context.Cause(ctx); !isConflict(err) || stopped != nil {
+			return ended(verdict, patch, err, stopped)
 		}
 		next, change, outcome := a.judgeAgain(ctx, verdict, patch, again)
-		stopped = context.Cause(ctx)
+		stopped := context.Cause(ctx)
 		switch {
 		case stopped != nil && (outcome == nil || outcome.Err != nil): // it is not begun anew
 			return failed(verdict, patch, stopped)
@@ -109,6 +102,19 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 		verdict, patch = next, change
 	}
 	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeConflict, Detail: "it kept changing; the next run judges it again"}
+}
+
+// ended is the outcome of an object that is not tried again after an error. stopped is the cause of a run that was stopped, else nil.
+func ended(verdict object.Verdict, patch map[string]any, err, stopped error) object.Outcome {
+	switch {
+	case isGone(err, verdict.Object):
+		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+	case stopped != nil && isUndone(err):
+		return failed(verdict, patch, fmt.Errorf("it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w", stopped.Error(), err))
+	case stopped != nil && isNothing(err): // it is not begun anew
+		return failed(verdict, patch, stopped)
+	}
+	return failed(verdict, patch, err)
 }
 
 // judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go

@@ -11,7 +11,7 @@ func TestNearest(t *testing.T) {
 		wants      map[string]string
 	}{
 		{[]string{"", "Pod", "Job", "Deployment", "DaemonSet", "ConfigMap", "Secret", "PersistentVolume", "PersistentVolumeClaim"}, map[string]string{
-			"pod": "Pod", "Pdo": "Pod", "Pood": "Pod", "Pods": "Pod", "Jbo": "Job", "Deplyoment": "Deployment", "DemonSets": "DaemonSet",
+			"pod": "Pod", "Pdo": "Pod", "Pood": "Pod", "Pods": "Pod", "Deploymetn": "Deployment", "Jbo": "Job", "DemonSets": "DaemonSet",
 			"ConfigMaps": "ConfigMap", "configmap": "ConfigMap", "CofnigMap": "ConfigMap", "Secrt": "Secret",
 			"PersistentVolumeClaims": "PersistentVolumeClaim", "": "", "x": "", "Gateway": "", "Ingress": "",
 		}},
