@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"syscall"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 )
 
 // Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote the
@@ -43,9 +45,6 @@ func passing(format string, args ...any) *Error {
 	return &Error{Reason: fmt.Sprintf(format, args...)}
 }
 
-// errNotAnAddress is of an address that no notification goes to.
-var errNotAnAddress = errors.New("not an address for notifications")
-
 // unreachable puts into words why there was no answer. timeout is what a request had.
 func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 	var (
@@ -60,7 +59,7 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 	switch {
 	case ctx.Err() != nil:
 		return passing("the service had not answered when the time for the notification was over")
-	case errors.Is(err, errNotAnAddress):
+	case errors.Is(err, egress.ErrNotAHost):
 		return permanent("the address is link-local or none of a host, where no notification is sent to")
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return passing("the service's host is not known; check its name in the Secret, and the cluster's DNS")

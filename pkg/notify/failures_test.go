@@ -155,19 +155,6 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Where a connection goes is looked at when it is made, whatever the name was.
-func TestAddresses(t *testing.T) {
-	for address, ok := range map[string]bool{
-		"10.0.0.1:443": true, "127.0.0.1:8080": true, "[2001:db8::1]:443": true, "[::1]:443": true, "[fd00::1]:443": true,
-		"169.254.169.254:80": false, "[fe80::1]:80": false, "[fe80::1%eth0]:80": false, "[::ffff:169.254.169.254]:80": false,
-		"0.0.0.0:80": false, "[::]:80": false, "224.0.0.1:80": false, "[ff02::1]:80": false, "nonsense": false,
-	} {
-		if err := hostsOnly("tcp", address, nil); (err == nil) != ok {
-			t.Errorf("%s: %v", address, err)
-		}
-	}
-}
-
 func TestCertificates(t *testing.T) {
 	eachService(t, func(t *testing.T, s service) {
 		server := serve(t, s)

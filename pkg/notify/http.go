@@ -15,13 +15,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
-	"syscall"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 )
 
 const (
@@ -51,7 +51,7 @@ type Sender struct {
 // as in http.Transport.
 func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, error), clk clock.Clock) *Sender {
 	s := &Sender{
-		dialer: &net.Dialer{Timeout: attemptTimeout, Control: hostsOnly}, clock: clk, timeout: attemptTimeout,
+		dialer: &net.Dialer{Timeout: attemptTimeout, Control: egress.HostsOnly}, clock: clk, timeout: attemptTimeout,
 		tls: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
 	}
 	s.transport = &http.Transport{
@@ -59,19 +59,6 @@ func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, 
 		MaxIdleConnsPerHost: 2, IdleConnTimeout: attemptTimeout, TLSHandshakeTimeout: attemptTimeout, MaxResponseHeaderBytes: maxAnswer,
 	}
 	return s
-}
-
-// hostsOnly keeps connections away from link-local addresses, where clouds serve credentials to their machines. It sees the very
-// address that is connected to, whatever its name was looked up to before.
-func hostsOnly(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return errNotAnAddress
-	}
-	if ip := at.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return errNotAnAddress
-	}
-	return nil
 }
 
 // call is one delivery. To the services' libraries it is the transport of their HTTP client; it remembers how their last request
