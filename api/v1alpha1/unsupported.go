@@ -8,36 +8,6 @@ import "fmt"
 // The types in this file are of fields of k8s-cleaner that this version knows in order to refuse them, or to keep what stored
 // objects hold in them.
 
-// MetricSource is where k8s-cleaner asks for metrics.
-type MetricSource struct {
-	// url is the address of the source.
-	// +optional
-	// +kubebuilder:validation:MaxLength=4096
-	URL string `json:"url,omitempty"`
-
-	// path is the path of its query API.
-	// +optional
-	// +kubebuilder:validation:MaxLength=4096
-	Path string `json:"path,omitempty"`
-
-	// secretRef names the Secret with the credentials.
-	// +optional
-	SecretRef *NotificationRef `json:"secretRef,omitempty"`
-}
-
-// MetricQuery is a named PromQL query of k8s-cleaner.
-type MetricQuery struct {
-	// name is the key of the result in the global metrics of the script.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
-
-	// query is the PromQL instant query.
-	// +optional
-	// +kubebuilder:validation:MaxLength=65536
-	Query string `json:"query,omitempty"`
-}
-
 // LogSource is which logs k8s-cleaner reads.
 type LogSource struct {
 	// containers are the containers whose logs are read.
@@ -65,7 +35,6 @@ func (c *Cleaner) Unsupported() []string {
 		}
 	}
 	for i, selector := range c.Spec.ResourcePolicySet.ResourceSelectors {
-		add(selector.MetricSource != nil, fmt.Sprintf("resourceSelectors[%d].metricSource", i))
 		add(selector.LogSource != nil, fmt.Sprintf("resourceSelectors[%d].logSource", i))
 	}
 	return fields

@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -204,6 +205,11 @@ func scriptsOf(cleaner *v1alpha1.Cleaner) []sandbox.Script {
 func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool) (problems []error, err error) {
 	for _, field := range cleaner.Unsupported() {
 		problems = append(problems, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
+	}
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		for _, err := range inputs.CheckMetrics(&spec) {
+			problems = append(problems, fmt.Errorf("resourceSelectors[%d].%w", i, err))
+		}
 	}
 	_, conditionsErr := conditions(cleaner)
 	_, patchErr := mergePatch(cleaner)

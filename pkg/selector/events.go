@@ -27,7 +27,7 @@ func eventPaths(kind object.Kind, scope Scope) []string {
 // readEvents reads the events of all objects of a kind in one collection, before the objects: one of them may be newer than its
 // events. It returns nil when nobody wants them.
 func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind) (*inputs.Events, error) {
-	if !s.events {
+	if !s.spec.WantsEvents() {
 		return nil, nil
 	}
 	return s.reader.events(ctx, path, kind, fields.Set{"involvedObject.kind": kind.Kind})
@@ -35,8 +35,9 @@ func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind
 
 // Data reads the inputs of one object anew, as scripts and conditions take them. It is nil when nobody wants any.
 func (s *Selector) Data(ctx context.Context, o object.Object) (object.JSON, error) {
-	if !s.events {
-		return nil, nil
+	metrics, err := s.metrics(ctx)
+	if err != nil || !s.spec.WantsEvents() {
+		return metrics, err
 	}
 	if s.reader == nil {
 		return nil, errors.New("includeEvents: there is no cluster here whose events could be read; try the Cleaner with kubectl cleaner preview")
@@ -46,7 +47,7 @@ func (s *Selector) Data(ctx context.Context, o object.Object) (object.JSON, erro
 	if err != nil {
 		return nil, err
 	}
-	return events.Of(o)
+	return joinEvents(metrics, events, o)
 }
 
 // events reads the events that are about the objects of a kind.
@@ -61,15 +62,20 @@ func (r *Reader) events(ctx context.Context, path string, kind object.Kind, abou
 }
 
 // data is the inputs of an object of the list.
-func (c *collector) data(o object.Object) (object.JSON, error) {
-	if c.events == nil {
-		return nil, nil
+func (c *collector) data(ctx context.Context, o object.Object) (object.JSON, error) {
+	metrics, err := c.selector.metrics(ctx)
+	if err != nil || c.events == nil {
+		return metrics, err
 	}
-	data, err := c.events.Of(o)
+	return joinEvents(metrics, c.events, o)
+}
+
+func joinEvents(data object.JSON, events *inputs.Events, o object.Object) (object.JSON, error) {
+	of, err := events.Of(o)
 	if err != nil {
 		return nil, fmt.Errorf("includeEvents: %w", err)
 	}
-	return data, nil
+	return inputs.Join(data, of), nil
 }
 
 func eventKind() object.Kind {

@@ -49,6 +49,9 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
 		return result
 	}
+	if _, result.Err = s.metrics(ctx); result.Err != nil {
+		return result
+	}
 	about := eventPaths(result.Kind, result.Scope)
 	for i, path := range result.Scope.paths(result.Kind) {
 		var events *inputs.Events
@@ -157,7 +160,7 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	if c.found.Observer.Considered != nil {
 		c.found.Observer.Considered(c.kind)
 	}
-	data, err := c.data(o)
+	data, err := c.data(ctx, o)
 	if err != nil {
 		return c.judged(ctx, o, c.added, false, "", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -30,6 +32,8 @@ type Judge struct {
 	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and later.
 	// Then no more is asked of the server.
 	MetadataOnly bool
+	// Metrics asks the metricQueries. Nil where there is nobody to ask.
+	Metrics *inputs.Metrics
 }
 
 // Selector is one resource selector of a Cleaner, ready to read the cluster.
@@ -43,10 +47,13 @@ type Selector struct {
 	minAge         time.Duration
 	judge          Judge
 	now            time.Time
-	// events is set when the objects' events are wanted.
-	events bool
+	// spec says which inputs are wanted.
+	spec v1alpha1.ResourceSelector
 	// reader is that of the cluster in which the kind was resolved. Nil before.
 	reader *Reader
+	// asked are the results of the metricQueries. Nil before.
+	asking sync.Mutex
+	asked  object.JSON
 }
 
 // New prepares the selector at the given index of a Cleaner. now is what ages are
@@ -58,7 +65,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 		namespace:      spec.Namespace,
 		excludeDeleted: spec.ExcludeDeleted == nil || *spec.ExcludeDeleted,
 		judge:          judge,
-		events:         spec.WantsEvents(),
+		spec:           spec,
 		now:            now,
 	}
 	if spec.MinAgeSeconds != nil {

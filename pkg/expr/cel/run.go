@@ -179,7 +179,7 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.now, true
 	case meterName:
 		return &v.meter, true
-	case string(Events):
+	case string(Events), string(Metrics):
 		return v.data.Find(types.String(name))
 	}
 	return nil, false
