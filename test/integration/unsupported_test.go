@@ -15,9 +15,6 @@ import (
 func TestFieldsThatAreNotHonouredAreRefused(t *testing.T) {
 	b := newBench(t)
 	for field, edit := range map[string]func(*v1alpha1.Cleaner){
-		"metricSource": func(c *v1alpha1.Cleaner) {
-			selectors(c)[0].MetricSource = &v1alpha1.MetricSource{URL: "http://prometheus"}
-		},
 		"logSource": func(c *v1alpha1.Cleaner) { selectors(c)[0].LogSource = &v1alpha1.LogSource{} },
 	} {
 		t.Run(field, func(t *testing.T) {

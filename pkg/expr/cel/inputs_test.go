@@ -45,3 +45,22 @@ func TestEventsInConditions(t *testing.T) {
 		})
 	}
 }
+
+// The results of queries are doubles, also whole ones.
+func TestMetricsInConditions(t *testing.T) {
+	const two = `{"metrics":{"cpu":3.0,"mem":1e+06},"events":[]}`
+	for expression, want := range map[string]bool{
+		"metrics.cpu == 3.0 && metrics['cpu'] > 2": true, "metrics.cpu * 2.0 > metrics.mem / 1e6": true, "'idle' in metrics": false,
+		"has(metrics.idle) || metrics.cpu < 3.0": false, "metrics.?idle.orValue(7.0) == 7.0 && size(events) == 0": true,
+	} {
+		program, err := Compile([]v1alpha1.MatchCondition{{Name: "c", Expression: expression}}, Events, Metrics)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := program.NewRun(time.Now())
+		got, _, err := run.EvaluateWith(t.Context(), object.Object{Raw: []byte(`{}`)}, object.JSON(two))
+		if err != nil || got != want {
+			t.Errorf("%s is %v, %v, want %v", expression, got, err, want)
+		}
+	}
+}
