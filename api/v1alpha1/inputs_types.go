@@ -54,3 +54,25 @@ type MetricQuery struct {
 	// +kubebuilder:validation:MaxLength=65536
 	Query string `json:"query"`
 }
+
+// LogSource is which logs of a Pod are read.
+type LogSource struct {
+	// containers are the names of the containers whose logs are read. Empty means all but init containers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Containers []string `json:"containers,omitempty"`
+
+	// tailLines is how many lines of each container are read, the last ones. Of lines that are longer than 64 KiB together, fewer
+	// are. Default 50.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	TailLines *int64 `json:"tailLines,omitempty"`
+
+	// previous also reads the logs of each container's earlier instance, if it has restarted. Default false.
+	// +optional
+	Previous *bool `json:"previous,omitempty"`
+}

@@ -50,8 +50,8 @@ type MatchCondition struct {
 
 	// expression is a CEL expression that is true or false, for example
 	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
-	// are object, the object as the API server sent it, now, the time at which the run began, with includeEvents, events, and, with
-	// metricQueries, metrics.
+	// are object, the object as the API server sent it, now, the time at which the run began, with includeEvents, events, with
+	// metricQueries, metrics, and, with logSource, logs. Those that look at logs are asked last.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -66,7 +66,7 @@ type MatchCondition struct {
 
 // ResourceSelector selects objects of one kind.
 // +kubebuilder:validation:XValidation:rule="!has(self.metricQueries) || size(self.metricQueries) == 0 || has(self.metricSource)",message="metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"
-// +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
+// +kubebuilder:validation:XValidation:rule="!has(self.logSource) || (self.kind == 'Pod' && size(self.group) == 0)",message="logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
 type ResourceSelector struct {
 	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
 	// +required
@@ -151,8 +151,9 @@ type ResourceSelector struct {
 	// +optional
 	IncludeEvents *bool `json:"includeEvents,omitempty"`
 
-	// logSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
-	// judge without logs.
+	// logSource reads the logs of the Pods that the other parts of the selector let through, for the script's globals logs,
+	// logsByContainer, logsPrevious and logsPreviousByContainer, and the variable logs of matchConditions. Where they cannot be
+	// read, nothing is touched.
 	// +optional
 	LogSource *LogSource `json:"logSource,omitempty"`
 }

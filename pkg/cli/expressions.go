@@ -32,7 +32,7 @@ func (r *checked) selectors(now time.Time) {
 				r.labels(field, err.Error())
 			}
 		}
-		for _, err := range inputs.CheckMetrics(&spec) {
+		for _, err := range inputs.Check(&spec) {
 			r.inputs(field, err.Error())
 		}
 		if len(spec.MatchConditions) == 0 {

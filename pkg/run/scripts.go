@@ -203,11 +203,8 @@ func scriptsOf(cleaner *v1alpha1.Cleaner) []sandbox.Script {
 // Problems are what in a Cleaner's spec keeps it from running and can be found out without the cluster, each with its field.
 // The error means that the scripts could not be compiled, for a cause that is not theirs.
 func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool) (problems []error, err error) {
-	for _, field := range cleaner.Unsupported() {
-		problems = append(problems, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
-	}
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		for _, err := range inputs.CheckMetrics(&spec) {
+		for _, err := range inputs.Check(&spec) {
 			problems = append(problems, fmt.Errorf("resourceSelectors[%d].%w", i, err))
 		}
 	}

@@ -74,7 +74,7 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 
 // metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.
 func (r *Runner) metricsAllowed(spec *v1alpha1.ResourceSelector) error {
-	if r.Queries == nil || len(inputs.CheckMetrics(spec)) > 0 {
+	if r.Queries == nil || len(inputs.Check(spec)) > 0 {
 		return nil
 	}
 	return r.Queries.Allow(spec)

@@ -35,6 +35,16 @@ func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind
 
 // Data reads the inputs of one object anew, as scripts and conditions take them. It is nil when nobody wants any.
 func (s *Selector) Data(ctx context.Context, o object.Object) (object.JSON, error) {
+	data, err := s.cheapData(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := s.logs(ctx, o)
+	return inputs.Join(data, logs), err
+}
+
+// cheapData is all of it but logs.
+func (s *Selector) cheapData(ctx context.Context, o object.Object) (object.JSON, error) {
 	metrics, err := s.metrics(ctx)
 	if err != nil || !s.spec.WantsEvents() {
 		return metrics, err

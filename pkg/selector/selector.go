@@ -140,11 +140,21 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 	if !scope.Contains(o.Namespace) || !s.labels.Matches(labels.Set(metadata.Labels)) || !s.eligible(o) {
 		return false, "", nil
 	}
-	data, err := s.Data(ctx, o)
+	data, err := s.cheapData(ctx, o)
 	if err != nil {
 		return false, "", err
 	}
 	matches, because, err := s.conditions(ctx, o, data)
+	if err != nil || !matches {
+		return matches, because, err
+	}
+	logs, err := s.logs(ctx, o)
+	if err != nil {
+		return false, "", err
+	}
+	data = inputs.Join(data, logs)
+	matches, late, err := s.late(ctx, o, data)
+	because = joined(because, late)
 	if err != nil || !matches || s.judge.Script == "" {
 		return matches, because, err
 	}
@@ -162,12 +172,24 @@ func (s *Selector) eligible(o object.Object) bool {
 	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)
 }
 
-// conditions asks the CEL expressions. Where there are none, they hold.
+// conditions asks the CEL expressions that do not look at logs. Where there are none, they hold.
 func (s *Selector) conditions(ctx context.Context, o object.Object, data object.JSON) (hold bool, message string, err error) {
+	return s.part(ctx, o, data, false)
+}
+
+// late asks those that do.
+func (s *Selector) late(ctx context.Context, o object.Object, data object.JSON) (hold bool, message string, err error) {
+	if s.judge.Conditions == nil || !s.judge.Conditions.HasLate() {
+		return true, "", nil
+	}
+	return s.part(ctx, o, data, true)
+}
+
+func (s *Selector) part(ctx context.Context, o object.Object, data object.JSON, late bool) (hold bool, message string, err error) {
 	if s.judge.Conditions == nil {
 		return true, "", nil
 	}
-	hold, message, err = s.judge.Conditions.EvaluateWith(ctx, o, data)
+	hold, message, err = s.judge.Conditions.EvaluatePart(ctx, o, data, late)
 	if err != nil {
 		return false, "", masked("matchConditions", err, o)
 	}

@@ -19,6 +19,8 @@ const (
 	Events Input = "events"
 	// Metrics are the results of the selector's queries: a map from their names to numbers.
 	Metrics Input = "metrics"
+	// Logs are the logs of the Pod. Conditions that look at them are late: see Run.EvaluatePart.
+	Logs Input = "logs"
 )
 
 // InputsOf are the inputs that a selector asks for.
@@ -30,13 +32,19 @@ func InputsOf(spec *v1alpha1.ResourceSelector) []Input {
 	if spec.WantsMetrics() {
 		inputs = append(inputs, Metrics)
 	}
+	if spec.LogSource != nil {
+		inputs = append(inputs, Logs)
+	}
 	return inputs
 }
 
 // typeOf is the type of an input.
 func typeOf(input Input) *celgo.Type {
-	if input == Metrics {
+	switch input {
+	case Metrics:
 		return celgo.MapType(celgo.StringType, celgo.DoubleType)
+	case Logs:
+		return celgo.StringType
 	}
 	return celgo.ListType(celgo.MapType(celgo.StringType, celgo.DynType))
 }
@@ -56,8 +64,8 @@ func unavailable(cause string) string {
 		return "events are not read: set includeEvents: true in the selector"
 	case undeclared(string(Metrics)):
 		return "metrics are not read: set metricSource and metricQueries in the selector"
-	case undeclared("logs"):
-		return "logs is not available in this version; the variables are object and now"
+	case undeclared(string(Logs)):
+		return "logs are not read: set logSource in the selector"
 	}
 	return cause
 }
