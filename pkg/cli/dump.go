@@ -122,6 +122,9 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 	case r.URL.Path == "/apis":
 		return encoded(d.groups())
 	}
+	if strings.HasSuffix(r.URL.Path, "/log") && r.URL.Query().Has("tailLines") {
+		return nil, notTold("what the Pods' logs are")
+	}
 	gv, parts := groupVersionOf(r.URL.Path)
 	kinds := d.served[gv]
 	if kinds == nil {
@@ -142,7 +145,7 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 		case wanted != "":
 			return kind.one(namespace, wanted)
 		case r.URL.Query().Get("fieldSelector") != "": // only the events of objects are asked for so
-			return nil, errNoEvents()
+			return nil, notTold("which events there are")
 		default:
 			return kind.list(namespace, r.URL.Query().Get("labelSelector"))
 		}
@@ -166,11 +169,11 @@ func notFound(path string) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet, schema.GroupResource{}, "", "the manifests have no "+path, 0, true)
 }
 
-// errNoEvents says that the events of objects are not known, which is not the same as that there are none.
-func errNoEvents() error {
+// notTold says that an input is not known, which is not the same as that it is empty.
+func notTold(what string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown,
-		Message: "manifests do not tell which events there are; preview the Cleaner on a cluster",
+		Message: "manifests do not tell " + what + "; preview the Cleaner on a cluster",
 	}}
 }
 

@@ -87,17 +87,26 @@ func (m *Metrics) Ask(ctx context.Context, spec *v1alpha1.ResourceSelector, cred
 	if err != nil {
 		return nil, err
 	}
-	results := map[string]json.Number{}
+	results := map[string]float64{}
 	for i, query := range spec.MetricQueries {
 		result, found, err := m.ask(ctx, &source{m.client, at, login}, query.Query)
 		if err != nil {
 			return nil, fmt.Errorf("metricQueries[%d] (%s): asking %s: %w", i, query.Name, at.Host, err)
 		}
 		if found {
-			results[query.Name] = written(result)
+			results[query.Name] = result
 		}
 	}
-	return json.Marshal(map[string]any{"metrics": results})
+	return WriteMetrics(results)
+}
+
+// WriteMetrics writes down results by the names of their queries as JSON: a map with the map metrics.
+func WriteMetrics(results map[string]float64) (object.JSON, error) {
+	all := make(map[string]json.Number, len(results))
+	for name, result := range results {
+		all[name] = written(result)
+	}
+	return json.Marshal(map[string]any{"metrics": all})
 }
 
 // authorization is the header that a source is asked with.

@@ -34,6 +34,17 @@ type Judge struct {
 	MetadataOnly bool
 	// Metrics asks the metricQueries. Nil where there is nobody to ask.
 	Metrics *inputs.Metrics
+	// Given are inputs that are read from files instead. Nil when there are none.
+	Given *Given
+}
+
+// Given are the inputs of objects that are not of a cluster. What is nil is not at hand, which is not the same as that there is
+// nothing.
+type Given struct {
+	Metrics object.JSON
+	Events  *inputs.Events
+	// Log returns a log of a Pod.
+	Log func(pod object.Object, wanted inputs.Log) (string, error)
 }
 
 // Selector is one resource selector of a Cleaner, ready to read the cluster.
