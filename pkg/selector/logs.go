@@ -37,7 +37,9 @@ func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, er
 	}
 	read := s.reader.log
 	if given := s.judge.Given; given != nil && given.Log != nil {
-		read = func(_ context.Context, pod object.Object, wanted inputs.Log) (string, error) { return given.Log(pod, wanted) }
+		read = func(_ context.Context, pod object.Object, wanted inputs.Log) (string, error) {
+			return given.Log(pod, wanted)
+		}
 	} else if s.reader == nil {
 		return nil, errors.New("logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml")
 	}
