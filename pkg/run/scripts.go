@@ -74,10 +74,11 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace san
 func (e *expressions) close() { e.session.Close() }
 
 // judge is how the i-th selector judges.
-func (e *expressions) judge(i int) selector.Judge {
+func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
 	return selector.Judge{
 		Conditions: e.conditions[i],
 		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
+		Metrics:      metrics,
 		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
 	}
 }
