@@ -70,21 +70,15 @@ func TestRefusals(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"400": {status(400), "it answered 400 Bad Request; try the query in its own page"},
-		"401": {status(401), "it answered 401 Unauthorized; check the Secret that metricSource.secretRef names"},
-		"403": {status(403), "it answered 403 Forbidden; check the Secret that metricSource.secretRef names"},
-		"404": {status(404), "it answered 404 Not Found; check url and path"},
-		"422": {status(422), "it answered 422 Unprocessable Entity; try the query in its own page"},
-		"500": {status(500), "it answered 500 Internal Server Error"},
-		"503": {status(503), "it answered 503 Service Unavailable"},
-		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://loop.evil.svc/canary", http.StatusFound)
-		},
-			"it answered 302 Found, and sends on to another address, which is not followed; put that of the source itself into url"},
-		"itself": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/canary", http.StatusTemporaryRedirect)
-		},
-			"it answered 307 Temporary Redirect, and sends on to another address, which is not followed; put that of the source itself into url"},
+		"400":       {status(400), "it answered 400 Bad Request; try the query in its own page"},
+		"401":       {status(401), "it answered 401 Unauthorized; check the Secret that metricSource.secretRef names"},
+		"403":       {status(403), "it answered 403 Forbidden; check the Secret that metricSource.secretRef names"},
+		"404":       {status(404), "it answered 404 Not Found; check url and path"},
+		"422":       {status(422), "it answered 422 Unprocessable Entity; try the query in its own page"},
+		"500":       {status(500), "it answered 500 Internal Server Error"},
+		"503":       {status(503), "it answered 503 Service Unavailable"},
+		"elsewhere": {redirect("http://loop.evil.svc/canary", http.StatusFound), "it answered 302 Found, and sends on to another address, which is not followed; put that of the source itself into url"},
+		"itself":    {redirect("/canary", http.StatusTemporaryRedirect), "it answered 307 Temporary Redirect, and sends on to another address, which is not followed; put that of the source itself into url"},
 		"a bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			zip := gzip.NewWriter(w)
@@ -108,6 +102,10 @@ func TestRefusals(t *testing.T) {
 		got, err := newWorld(t, one).Ask(t.Context(), asking("https://prometheus.mon.svc"), nil)
 		wantResult(t, string(got), err, "", asking1+"it does not speak TLS; check whether the url is one of https, and its port")
 	})
+}
+
+func redirect(to string, code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, code) }
 }
 
 func status(code int) http.HandlerFunc {
