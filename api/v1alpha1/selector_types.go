@@ -50,7 +50,8 @@ type MatchCondition struct {
 
 	// expression is a CEL expression that is true or false, for example
 	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
-	// are object, the object as the API server sent it, now, the time at which the run began, and, with includeEvents, events.
+	// are object, the object as the API server sent it, now, the time at which the run began, with includeEvents, events, with
+	// metricQueries, metrics, and, with logSource, logs. Those that look at logs are asked last.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -64,8 +65,8 @@ type MatchCondition struct {
 }
 
 // ResourceSelector selects objects of one kind.
-// +kubebuilder:validation:XValidation:rule="!has(self.metricSource)",message="metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
-// +kubebuilder:validation:XValidation:rule="!has(self.logSource)",message="logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
+// +kubebuilder:validation:XValidation:rule="!has(self.metricQueries) || size(self.metricQueries) == 0 || has(self.metricSource)",message="metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"
+// +kubebuilder:validation:XValidation:rule="!has(self.logSource) || (self.kind == 'Pod' && size(self.group) == 0)",message="logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
 type ResourceSelector struct {
 	// group is the API group of the kind: "" for the core group, "apps" for Deployments. The key must be there.
 	// +required
@@ -133,12 +134,12 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:MaxLength=65536
 	Evaluate string `json:"evaluate,omitempty"`
 
-	// metricSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
-	// judge without metrics.
+	// metricSource is where metricQueries are asked. Where they cannot be answered, nothing is touched.
 	// +optional
 	MetricSource *MetricSource `json:"metricSource,omitempty"`
 
-	// metricQueries of k8s-cleaner are kept and not used: they go with metricSource.
+	// metricQueries are asked once in each run, for the script's global metrics and the variable metrics of matchConditions: a map
+	// of the results by the queries' names. A query that finds no series is not in it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -150,14 +151,18 @@ type ResourceSelector struct {
 	// +optional
 	IncludeEvents *bool `json:"includeEvents,omitempty"`
 
-	// logSource of k8s-cleaner is not supported by this version. A Cleaner that has it is refused, because its script would
-	// judge without logs.
+	// logSource reads the logs of the Pods that the other parts of the selector let through, for the script's globals logs,
+	// logsByContainer, logsPrevious and logsPreviousByContainer, and the variable logs of matchConditions. Where they cannot be
+	// read, nothing is touched.
 	// +optional
 	LogSource *LogSource `json:"logSource,omitempty"`
 }
 
 // WantsEvents reports whether the objects' events are asked for.
 func (s *ResourceSelector) WantsEvents() bool { return s.IncludeEvents != nil && *s.IncludeEvents }
+
+// WantsMetrics reports whether metrics are asked for.
+func (s *ResourceSelector) WantsMetrics() bool { return len(s.MetricQueries) > 0 }
 
 // ResourcePolicySet says which objects a Cleaner looks at.
 type ResourcePolicySet struct {

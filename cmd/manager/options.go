@@ -53,6 +53,7 @@ type options struct {
 	maxCopies           bytes
 	notifyCAFile        string
 	notifyHosts         egress.Hosts
+	metricHosts         egress.Hosts
 	logLevel            string
 	logFormat           string
 
@@ -132,8 +133,9 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
-	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications trust besides the system's, for services with a certificate of your own")
+	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
 	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that notifications may be sent to although they are the operator's own machine (loopback), for example a relay beside it")
+	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {

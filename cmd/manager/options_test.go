@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
@@ -56,7 +57,10 @@ func TestOptions(t *testing.T) {
 		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
-		"sync period":    {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
+		"metric hosts": {args: []string{"--allowed-metric-hosts= Prometheus.example.com,[::1] ,10.0.0.1"}, want: func(o *options) {
+			o.metricHosts = egress.Hosts{"prometheus.example.com": true, "::1": true, "10.0.0.1": true}
+		}},
+		"sync period": {args: []string{"--sync-period=90s"}, want: func(o *options) { o.syncPeriod = 90 * time.Second }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, err := parseOptions(c.args, c.namespace, io.Discard)
@@ -141,6 +145,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"short lease":       {args: []string{"--leader-elect-lease-duration=10s"}, want: []string{"--leader-elect-renew-deadline is 10s; it must be less than --leader-elect-lease-duration (10s)"}},
 		"rare retries":      {args: []string{"--leader-elect-retry-period=6s"}, want: []string{"--leader-elect-retry-period is 6s; it must be positive, and at most half of --leader-elect-renew-deadline (10s)"}},
 		"no period":         {args: []string{"--sync-period=0s"}, want: []string{"--sync-period is 0s; it must be positive"}},
+		"metric hosts":      {args: []string{"--allowed-metric-hosts=a.example.com:9090,http://b"}, want: []string{`the host "a.example.com:9090" is neither a host name nor an IP address: write hosts without scheme and port, with commas between them`, `the host "http://b"`}},
 		"log level":         {args: []string{"--log-level=5"}, want: []string{`--log-level is "5"; write error, info or debug`}},
 		"log format":        {args: []string{"--log-format=xml"}, want: []string{`--log-format is "xml"; write json or text`}},
 		"namespace":         {namespace: "Not A Namespace", want: []string{`"Not A Namespace" is not the name of a namespace`}},

@@ -35,6 +35,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
@@ -169,6 +170,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, o.notifyHosts, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
+		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
 		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping, Denials: &run.Denials{},
 	}
 	reconciler := &controllers.CleanerReconciler{

@@ -32,7 +32,6 @@ const (
 	FieldType         Code = "E-CLN-004"
 	FieldValue        Code = "E-CLN-005"
 	FieldRule         Code = "E-CLN-006"
-	FieldUnsupported  Code = "E-CLN-007"
 	FieldUnused       Code = "W-CLN-001"
 	EverythingMatches Code = "W-CLN-002"
 	ActionDefault     Code = "N-CLN-001"
@@ -99,7 +98,6 @@ func codeTable() [][2]string {
 		{string(FieldType), "a value is of the wrong type"},
 		{string(FieldValue), "a value is not allowed"},
 		{string(FieldRule), "fields contradict each other, or a rule of the CustomResourceDefinition is broken"},
-		{string(FieldUnsupported), "a field of k8s-cleaner that this version refuses, because it would do wrong without it"},
 		{string(FieldUnused), "a field has no effect as the Cleaner stands"},
 		{string(EverythingMatches), "a selector of a Cleaner that deletes or changes matches every object that it looks at"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},

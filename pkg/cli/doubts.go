@@ -25,8 +25,8 @@ func (r *checked) doubts() {
 	r.unused(action)
 	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("%s[%d]", selectorsField, i)
-		if len(sel.MetricQueries) > 0 {
-			r.add(field+".metricQueries", FieldIgnored, "is kept and not used: it goes with metricSource, which this version does not support", "")
+		if sel.MetricSource != nil && !sel.WantsMetrics() {
+			r.add(field+".metricSource", FieldUnused, "has no effect without metricQueries", "")
 		}
 		if action != v1alpha1.ActionScan && spec.ResourcePolicySet.AggregatedSelection == "" && matchesAll(sel) {
 			r.add(field, EverythingMatches, fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),

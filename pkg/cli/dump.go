@@ -114,7 +114,9 @@ func (d *dump) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // answer finds what a path of the API names.
 func (d *dump) answer(r *http.Request) (io.Reader, error) {
-	switch {
+	switch untold := untold(r); {
+	case untold != nil:
+		return nil, untold
 	case r.Method != http.MethodGet:
 		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: r.URL.Path}, r.Method)
 	case r.URL.Path == "/version": // one for which lists are asked for in one piece
@@ -141,8 +143,6 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 		case kind.Resource != resource:
 		case wanted != "":
 			return kind.one(namespace, wanted)
-		case r.URL.Query().Get("fieldSelector") != "": // only the events of objects are asked for so
-			return nil, errNoEvents()
 		default:
 			return kind.list(namespace, r.URL.Query().Get("labelSelector"))
 		}
@@ -166,11 +166,21 @@ func notFound(path string) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet, schema.GroupResource{}, "", "the manifests have no "+path, 0, true)
 }
 
-// errNoEvents says that the events of objects are not known, which is not the same as that there are none.
-func errNoEvents() error {
+// untold says that a request is for inputs of objects. Only for events is there a fieldSelector.
+func untold(r *http.Request) error {
+	switch query := r.URL.Query(); {
+	case query.Get("fieldSelector") != "":
+		return notTold("which events there are")
+	case query.Has("tailLines") && strings.HasSuffix(r.URL.Path, "/log"):
+		return notTold("what the Pods' logs are")
+	}
+	return nil
+}
+
+// notTold says that an input is not known, which is not the same as that it is empty.
+func notTold(what string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown,
-		Message: "manifests do not tell which events there are; preview the Cleaner on a cluster",
+		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown, Message: "manifests do not tell " + what + "; preview the Cleaner on a cluster",
 	}}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -30,6 +31,9 @@ func (r *checked) selectors(now time.Time) {
 			for _, err := range unjoined(err) {
 				r.labels(field, err.Error())
 			}
+		}
+		for _, err := range inputs.Check(&spec) {
+			r.inputs(field, err.Error())
 		}
 		if len(spec.MatchConditions) == 0 {
 			continue
@@ -51,6 +55,17 @@ func (r *checked) labels(field, message string) {
 		what, hint := twoParts(strings.TrimSpace(text))
 		r.add(place, SelectorWrong, what, hint)
 	}
+}
+
+// inputs places an error that begins with the field's name: `metricSource.url must begin with ...`.
+func (r *checked) inputs(field, message string) {
+	name := message[:strings.IndexAny(message, " :")]
+	place := join(field, name)
+	if first, _, _ := strings.Cut(name, "."); r.anyBelow(place) || r.has(field) || r.has(join(field, first)) {
+		return // the schema said so
+	}
+	what, hint := twoParts(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(message, name), ":")))
+	r.add(place, FieldValue, what, hint)
 }
 
 // anyBelow reports whether a field, or one in it, already has an error.

@@ -78,5 +78,5 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 
 // isServers reports whether a problem is one that the API server finds; the others are the operator's, or ours.
 func isServers(p problem) bool {
-	return slices.Contains([]Code{FieldUnknown, FieldMissing, FieldType, FieldValue, FieldRule, FieldUnsupported}, p.Code)
+	return slices.Contains([]Code{FieldUnknown, FieldMissing, FieldType, FieldValue, FieldRule}, p.Code)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
@@ -32,6 +33,7 @@ type previewOptions struct {
 	timeout             time.Duration
 	operatorNamespace   string
 	protectedNamespaces string
+	metricHosts         string
 	progress            string
 }
 
@@ -62,6 +64,7 @@ func (s *shared) previewCommand() *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
 	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
+	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")
 	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.bind(flags)
 	cmd.ValidArgsFunction = s.complete(&o.connection)
@@ -71,16 +74,18 @@ func (s *shared) previewCommand() *cobra.Command {
 // previewJob is one call of preview.
 type previewJob struct {
 	*previewOptions
-	api      *cluster
-	dump     *dump // nil for a cluster
-	scripts  *sandbox.Pool
-	now      instant
-	only     []wantedObject
-	several  bool // whether there are several Cleaners
-	exit     int
-	findings int64
-	results  []previewResult
-	rows     *table
+	api     *cluster
+	dump    *dump // nil for a cluster
+	scripts *sandbox.Pool
+	now     instant
+	only    []wantedObject
+	// allowedHosts are those of --allowed-metric-hosts.
+	allowedHosts egress.Hosts
+	several      bool // whether there are several Cleaners
+	exit         int
+	findings     int64
+	results      []previewResult
+	rows         *table
 }
 
 // run checks the flags, and previews one Cleaner after the other.
@@ -134,6 +139,9 @@ func (o *previewOptions) check(cmd *cobra.Command, names []string, job *previewJ
 		return usageError(cmd, "--fail-on-findings must be at least 1")
 	case o.timeout < 0:
 		return usageError(cmd, "--timeout must not be negative")
+	}
+	if err := job.allowedHosts.Set(o.metricHosts); err != nil {
+		return usageError(cmd, "--allowed-metric-hosts: "+oneLine(err.Error()))
 	}
 	if o.at != "" {
 		at, err := time.Parse(time.RFC3339, o.at)

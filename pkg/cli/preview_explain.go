@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -49,7 +50,7 @@ func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner
 	defer session.Close()
 	t := &trial{cleaner: cleaner, session: session, now: j.now.Now(), namespaces: map[string]labels.Set{}}
 	var err error
-	if t.selectors, err = selectorsOf(cleaner, session, j.now.Now()); err != nil {
+	if t.selectors, err = selectorsOf(cleaner, session, runner.Queries, j.now.Now()); err != nil {
 		return err
 	}
 	o, err := j.find(ctx, runner, cleaner, t.selectors, wanted)
@@ -113,10 +114,10 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 }
 
 // selectorsOf are a Cleaner's selectors, ready to judge.
-func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, now time.Time) ([]*selector.Selector, error) {
+func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, now time.Time) ([]*selector.Selector, error) {
 	var selectors []*selector.Selector
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		judge := selector.Judge{Script: spec.Evaluate, Session: session}
+		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {

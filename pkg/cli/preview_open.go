@@ -12,6 +12,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -92,12 +93,16 @@ func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []s
 	return cleaners, nil
 }
 
-// runner is what judges.
+// runner is what judges. Manifests have no metrics.
 func (j *previewJob) runner() *run.Runner {
-	return &run.Runner{
+	runner := &run.Runner{
 		Reader: selector.NewReader(j.api.raw, j.now), Scripts: j.scripts, Clock: standing{instant: j.now},
 		Protection: guard.Protection{Namespaces: j.protected()},
 	}
+	if j.dump == nil {
+		runner.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.config.Host)
+	}
+	return runner
 }
 
 // protected are the namespaces that the operator protects.

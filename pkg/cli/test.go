@@ -44,7 +44,10 @@ func (s *shared) testCommand() *cobra.Command {
 			"  non-matching.yaml  must not match\n" +
 			"  resources.yaml     what an aggregatedSelection looks at; then matching.yaml lists exactly what it must choose.\n" +
 			"                     Namespaces in it are what a namespaceSelector is tried on\n" +
-			"  updated.yaml       what transform or mergePatch must make of the objects in matching.yaml, in their order\n\n" +
+			"  updated.yaml       what transform or mergePatch must make of the objects in matching.yaml, in their order\n" +
+			"  events.yaml        the events of the objects, for includeEvents, as kubectl get events -o yaml prints them\n" +
+			"  metrics.yaml       the results of metricQueries by their names; one that finds no series is left out\n" +
+			"  logs.yaml          the logs of Pods, for logSource: NAMESPACE/POD, below it CONTAINER or CONTAINER/previous, and the log\n\n" +
 			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, matchConditions and\n" +
 			"evaluate. A namespaceSelector counts as satisfied for a namespace that is not in resources.yaml.",
 		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
@@ -152,6 +155,9 @@ func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*tes
 		if p.Code.Severity() == SeverityError {
 			result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
 		}
+	}
+	for _, name := range files.inputs.unknown(checked.cleaner) {
+		result.fail(testFailure{File: filepath.Join(dir, metricsFile), Line: 1, Message: fmt.Sprintf("no metricQueries have the name %q", name)})
 	}
 	if len(result.Failures) > 0 {
 		return result, nil

@@ -62,7 +62,7 @@ func TestTestReportsAreWellFormed(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if report.Passed != 4 || report.Failed != 12 || len(report.Directories) != 16 {
+	if report.Passed != 5 || report.Failed != 13 || len(report.Directories) != 18 {
 		t.Errorf("%d passed, %d failed of %d", report.Passed, report.Failed, len(report.Directories))
 	}
 }
@@ -182,8 +182,40 @@ spec:
 	}
 	got := call(t.Context(), t, "", nil, "test", dir)
 	const want = "should match, but could not be judged"
-	const why = "resourceSelectors[0]: includeEvents: there is no cluster here whose events could be read; try the Cleaner with kubectl cleaner preview"
+	const why = "resourceSelectors[0]: includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml"
 	if got.code != 1 || !strings.Contains(got.out, want) || !strings.Contains(got.out, why) {
 		t.Errorf("exit %d:\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// What is wrong in the files of inputs, and what they lack, is told.
+func TestTestInputs(t *testing.T) {
+	for name, test := range map[string]struct{ file, text, want string }{
+		"no events":    {eventsFile, "", "includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml"},
+		"no metrics":   {metricsFile, "", "metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml"},
+		"no logs":      {logsFile, "", "logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml"},
+		"another kind": {eventsFile, "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", "Pod x is no Event; write events with apiVersion: v1 and kind: Event"},
+		"no number":    {metricsFile, "load: much\n", "it cannot be read: "},
+		"not asked":    {metricsFile, "load: 1\nlaod: 2\n", `no metricQueries have the name "laod"`},
+		"no log":       {logsFile, "shop/hopeless: {app: x}\n", "logs.yaml does not tell it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
+		"not texts":    {logsFile, "shop/hopeless: x\n", "write NAMESPACE/POD, and below it the names of containers and their logs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("testdata/test/ok/inputs")); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, test.file)
+			err := os.WriteFile(path, []byte(test.text), 0o600)
+			if test.text == "" {
+				err = os.Remove(path)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := call(t.Context(), t, "", nil, "test", dir); got.code != 1 || !strings.Contains(got.out, test.want) {
+				t.Errorf("exit %d, want %q in:\n%s%s", got.code, test.want, got.out, got.errOut)
+			}
+		})
 	}
 }

@@ -25,6 +25,7 @@ type testFiles struct {
 	matching, nonMatching, resources, updated []*testObject
 	hasMatching, hasNonMatching, hasUpdated   bool
 	hasResources                              bool
+	inputs                                    testInputs
 }
 
 // readTest reads the files of a directory. Without files, the problems say why.
@@ -54,6 +55,11 @@ func readTest(dir string) (*testFiles, []problem, error) {
 		*file.objects, *file.there = objects, true
 		problems = append(problems, wrong...)
 	}
+	wrong, err := files.inputs.read(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	problems = append(problems, wrong...)
 	if !files.hasMatching && !files.hasNonMatching && !files.hasUpdated {
 		problems = append(problems, problem{
 			File: filepath.Join(dir, cleanerFile), Line: 1, Code: TestNothing, Message: "there is nothing to try the Cleaner on",

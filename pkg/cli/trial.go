@@ -43,7 +43,11 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	t.namespaces = namespaceLabels(t.files.resources)
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		judge := selector.Judge{Script: spec.Evaluate, Session: t.session}
+		given, err := t.files.inputs.given(&spec)
+		if err != nil {
+			return err
+		}
+		judge := selector.Judge{Script: spec.Evaluate, Session: t.session, Given: given}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {

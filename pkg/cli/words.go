@@ -41,13 +41,10 @@ func (s *crdSchema) reword(d *document, err *field.Error) problem {
 	return d.at(path, code, message, hint)
 }
 
-// ruleWords splits the message of a rule of the CustomResourceDefinition, "logSource is not supported by this version; ...", into
+// ruleWords splits the message of a rule of the CustomResourceDefinition, "logSource is for Pods only ...; ...", into
 // the field that it begins with, if the document has it, what is wrong with it, and the way out.
 func (d *document) ruleWords(path, detail string) (code Code, at, message, hint string) {
 	code = FieldRule
-	if strings.Contains(detail, "is not supported by this version") {
-		code = FieldUnsupported
-	}
 	message, hint, _ = strings.Cut(detail, "; ")
 	first, rest, _ := strings.Cut(message, " ")
 	if _, node := d.find(path); node != nil {

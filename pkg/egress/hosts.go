@@ -13,12 +13,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // ErrOwnMachine is of a host that is the machine that connects to it.
 var ErrOwnMachine = errors.New("the address is this machine's own")
 
-// Hosts are those that a flag allows to be this machine. The zero value allows none.
+// Hosts are those that a flag allows besides the usual ones. The zero value allows none.
 type Hosts map[string]bool
 
 // String implements flag.Value.
@@ -27,15 +29,20 @@ func (h *Hosts) String() string { return strings.Join(slices.Sorted(maps.Keys(*h
 // Set reads a comma-separated list. It implements flag.Value.
 func (h *Hosts) Set(list string) error {
 	hosts := Hosts{}
+	var errs []error
 	for host := range strings.SplitSeq(list, ",") {
-		if host = nameOf(host); strings.ContainsAny(host, "/@ ") || strings.Count(host, ":") == 1 {
-			return fmt.Errorf("the host %q is neither a host name nor an IP address: write hosts without scheme and port, with commas between them", host)
-		} else if host != "" {
+		host = nameOf(host)
+		_, notAnAddress := netip.ParseAddr(host)
+		switch {
+		case host == "":
+		case notAnAddress != nil && len(validation.IsDNS1123Subdomain(host)) > 0:
+			errs = append(errs, fmt.Errorf("the host %q is neither a host name nor an IP address: write hosts without scheme and port, with commas between them", host))
+		default:
 			hosts[host] = true
 		}
 	}
 	*h = hosts
-	return nil
+	return errors.Join(errs...)
 }
 
 // nameOf is a host as it is looked for.

@@ -15,7 +15,7 @@ func TestHosts(t *testing.T) {
 	if err := hosts.Set(" Localhost, [::1],10.0.0.1,,"); err != nil || hosts.String() != "10.0.0.1,::1,localhost" {
 		t.Errorf("%v %v", &hosts, err)
 	}
-	for _, list := range []string{"http://a", "a:80", "a b"} {
+	for _, list := range []string{"http://a", "a:80", "a b", "a,http://b"} {
 		if err := hosts.Set(list); err == nil || !strings.Contains(err.Error(), "is neither a host name nor an IP address: write hosts without scheme and port") {
 			t.Errorf("%s: %v", list, err)
 		}

@@ -1,9 +1,6 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inputs holds what a selector looks at besides the object itself, such as the object's events, and writes it down as
-// scripts and conditions read it. It reads nothing from the cluster: what could not be read never comes here, so that an empty
-// value always means that there is nothing.
 package inputs
 
 import (

@@ -24,7 +24,7 @@ func (r *Runner) metadataOnly(ctx context.Context, action v1alpha1.Action, expre
 	}
 	for i, selector := range spec.ResourcePolicySet.ResourceSelectors {
 		isSecret := selector.Group == "" && selector.Kind == "Secret"
-		enough[i] = !isSecret && !guard.ReadsBody(selector.Group, selector.Kind) &&
+		enough[i] = !isSecret && selector.LogSource == nil && !guard.ReadsBody(selector.Group, selector.Kind) &&
 			expressions.conditionsReadMetadataOnly(i) && r.scriptReadsMetadataOnly(ctx, selector.Evaluate)
 	}
 	return enough

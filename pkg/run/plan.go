@@ -59,7 +59,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		s, err := selector.New(i, spec, expressions.judge(i), r.Clock.Now())
+		s, err := selector.New(i, spec, expressions.judge(i, r.Queries), r.Clock.Now())
 		var selection selector.Selection
 		if err == nil {
 			selection = s.Select(ctx, who.reader, &found)

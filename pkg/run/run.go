@@ -22,6 +22,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
@@ -57,6 +58,8 @@ type Runner struct {
 	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
 	Outbox     func(*v1alpha1.CleanerRun)
 	Protection guard.Protection
+	// Queries asks the metricQueries of Cleaners. Nil where there is nobody to ask.
+	Queries *inputs.Metrics
 	// Scripts are the child processes that run scripts.
 	Scripts *sandbox.Pool
 	Clock   clock.WithTickerAndDelayedExecution

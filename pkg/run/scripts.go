@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -73,10 +74,11 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace san
 func (e *expressions) close() { e.session.Close() }
 
 // judge is how the i-th selector judges.
-func (e *expressions) judge(i int) selector.Judge {
+func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
 	return selector.Judge{
 		Conditions: e.conditions[i],
 		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
+		Metrics:      metrics,
 		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
 	}
 }
@@ -202,8 +204,10 @@ func scriptsOf(cleaner *v1alpha1.Cleaner) []sandbox.Script {
 // Problems are what in a Cleaner's spec keeps it from running and can be found out without the cluster, each with its field.
 // The error means that the scripts could not be compiled, for a cause that is not theirs.
 func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool) (problems []error, err error) {
-	for _, field := range cleaner.Unsupported() {
-		problems = append(problems, fmt.Errorf("%s is not supported by this version, and the Cleaner would do wrong without it: remove it if it would not", field))
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		for _, err := range inputs.Check(&spec) {
+			problems = append(problems, fmt.Errorf("resourceSelectors[%d].%w", i, err))
+		}
 	}
 	_, conditionsErr := conditions(cleaner)
 	_, patchErr := mergePatch(cleaner)

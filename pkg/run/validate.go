@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -36,6 +37,9 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", field, err))
 			continue
+		}
+		if err := r.metricsAllowed(&spec); err != nil {
+			problems = append(problems, fmt.Errorf("%s.%w", field, err))
 		}
 		var kind *selector.UnknownKindError
 		if _, err := s.Resolve(ctx, who.reader); errors.As(err, &kind) {
@@ -66,6 +70,14 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 		fault = fmt.Errorf("%w. %s", fault, forbiddenHint(fault.Error(), account))
 	}
 	return "", "", fault
+}
+
+// metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.
+func (r *Runner) metricsAllowed(spec *v1alpha1.ResourceSelector) error {
+	if r.Queries == nil || len(inputs.Check(spec)) > 0 {
+		return nil
+	}
+	return r.Queries.Allow(spec)
 }
 
 // copyProblems are those of where the copies are to be kept. A preview copies nothing.

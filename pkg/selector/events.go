@@ -27,7 +27,7 @@ func eventPaths(kind object.Kind, scope Scope) []string {
 // readEvents reads the events of all objects of a kind in one collection, before the objects: one of them may be newer than its
 // events. It returns nil when nobody wants them.
 func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind) (*inputs.Events, error) {
-	if !s.events {
+	if !s.spec.WantsEvents() {
 		return nil, nil
 	}
 	return s.reader.events(ctx, path, kind, fields.Set{"involvedObject.kind": kind.Kind})
@@ -35,18 +35,32 @@ func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind
 
 // Data reads the inputs of one object anew, as scripts and conditions take them. It is nil when nobody wants any.
 func (s *Selector) Data(ctx context.Context, o object.Object) (object.JSON, error) {
-	if !s.events {
-		return nil, nil
+	data, err := s.cheapData(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := s.logs(ctx, o)
+	return inputs.Join(data, logs), err
+}
+
+// cheapData is all of it but logs.
+func (s *Selector) cheapData(ctx context.Context, o object.Object) (object.JSON, error) {
+	metrics, err := s.metrics(ctx)
+	if err != nil || !s.spec.WantsEvents() {
+		return metrics, err
+	}
+	if given := s.judge.Given; given != nil && given.Events != nil {
+		return joinEvents(metrics, given.Events, o)
 	}
 	if s.reader == nil {
-		return nil, errors.New("includeEvents: there is no cluster here whose events could be read; try the Cleaner with kubectl cleaner preview")
+		return nil, errors.New("includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml")
 	}
 	path := eventPaths(o.Kind, Scope{Namespaces: []string{o.Namespace}})[0]
 	events, err := s.reader.events(ctx, path, o.Kind, fields.Set{"involvedObject.kind": o.Kind.Kind, "involvedObject.name": o.Name})
 	if err != nil {
 		return nil, err
 	}
-	return events.Of(o)
+	return joinEvents(metrics, events, o)
 }
 
 // events reads the events that are about the objects of a kind.
@@ -61,15 +75,20 @@ func (r *Reader) events(ctx context.Context, path string, kind object.Kind, abou
 }
 
 // data is the inputs of an object of the list.
-func (c *collector) data(o object.Object) (object.JSON, error) {
-	if c.events == nil {
-		return nil, nil
+func (c *collector) data(ctx context.Context, o object.Object) (object.JSON, error) {
+	metrics, err := c.selector.metrics(ctx)
+	if err != nil || c.events == nil {
+		return metrics, err
 	}
-	data, err := c.events.Of(o)
+	return joinEvents(metrics, c.events, o)
+}
+
+func joinEvents(data object.JSON, events *inputs.Events, o object.Object) (object.JSON, error) {
+	of, err := events.Of(o)
 	if err != nil {
 		return nil, fmt.Errorf("includeEvents: %w", err)
 	}
-	return data, nil
+	return inputs.Join(data, of), nil
 }
 
 func eventKind() object.Kind {

@@ -36,6 +36,8 @@ type query struct {
 	fields string
 	// metadataOnly asks for the objects' metadata. The objects may come whole all the same.
 	metadataOnly bool
+	// slow is of who takes a while for each object: the pages are small, and nobody else waits for them.
+	slow bool
 }
 
 // asMetadata asks for no more of each object than its metadata. A server that cannot do that sends them whole.
@@ -45,6 +47,9 @@ const asMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;
 // restart is called and the list begins anew, after a break with pages half as large.
 func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
 	limit := r.pageSize(ctx)
+	if q.slow {
+		limit = slowPage
+	}
 	attempts := 1
 	var own error // of restart or each, which may look like one of the server's
 	for {

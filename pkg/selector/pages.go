@@ -19,6 +19,8 @@ const (
 	largePage = 20_000
 	// smallPage is how many on other servers.
 	smallPage = 500
+	// slowPage is how many are listed for who takes a while for each: the server waits for a minute, and no longer.
+	slowPage = 100
 	// largePagesSince is the minor version from which on servers are for large pages.
 	largePagesSince = 33
 )

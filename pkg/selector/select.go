@@ -49,6 +49,9 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	if result.Scope, result.Err = reader.scope(ctx, s.namespace, s.namespaces); result.Err != nil {
 		return result
 	}
+	if _, result.Err = s.metrics(ctx); result.Err != nil {
+		return result
+	}
 	about := eventPaths(result.Kind, result.Scope)
 	for i, path := range result.Scope.paths(result.Kind) {
 		var events *inputs.Events
@@ -57,7 +60,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 		}
 		c := newCollector(ctx, s, result.Kind, found)
 		c.events = events
-		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly}
+		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly, slow: s.spec.LogSource != nil}
 		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
 			err = fault // after a fault of the list, one of the script does not matter
@@ -93,6 +96,8 @@ type collector struct {
 	failures     int // in a row
 	// events are those of the objects. Nil when nobody wants them.
 	events *inputs.Events
+	// readings are the Pods whose logs are being read, in the order of the list.
+	readings []*reading
 	// stale is true while what comes back from the script is of a list that began anew.
 	stale bool
 }
@@ -134,12 +139,17 @@ func (c *collector) restart(ctx context.Context) error {
 	return nil
 }
 
-// finish waits for the script.
-func (c *collector) finish(ctx context.Context) error {
-	if c.stream == nil {
-		return nil
+// finish waits for the logs and the script.
+func (c *collector) finish(ctx context.Context) (fault error) {
+	for len(c.readings) > 0 {
+		if err := c.settle(ctx); err != nil && fault == nil {
+			fault, c.stale = err, true // the others are not judged any more, and yet waited for
+		}
 	}
-	return c.stream.Finish(ctx)
+	if c.stream == nil {
+		return fault
+	}
+	return cmp.Or(fault, c.stream.Finish(ctx))
 }
 
 func (c *collector) add(ctx context.Context, raw []byte) error {
@@ -157,16 +167,24 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	if c.found.Observer.Considered != nil {
 		c.found.Observer.Considered(c.kind)
 	}
-	data, err := c.data(o)
+	data, err := c.data(ctx, o)
 	if err != nil {
 		return c.judged(ctx, o, c.added, false, "", err)
 	}
 	hold, because, err := c.selector.conditions(ctx, o, data)
+	if err == nil && hold && c.selector.spec.LogSource != nil {
+		return c.read(ctx, o, because, data)
+	}
+	return c.askScript(ctx, o, c.added, hold, because, data, err)
+}
+
+// askScript lets the script judge an object for which the conditions hold.
+func (c *collector) askScript(ctx context.Context, o object.Object, place int64, hold bool, because string, data object.JSON, err error) error {
 	if err == nil && hold && c.stream != nil {
-		c.waiting = append(c.waiting, waiting{c.added, because})
+		c.waiting = append(c.waiting, waiting{place, because})
 		return c.stream.AddWith(ctx, o, data)
 	}
-	return c.judged(ctx, o, c.added, hold, because, err)
+	return c.judged(ctx, o, place, hold, because, err)
 }
 
 // answered takes what the script says of the object that has been waiting longest.

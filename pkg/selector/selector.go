@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -30,6 +32,19 @@ type Judge struct {
 	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and later.
 	// Then no more is asked of the server.
 	MetadataOnly bool
+	// Metrics asks the metricQueries. Nil where there is nobody to ask.
+	Metrics *inputs.Metrics
+	// Given are inputs that are read from files instead. Nil when there are none.
+	Given *Given
+}
+
+// Given are the inputs of objects that are not of a cluster. What is nil is not at hand, which is not the same as that there is
+// nothing.
+type Given struct {
+	Metrics object.JSON
+	Events  *inputs.Events
+	// Log returns a log of a Pod.
+	Log func(pod object.Object, wanted inputs.Log) (string, error)
 }
 
 // Selector is one resource selector of a Cleaner, ready to read the cluster.
@@ -43,10 +58,13 @@ type Selector struct {
 	minAge         time.Duration
 	judge          Judge
 	now            time.Time
-	// events is set when the objects' events are wanted.
-	events bool
+	// spec says which inputs are wanted.
+	spec v1alpha1.ResourceSelector
 	// reader is that of the cluster in which the kind was resolved. Nil before.
 	reader *Reader
+	// asked are the results of the metricQueries. Nil before.
+	asking sync.Mutex
+	asked  object.JSON
 }
 
 // New prepares the selector at the given index of a Cleaner. now is what ages are
@@ -58,7 +76,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 		namespace:      spec.Namespace,
 		excludeDeleted: spec.ExcludeDeleted == nil || *spec.ExcludeDeleted,
 		judge:          judge,
-		events:         spec.WantsEvents(),
+		spec:           spec,
 		now:            now,
 	}
 	if spec.MinAgeSeconds != nil {
@@ -133,11 +151,21 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 	if !scope.Contains(o.Namespace) || !s.labels.Matches(labels.Set(metadata.Labels)) || !s.eligible(o) {
 		return false, "", nil
 	}
-	data, err := s.Data(ctx, o)
+	data, err := s.cheapData(ctx, o)
 	if err != nil {
 		return false, "", err
 	}
 	matches, because, err := s.conditions(ctx, o, data)
+	if err != nil || !matches {
+		return matches, because, err
+	}
+	logs, err := s.logs(ctx, o)
+	if err != nil {
+		return false, "", err
+	}
+	data = inputs.Join(data, logs)
+	matches, late, err := s.late(ctx, o, data)
+	because = joined(because, late)
 	if err != nil || !matches || s.judge.Script == "" {
 		return matches, because, err
 	}
@@ -155,12 +183,24 @@ func (s *Selector) eligible(o object.Object) bool {
 	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)
 }
 
-// conditions asks the CEL expressions. Where there are none, they hold.
+// conditions asks the CEL expressions that do not look at logs. Where there are none, they hold.
 func (s *Selector) conditions(ctx context.Context, o object.Object, data object.JSON) (hold bool, message string, err error) {
+	return s.part(ctx, o, data, false)
+}
+
+// late asks those that do.
+func (s *Selector) late(ctx context.Context, o object.Object, data object.JSON) (hold bool, message string, err error) {
+	if s.judge.Conditions == nil || !s.judge.Conditions.HasLate() {
+		return true, "", nil
+	}
+	return s.part(ctx, o, data, true)
+}
+
+func (s *Selector) part(ctx context.Context, o object.Object, data object.JSON, late bool) (hold bool, message string, err error) {
 	if s.judge.Conditions == nil {
 		return true, "", nil
 	}
-	hold, message, err = s.judge.Conditions.EvaluateWith(ctx, o, data)
+	hold, message, err = s.judge.Conditions.EvaluatePart(ctx, o, data, late)
 	if err != nil {
 		return false, "", masked("matchConditions", err, o)
 	}

@@ -72,7 +72,7 @@ func (r *Reader) Sharing(lists *Lists, account string) *Reader {
 
 // list is listAlone, or the same together with others.
 func (r *Reader) list(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
-	if r.lists == nil {
+	if r.lists == nil || q.slow {
 		return r.listAlone(ctx, q, restart, each)
 	}
 	listener := r.lists.join(r, q, r.tell)

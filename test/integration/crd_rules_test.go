@@ -21,8 +21,9 @@ const (
 	noVersion       = "version must name one API version, for example v1; wildcards are not supported"
 	noKind          = "kind must name one kind, for example ConfigMap; wildcards are not supported, use one selector for each kind"
 	noNamespace     = "namespace must be the name of one namespace; to select several, use namespaceSelector"
-	noMetrics       = "metricSource is not supported by this version; evaluate would judge without metrics, so remove it only if the script does not need them"
-	noLogs          = "logSource is not supported by this version; evaluate would judge without logs, so remove it only if the script does not need them"
+	noSource        = "metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"
+	noScheme        = "url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
+	noLogs          = "logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
 	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
 	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	alias           = "spec.resourcePolicySet.action"
@@ -57,8 +58,10 @@ var crossRules = []rule{
 	{path: note + ".type", good: "CleanerReport", bad: "Webhook", want: needsSecret, with: around(note, report)},
 	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Evict", want: noPods},
 	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},
-	{path: sel + ".metricSource", good: nil, bad: around("url", "http://prometheus"), want: noMetrics},
-	{path: sel + ".logSource", good: nil, bad: map[string]any{}, want: noLogs},
+	{path: sel + ".metricSource", good: anySource, bad: nil, want: noSource, with: around(sel+".metricQueries", []any{anyQuery})},
+	{path: sel + ".metricSource.url", good: "https://a.b.svc", bad: "ldap://a.b.svc", want: noScheme, with: around(sel+".metricSource", anySource)},
+	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noLogs, with: withLogs},
+	{path: sel + ".group", good: "", bad: "apps", want: noLogs, with: map[string]any{sel + ".logSource": map[string]any{}, sel + ".kind": "Pod"}},
 	{path: sel + ".group", good: "rbac.authorization.k8s.io", bad: "*", want: noGroup},
 	{path: sel + ".group", good: "apps", bad: "Apps", want: noGroup},
 	{path: sel + ".group", good: "apps", bad: "apps/v1", want: noGroup},

@@ -21,6 +21,10 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
+func selectors(c *v1alpha1.Cleaner) []v1alpha1.ResourceSelector {
+	return c.Spec.ResourcePolicySet.ResourceSelectors
+}
+
 func withEvents(c *v1alpha1.Cleaner) { selectors(c)[0].IncludeEvents = ptr.To(true) }
 
 // event creates an event about an object, as the recorders of older components do.

@@ -26,6 +26,8 @@ type condition struct {
 	name, message string
 	program       celgo.Program
 	source        *ast.SourceInfo
+	// late is true when it looks at logs.
+	late bool
 }
 
 // Compile compiles all conditions. Their types are not checked but where they are plain: object can be anything. The error
@@ -67,6 +69,7 @@ func Compile(conditions []v1alpha1.MatchCondition, inputs ...Input) (*Program, e
 		p.metadataOnly = p.metadataOnly && readsMetadataOnly(compiled.NativeRep().Expr())
 		p.conditions = append(p.conditions, condition{
 			name: spec.Name, message: spec.Message, program: program, source: compiled.NativeRep().SourceInfo(),
+			late: looksAt(compiled.NativeRep().Expr(), string(Logs)),
 		})
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -29,9 +29,9 @@ func TestProblemsSayWhere(t *testing.T) {
 		},
 		{"syntax", "1 +", "line 1, column 4: Syntax error: mismatched input '<EOF>': 1 +"},
 		{"not a condition", "'a'", "the expression is of type string, but a condition must be true or false: compare it with something"},
-		{"metrics", "metrics.cpu > 1", "line 1, column 1: metrics is not available in this version; the variables are object and now: metrics.cpu > 1"},
+		{"metrics", "metrics.cpu > 1", "line 1, column 1: metrics are not read: set metricSource and metricQueries in the selector: metrics.cpu > 1"},
 		{"events", "events.size() > 1", "line 1, column 1: events are not read: set includeEvents: true in the selector: events.size() > 1"},
-		{"logs", "'x' in logs", "line 1, column 8: logs is not available in this version; the variables are object and now: 'x' in logs"},
+		{"logs", "'x' in logs", "line 1, column 8: logs are not read: set logSource in the selector: 'x' in logs"},
 		{"no authorizer", "authorizer == null", "line 1, column 1: undeclared reference to 'authorizer': authorizer == null"},
 		{
 			"function", "object.spec.foo() == 1",

@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 		},
 		{"not a condition", deploymentKind, "object.spec.replicas", "the expression is of type int, but a condition must be true or false: compare it with something"},
 		{"escaped", cleanerKind, "object.metadata.__namespace__ == 'x'", "line 1, column 16: undefined field '__namespace__'; fields are not escaped here: write [\"namespace\"]: object.metadata.__namespace__ == 'x'"},
-		{"unknown variable", podKind, "metrics.x", "line 1, column 1: metrics is not available in this version; the variables are object and now: metrics.x"},
+		{"unknown variable", podKind, "metrics.x", "line 1, column 1: metrics are not read: set metricSource and metricQueries in the selector: metrics.x"},
 		{"syntax", podKind, "1 +", "line 1, column 4: Syntax error: mismatched input '<EOF>': 1 +"},
 		{"custom resource", cleanerKind, "object.spec.scheduel == ''", "line 1, column 12: undefined field 'scheduel'; did you mean 'schedule'?: object.spec.scheduel == ''"},
 

@@ -14,34 +14,58 @@ import (
 // Input is a variable that is there only when a field of the selector asks for it.
 type Input string
 
-// Events are the events of the object: a list of maps with reason, message, type, count and lastTimestamp, newest first.
-const Events Input = "events"
+const (
+	// Events are the events of the object: a list of maps with reason, message, type, count and lastTimestamp, newest first.
+	Events Input = "events"
+	// Metrics are the results of the selector's queries: a map from their names to numbers.
+	Metrics Input = "metrics"
+	// Logs are the logs of the Pod. Conditions that look at them are late: see Run.EvaluatePart.
+	Logs Input = "logs"
+)
 
 // InputsOf are the inputs that a selector asks for.
 func InputsOf(spec *v1alpha1.ResourceSelector) []Input {
+	var inputs []Input
 	if spec.WantsEvents() {
-		return []Input{Events}
+		inputs = append(inputs, Events)
 	}
-	return nil
+	if spec.WantsMetrics() {
+		inputs = append(inputs, Metrics)
+	}
+	if spec.LogSource != nil {
+		inputs = append(inputs, Logs)
+	}
+	return inputs
+}
+
+// typeOf is the type of an input.
+func typeOf(input Input) *celgo.Type {
+	switch input {
+	case Metrics:
+		return celgo.MapType(celgo.StringType, celgo.DoubleType)
+	case Logs:
+		return celgo.StringType
+	}
+	return celgo.ListType(celgo.MapType(celgo.StringType, celgo.DynType))
 }
 
 func variablesOf(inputs []Input) []celgo.EnvOption {
 	options := make([]celgo.EnvOption, 0, len(inputs)+2)
 	for _, input := range inputs {
-		options = append(options, celgo.Variable(string(input), celgo.ListType(celgo.MapType(celgo.StringType, celgo.DynType))))
+		options = append(options, celgo.Variable(string(input), typeOf(input)))
 	}
 	return options
 }
 
 // unavailable explains the variables that are not there.
 func unavailable(cause string) string {
-	if cause == undeclared(string(Events)) {
+	switch cause {
+	case undeclared(string(Events)):
 		return "events are not read: set includeEvents: true in the selector"
-	}
-	for _, name := range []string{"metrics", "logs"} {
-		if cause == undeclared(name) {
-			return fmt.Sprintf("%s is not available in this version; the variables are object and now", name)
-		}
+	case undeclared(string(Metrics)):
+		return "metrics are not read: set metricSource and metricQueries in the selector"
+	case undeclared(string(Logs)):
+		return "logs are not read: set logSource in the selector"
 	}
 	return cause
 }

@@ -45,3 +45,62 @@ func TestEventsInConditions(t *testing.T) {
 		})
 	}
 }
+
+// The results of queries are doubles, also whole ones.
+func TestMetricsInConditions(t *testing.T) {
+	const two = `{"metrics":{"cpu":3.0,"mem":1e+06},"events":[]}`
+	for expression, want := range map[string]bool{
+		"metrics.cpu == 3.0 && metrics['cpu'] > 2": true, "metrics.cpu * 2.0 > metrics.mem / 1e6": true, "'idle' in metrics": false,
+		"has(metrics.idle) || metrics.cpu < 3.0": false, "metrics.?idle.orValue(7.0) == 7.0 && size(events) == 0": true,
+	} {
+		program, err := Compile([]v1alpha1.MatchCondition{{Name: "c", Expression: expression}}, Events, Metrics)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := program.NewRun(time.Now())
+		got, _, err := run.EvaluateWith(t.Context(), object.Object{Raw: []byte(`{}`)}, object.JSON(two))
+		if err != nil || got != want {
+			t.Errorf("%s is %v, %v, want %v", expression, got, err, want)
+		}
+	}
+}
+
+// Conditions that look at logs are told apart, and all of them are asked when nobody asks for a part.
+func TestLogsInConditions(t *testing.T) {
+	conditions := []v1alpha1.MatchCondition{
+		{Name: "late", Expression: "[1].all(x, x > 0 && logs.contains('panic'))", Message: "late"},
+		{Name: "early", Expression: "object.metadata.name == 'a'", Message: "early"},
+	}
+	program, err := Compile(conditions, Logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := program.NewRun(time.Now())
+	for _, test := range []struct {
+		name, logs  string
+		early, late bool
+	}{{"a", "panic", true, true}, {"b", "panic", false, true}, {"a", "", true, false}} {
+		o, data := object.Object{Raw: []byte(`{"metadata":{"name":"` + test.name + `"}}`)}, object.JSON(`{"logs":"`+test.logs+`"}`)
+		early, said, err := run.EvaluatePart(t.Context(), o, nil, false) // logs are not at hand yet
+		if err != nil || early != test.early || early && said != "early" {
+			t.Errorf("early: %v, %q, %v, want %v", early, said, err, test.early)
+		}
+		late, said, err := run.EvaluatePart(t.Context(), o, data, true)
+		if err != nil || late != test.late || late && said != "late" {
+			t.Errorf("late: %v, %q, %v, want %v", late, said, err, test.late)
+		}
+		if all, _, err := run.EvaluateWith(t.Context(), o, data); err != nil || all != (test.early && test.late) {
+			t.Errorf("all: %v, %v", all, err)
+		}
+	}
+	if !run.HasLate() {
+		t.Error("none is late")
+	}
+	if program, err = Compile(conditions[1:], Logs); err != nil || program.NewRun(time.Now()).HasLate() {
+		t.Errorf("one is late, %v", err)
+	}
+	_, err = Compile(conditions[:1])
+	if want := "logs are not read: set logSource in the selector"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}

@@ -37,6 +37,15 @@ func isObject(e ast.Expr) bool {
 	return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == "object"
 }
 
+// looksAt reports whether an expression names a variable. A loop's variable of the same name counts too.
+func looksAt(expression ast.Expr, name string) bool {
+	found := false
+	ast.PostOrderVisit(expression, ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == name
+	}))
+	return found
+}
+
 // fieldOfObject is the field that an expression takes of the object, as object.x, has(object.x), object["x"], object.?x or
 // object[?"x"].
 func fieldOfObject(e ast.Expr) (string, bool) {

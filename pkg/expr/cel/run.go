@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,6 +67,21 @@ func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, mess
 
 // EvaluateWith is Evaluate with data: a well-formed JSON map of the inputs that the conditions were compiled for.
 func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (matches bool, message string, err error) {
+	return r.evaluate(ctx, o, data, func(*condition) bool { return true })
+}
+
+// HasLate reports whether there are conditions that look at logs.
+func (r *Run) HasLate() bool {
+	return slices.ContainsFunc(r.program.conditions, func(c condition) bool { return c.late })
+}
+
+// EvaluatePart is EvaluateWith for only those conditions that look at logs, or only the others: logs are dear, and read only for the
+// objects for which the others hold.
+func (r *Run) EvaluatePart(ctx context.Context, o object.Object, data object.JSON, late bool) (matches bool, message string, err error) {
+	return r.evaluate(ctx, o, data, func(c *condition) bool { return c.late == late })
+}
+
+func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, asked func(*condition) bool) (matches bool, message string, err error) {
 	if r.spent.Load() > runCost {
 		return false, "", &LimitError{Limit: runCost, Whole: true}
 	}
@@ -87,6 +103,9 @@ func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSO
 	var failed error
 	for i := range r.program.conditions {
 		c := &r.program.conditions[i]
+		if !asked(c) {
+			continue
+		}
 		holds, err := c.evaluate(stoppable, vars)
 		switch {
 		case vars.meter.exhausted:
@@ -102,18 +121,18 @@ func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSO
 	if failed != nil {
 		return false, "", failed
 	}
-	return true, r.program.message(), nil
+	return true, r.program.message(asked), nil
 }
 
 // Took is how long the evaluations took so far, all together.
 func (r *Run) Took() time.Duration { return time.Duration(r.took.Load()) }
 
 // message is what is said of every object that matches.
-func (p *Program) message() string {
+func (p *Program) message(asked func(*condition) bool) string {
 	var said []string
 	for i := range p.conditions {
-		if p.conditions[i].message != "" {
-			said = append(said, p.conditions[i].message)
+		if c := &p.conditions[i]; c.message != "" && asked(c) {
+			said = append(said, c.message)
 		}
 	}
 	return strings.Join(said, "; ")
@@ -179,7 +198,7 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.now, true
 	case meterName:
 		return &v.meter, true
-	case string(Events):
+	case string(Events), string(Metrics), string(Logs):
 		return v.data.Find(types.String(name))
 	}
 	return nil, false

@@ -1,0 +1,78 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// MetricSource is where the metrics of a selector are asked for: anything that answers as Prometheus does.
+// +kubebuilder:validation:XValidation:rule="self.url.startsWith('http://') || self.url.startsWith('https://')",message="url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
+type MetricSource struct {
+	// url is the address of the source, for example "http://prometheus.monitoring.svc:9090". Its host is a Service of the cluster
+	// (NAME.NAMESPACE.svc), or one that the operator's flag --allowed-metric-hosts names.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	URL string `json:"url"`
+
+	// path is the path of its API for instant queries, below url. Default "api/v1/query".
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Path string `json:"path,omitempty"`
+
+	// secretRef names the Secret with the credentials: its key token is sent as a Bearer token or, without that key, username and
+	// password are. The Secret must be in the namespace of the Service, or the operator's flag --allowed-metric-hosts name the
+	// host.
+	// +optional
+	SecretRef *SecretRef `json:"secretRef,omitempty"`
+}
+
+// SecretRef names a Secret.
+type SecretRef struct {
+	// namespace is the namespace of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+
+	// name is the name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// MetricQuery is a query whose result scripts and conditions see.
+type MetricQuery struct {
+	// name is the key of the result in the global metrics of the script, and in the variable metrics of matchConditions.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// query is an instant query in PromQL whose result is a number, or one series: "sum(rate(requests_total[1h]))".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=65536
+	Query string `json:"query"`
+}
+
+// LogSource is which logs of a Pod are read.
+type LogSource struct {
+	// containers are the names of the containers whose logs are read. Empty means all but init containers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Containers []string `json:"containers,omitempty"`
+
+	// tailLines is how many lines of each container are read, the last ones. Of lines that are longer than 64 KiB together, fewer
+	// are. Default 50.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	TailLines *int64 `json:"tailLines,omitempty"`
+
+	// previous also reads the logs of each container's earlier instance, if it has restarted. Default false.
+	// +optional
+	Previous *bool `json:"previous,omitempty"`
+}

@@ -1,0 +1,187 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// logTimeout is how long one log may take.
+	logTimeout = 30 * time.Second
+	// maxReadings is of how many Pods the logs are read at once.
+	maxReadings = 16
+)
+
+// errGone is of a Pod that is not there any more, and so does not match.
+var errGone = errors.New("the Pod is gone")
+
+// logs reads the logs of a Pod, one after the other. It returns nil when nobody wants them.
+func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, error) {
+	if s.spec.LogSource == nil {
+		return nil, nil
+	}
+	read := s.reader.log
+	if given := s.judge.Given; given != nil && given.Log != nil {
+		read = func(_ context.Context, pod object.Object, wanted inputs.Log) (string, error) {
+			return given.Log(pod, wanted)
+		}
+	} else if s.reader == nil {
+		return nil, errors.New("logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml")
+	}
+	wanted, err := inputs.LogsOf(pod, s.spec.LogSource)
+	if err != nil {
+		return nil, fmt.Errorf("logSource: %w", err)
+	}
+	for i := range wanted {
+		if wanted[i].Text, err = read(ctx, pod, wanted[i]); errors.Is(err, errGone) {
+			return nil, err
+		} else if err != nil {
+			return nil, fmt.Errorf("logSource: reading the log of container %s: %w", wanted[i].Container, err)
+		}
+	}
+	data, err := inputs.WriteLogs(wanted)
+	if err != nil {
+		return nil, fmt.Errorf("logSource: %w", err)
+	}
+	return data, nil
+}
+
+// log reads the last lines of a log: as many as are wanted, or as are not too long together. Of a single line that is too long, it
+// is the beginning. A container that has not written anything yet has an empty one.
+func (r *Reader) log(ctx context.Context, pod object.Object, wanted inputs.Log) (string, error) {
+	for tail := wanted.Tail; ; tail = max(1, tail/2) {
+		text, err := r.logTail(ctx, pod, wanted, tail)
+		switch {
+		case apierrors.IsNotFound(err):
+			return "", r.notFound(ctx, pod, err)
+		case err != nil && hasNoLog(err, wanted):
+			return "", nil
+		case err != nil:
+			return "", err
+		case inputs.IsLost(text):
+			return "", errors.New("its node does not have it any more")
+		case len(text) <= inputs.MaxLog:
+			return text, nil
+		case tail == 1:
+			return text[:inputs.MaxLog], nil
+		}
+	}
+}
+
+// notFound is why there is no log. It may be the Pod's node that does not know the Pod, which does not mean that it is gone.
+func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) error {
+	body, gone := r.get(ctx, pod.Kind.Path(pod.Namespace, pod.Name))
+	if object.IsAbsent(gone, pod.Name) {
+		return errGone
+	}
+	if gone != nil {
+		return gone
+	}
+	now, wrong := object.New(pod.Kind, body)
+	if wrong != nil {
+		return wrong
+	}
+	if now.UID != pod.UID {
+		return errGone
+	}
+	return err
+}
+
+// logTail reads a log's last lines, up to one byte more than a log may have: the server leaves out what comes after, the newest.
+func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.Log, tail int64) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, logTimeout, fmt.Errorf("it did not come within %s", logTimeout))
+	defer cancel()
+	request := r.client.Get().AbsPath(pod.Kind.Path(pod.Namespace, pod.Name)+"/log").SetHeader("Accept", "application/json, */*").
+		Param("container", wanted.Container).Param("tailLines", strconv.FormatInt(tail, 10)).Param("limitBytes", strconv.Itoa(inputs.MaxLog+1))
+	if wanted.Previous {
+		request = request.Param("previous", "true")
+	}
+	body, err := request.Stream(ctx)
+	if err == nil {
+		defer func() { _ = body.Close() }()
+		var text []byte
+		if text, err = io.ReadAll(io.LimitReader(body, inputs.MaxLog+1)); err == nil {
+			return string(text), nil
+		}
+	}
+	if stopped := context.Cause(ctx); stopped != nil {
+		return "", stopped
+	}
+	return "", err
+}
+
+// hasNoLog reports whether an error is the server's word that there is no log: the container has not started yet, or has no
+// earlier instance. Its words are the kubelet's, which has no other way to say so.
+func hasNoLog(err error, wanted inputs.Log) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusBadRequest {
+		return false
+	}
+	said := status.Status().Message
+	if wanted.Previous {
+		return strings.Contains(said, "previous terminated container ") && strings.Contains(said, " not found")
+	}
+	return strings.Contains(said, " is waiting to start")
+}
+
+// reading is a Pod whose logs are being read.
+type reading struct {
+	pod   object.Object
+	place int64
+	// because and data are what is known of it already.
+	because string
+	data    object.JSON
+	logs    object.JSON
+	err     error
+	done    chan struct{}
+}
+
+// read begins to read the logs of a Pod, when there is a place for it.
+func (c *collector) read(ctx context.Context, pod object.Object, because string, data object.JSON) error {
+	if len(c.readings) == maxReadings {
+		if err := c.settle(ctx); err != nil {
+			return err
+		}
+	}
+	pod.Raw = slices.Clone(pod.Raw) // which is the list's
+	one := &reading{pod: pod, place: c.added, because: because, data: data, done: make(chan struct{})}
+	c.readings = append(c.readings, one)
+	go func() {
+		defer close(one.done)
+		one.logs, one.err = c.selector.logs(ctx, one.pod)
+	}()
+	return nil
+}
+
+// settle waits for the logs of the Pod that has been waiting longest, and judges it.
+func (c *collector) settle(ctx context.Context) error {
+	first := c.readings[0]
+	c.readings = c.readings[1:]
+	<-first.done // which the context ends
+	switch {
+	case c.stale:
+		return nil
+	case errors.Is(first.err, errGone):
+		return c.judged(ctx, first.pod, first.place, false, "", nil)
+	case first.err != nil:
+		return c.judged(ctx, first.pod, first.place, false, "", first.err)
+	}
+	data := inputs.Join(first.data, first.logs)
+	hold, because, err := c.selector.late(ctx, first.pod, data)
+	return c.askScript(ctx, first.pod, first.place, hold, joined(first.because, because), data, err)
+}
