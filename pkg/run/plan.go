@@ -12,7 +12,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -36,6 +35,8 @@ type plan struct {
 	candidates []object.Candidate
 	// verdicts are on the objects that matched, in the order in which they were found, each object once.
 	verdicts []object.Verdict
+	// scan, in most Scans, has the verdicts. Nil when verdicts does.
+	scan *scan
 	// notEvaluated are the objects that could not be judged.
 	notEvaluated []object.Outcome
 	considered   int64
@@ -57,6 +58,10 @@ type plan struct {
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
 	plan := &plan{who: who, expressions: expressions, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
+	if expressions.keepNames {
+		plan.scan = &scan{matches: &found.Verdicts}
+		found.Judge = func(candidate object.Candidate) object.Verdict { return r.judgeFound(plan.scan, candidate) }
+	}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		s, err := selector.New(i, spec, expressions.judge(i), r.Clock.Now())
@@ -119,39 +124,12 @@ func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err e
 	return nil
 }
 
-// countOccurrences drops the objects that have not matched in enough consecutive runs. An incomplete view counts nothing.
-func (r *Runner) countOccurrences(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan) error {
-	threshold := int64(ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1))
-	if threshold <= 1 {
-		return nil
-	}
-	stored, lastRun, err := r.Journal.Counts(ctx, cleaner)
-	if err != nil {
-		plan.waiting, plan.verdicts = len(plan.verdicts), nil
-		return err
-	}
-	counts := guard.Counts(stored)
-	if lastRun != record.Name { // else this run was counted before it was cut off
-		keys := make([]string, len(plan.verdicts))
-		for i := range plan.verdicts {
-			keys[i] = journal.CountKey(plan.verdicts[i].Object)
-		}
-		counts = counts.Seen(keys)
-		if plan.incomplete == nil {
-			plan.counts = counts
-		}
-	}
-	before := len(plan.verdicts)
-	plan.verdicts = slices.DeleteFunc(plan.verdicts, func(v object.Verdict) bool {
-		return counts[journal.CountKey(v.Object)] < threshold
-	})
-	plan.waiting = before - len(plan.verdicts)
-	return nil
-}
-
 // protect turns the verdicts on protected objects into skips. It reads the namespaces anew each time: an annotation that was
 // set meanwhile counts. It does so with the operator's own rights: a guard must not depend on whom it guards against.
 func (r *Runner) protect(ctx context.Context, plan *plan) error {
+	if plan.scan != nil {
+		return r.protectScan(ctx, plan.scan)
+	}
 	names := map[string]bool{}
 	for i := range plan.verdicts {
 		if verdict := &plan.verdicts[i]; verdict.Act && verdict.Namespace != "" {

@@ -145,6 +145,7 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
 	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
+	expressions.keepNames = keepsNames(record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
 	plan.progress = progress
 	progress.enter(metrics.StageJudge, 0)
@@ -160,7 +161,7 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	progress.enter(metrics.StageRecord, 0)
 	if r.record(ctx, cleaner, record, plan, outcomes, err) {
 		progress.enter(metrics.StageTell, 0)
-		r.tell(ctx, cleaner, record, outcomes)
+		r.tell(ctx, cleaner, record, plan.scan.toTell(record, outcomes))
 	}
 }
 

@@ -29,7 +29,9 @@ type expressions struct {
 	conditions []*cel.Run // nil where a selector has none
 	// metadataOnly says for which selectors the objects' metadata is all that is needed. Nil is none.
 	metadataOnly []bool
-	session      *sandbox.Session
+	// keepNames says that of the objects that match, once they were judged, the names are all that is needed.
+	keepNames bool
+	session   *sandbox.Session
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.

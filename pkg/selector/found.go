@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -24,13 +25,17 @@ type Found struct {
 	// Aggregate, if not nil, takes the objects' bytes, for the script that looks at all of them together. The candidates are
 	// then without.
 	Aggregate *sandbox.Aggregate
+	// Judge, if not nil, has the last look at each object that matches: nothing is kept of it but the verdict, and that in Verdicts.
+	// There are no candidates then. Its object's bytes are valid only during the call.
+	Judge    func(object.Candidate) object.Verdict
+	Verdicts object.Verdicts
 	// Observer is told what happens while it happens.
 	Observer Observer
 	// Secrets are the candidates that are Secrets, with their bytes also where Candidates have none: to keep what is in them
 	// out of the script's messages.
 	Secrets []object.Object
 
-	seen   map[types.UID]bool
+	seen   map[[16]byte]struct{}
 	buffer []byte
 	// bytes is how much the candidates' bytes take, and most, how much they may; zero is maxBytes.
 	bytes, most int
@@ -40,27 +45,25 @@ type Found struct {
 // other runs.
 const maxBytes = 256 << 20
 
-// keep counts the bytes of a candidate that stays.
-func (f *Found) keep(raw []byte) error {
-	if f.bytes += len(raw); f.bytes > cmp.Or(f.most, maxBytes) {
+// keep counts the bytes of what stays.
+func (f *Found) keep(size int) error {
+	if f.bytes += size; f.bytes > cmp.Or(f.most, maxBytes) {
 		return fmt.Errorf("the first %d objects that match take more than %d MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions",
-			len(f.Candidates), cmp.Or(f.most, maxBytes)>>20)
+			f.len(), cmp.Or(f.most, maxBytes)>>20)
 	}
 	return nil
 }
 
 func (f *Found) add(ctx context.Context, c object.Candidate) error {
-	if f.seen[c.UID] {
+	if !f.isNew(c.UID) {
 		return nil
 	}
-	if f.seen == nil {
-		f.seen = map[types.UID]bool{}
-	}
-	f.seen[c.UID] = true
 	if f.Observer.Candidate != nil {
 		f.Observer.Candidate(c)
 	}
 	switch {
+	case f.Judge != nil:
+		return f.judge(c)
 	case f.Aggregate == nil && f.Whole:
 		c.Object = c.Clone()
 	case f.Aggregate == nil:
@@ -75,17 +78,56 @@ func (f *Found) add(ctx context.Context, c object.Candidate) error {
 		}
 		c.Raw = nil
 	}
-	if err := f.keep(c.Raw); err != nil {
+	if err := f.keep(len(c.Raw)); err != nil {
 		return err
 	}
 	f.Candidates = append(f.Candidates, c)
 	return nil
 }
 
-// truncate takes back what a list had found before it began anew.
+// judge keeps the verdict on a candidate, and nothing else of it.
+func (f *Found) judge(c object.Candidate) error {
+	f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
+	c.Raw = f.buffer
+	verdict, before := f.Judge(c), f.Verdicts.Bytes()
+	f.Verdicts.Add(verdict)
+	return f.keep(f.Verdicts.Bytes() - before)
+}
+
+// isNew reports whether an object was not found before. Of the UIDs only hashes are kept, which are less than half as large.
+func (f *Found) isNew(uid types.UID) bool {
+	if f.seen == nil {
+		f.seen = map[[16]byte]struct{}{}
+	}
+	before := len(f.seen)
+	f.seen[hashOf(uid)] = struct{}{}
+	return len(f.seen) > before
+}
+
+// hashOf is as much of a cryptographic hash as a UID has.
+func hashOf(uid types.UID) [16]byte {
+	sum := sha256.Sum256([]byte(uid))
+	return [16]byte(sum[:])
+}
+
+// len is how many objects were found.
+func (f *Found) len() int { return len(f.Candidates) + f.Verdicts.Len() }
+
+// truncate takes back what a list had found before it began anew: all but the first n.
 func (f *Found) truncate(n int) {
+	if f.Judge != nil {
+		for i, verdict := range f.Verdicts.All() {
+			if i >= n {
+				delete(f.seen, hashOf(verdict.UID))
+			}
+		}
+		before := f.Verdicts.Bytes()
+		f.Verdicts.Truncate(n)
+		f.bytes += f.Verdicts.Bytes() - before
+		return
+	}
 	for _, c := range f.Candidates[n:] {
-		delete(f.seen, c.UID)
+		delete(f.seen, hashOf(c.UID))
 		f.bytes -= len(c.Raw)
 	}
 	f.Candidates = f.Candidates[:n]

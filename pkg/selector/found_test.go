@@ -45,12 +45,55 @@ func TestTooMuchIsFound(t *testing.T) {
 	}
 }
 
-// BenchmarkFound shows what each object that matches takes of the memory until the run is over, besides its own bytes.
+// TestFoundKeepsIdentitiesOnly: what a Scan matches is told by name, and stays small: it may be most of a cluster.
+func TestFoundKeepsIdentitiesOnly(t *testing.T) {
+	const matches = 20_000
+	f := Found{Judge: judged}
+	before := heap()
+	for i := range matches {
+		if err := f.add(t.Context(), candidate(i, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := (heap() - before) / matches; got > 150 {
+		t.Errorf("%d bytes are kept of each match, want at most 150", got)
+	}
+	if f.bytes != f.Verdicts.Bytes() {
+		t.Errorf("%d bytes are counted, and %d are there", f.bytes, f.Verdicts.Bytes())
+	}
+	if err := f.add(t.Context(), candidate(7, 100)); err != nil || f.len() != matches {
+		t.Errorf("what was found twice is kept twice: %d of %d, %v", f.len(), matches, err)
+	}
+	f.truncate(10)
+	for i := range 20 {
+		if err := f.add(t.Context(), candidate(i, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, verdict := range f.Verdicts.All() {
+		if want := candidate(i, 0).Name; verdict.Name != want {
+			t.Errorf("after the list began anew the %d-th is %s, want %s", i, verdict.Name, want)
+		}
+	}
+	if f.len() != 20 {
+		t.Errorf("after the list began anew there are %d, want 20", f.len())
+	}
+}
+
+func judged(c object.Candidate) object.Verdict { return object.Verdict{Candidate: c, Act: true} }
+
+// BenchmarkFound shows what each object that matches takes of the memory until the run is over, besides its own bytes, which a Scan
+// does not keep.
 func BenchmarkFound(b *testing.B) {
+	b.Run("delete", func(b *testing.B) { benchmarkFound(b, nil) })
+	b.Run("scan", func(b *testing.B) { benchmarkFound(b, judged) })
+}
+
+func benchmarkFound(b *testing.B, judge func(object.Candidate) object.Verdict) {
 	const matches, size = 100_000, 1000
 	for b.Loop() {
 		before := heap()
-		var f Found
+		f := Found{Judge: judge}
 		raw := 0
 		for i := range matches {
 			c := candidate(i, size)
@@ -59,8 +102,11 @@ func BenchmarkFound(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+		if judge != nil {
+			raw = 0
+		}
 		b.ReportMetric((float64(heap()-before)-float64(raw))/matches, "B/match")
-		runtime.KeepAlive(f)
+		runtime.KeepAlive(&f)
 	}
 }
 

@@ -108,7 +108,7 @@ type notEvaluated struct {
 }
 
 func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Found) *collector {
-	c := &collector{selector: s, kind: kind, found: found, before: len(found.Candidates)}
+	c := &collector{selector: s, kind: kind, found: found, before: found.len()}
 	c.open(ctx)
 	return c
 }
