@@ -57,7 +57,7 @@ type plan struct {
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
 	plan := &plan{who: who, expressions: expressions, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
-	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
+	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer, Memory: expressions.memory}
 	if expressions.keepNames {
 		plan.scan = &scan{matches: &found.Verdicts}
 		found.Judge = func(candidate object.Candidate) object.Verdict { return r.judgeFound(plan.scan, candidate) }

@@ -31,7 +31,9 @@ type expressions struct {
 	metadataOnly []bool
 	// keepNames says that of the objects that match, once they were judged, the names are all that is needed.
 	keepNames bool
-	session   *sandbox.Session
+	// memory is what all that is selected may take. Nil is a default.
+	memory  *selector.Share
+	session *sandbox.Session
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.

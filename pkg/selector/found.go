@@ -5,7 +5,6 @@ package selector
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -34,24 +33,32 @@ type Found struct {
 	// Secrets are the candidates that are Secrets, with their bytes also where Candidates have none: to keep what is in them
 	// out of the script's messages.
 	Secrets []object.Object
+	// Memory is what all that is found may take, and the events that are looked at. Nil is a default.
+	Memory *Share
 
 	seen   map[[16]byte]struct{}
 	buffer []byte
-	// bytes is how much the candidates' bytes take, and most, how much they may; zero is maxBytes.
-	bytes, most int
 }
 
-// maxBytes is how much memory the objects that a run selects may take. Beyond it the operator would be ended, and with it all
-// other runs.
-const maxBytes = 256 << 20
+// candidateSize is about what a candidate takes besides its own bytes (BenchmarkFound).
+const candidateSize = 400
+
+// seenSize is about what it takes to know an object again.
+const seenSize = 24
 
 // keep counts the bytes of what stays.
 func (f *Found) keep(size int) error {
-	if f.bytes += size; f.bytes > cmp.Or(f.most, maxBytes) {
-		return fmt.Errorf("the first %d objects that match take more than %d MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions",
-			f.len(), cmp.Or(f.most, maxBytes)>>20)
+	if err := f.share().add(int64(size)); err != nil {
+		return fmt.Errorf("the first %d objects that match are too many: %w", f.len()+1, err)
 	}
 	return nil
+}
+
+func (f *Found) share() *Share {
+	if f.Memory == nil {
+		f.Memory = (*Budget)(nil).Share()
+	}
+	return f.Memory
 }
 
 func (f *Found) add(ctx context.Context, c object.Candidate) error {
@@ -72,13 +79,16 @@ func (f *Found) add(ctx context.Context, c object.Candidate) error {
 	default:
 		if c.IsSecret() {
 			f.Secrets = append(f.Secrets, c.Clone())
+			if err := f.keep(len(c.Raw)); err != nil {
+				return err
+			}
 		}
 		if err := f.Aggregate.Add(ctx, c.Object); err != nil {
 			return err
 		}
 		c.Raw = nil
 	}
-	if err := f.keep(len(c.Raw)); err != nil {
+	if err := f.keep(candidateSize + len(c.Raw)); err != nil {
 		return err
 	}
 	f.Candidates = append(f.Candidates, c)
@@ -91,7 +101,7 @@ func (f *Found) judge(c object.Candidate) error {
 	c.Raw = f.buffer
 	verdict, before := f.Judge(c), f.Verdicts.Bytes()
 	f.Verdicts.Add(verdict)
-	return f.keep(f.Verdicts.Bytes() - before)
+	return f.keep(seenSize + f.Verdicts.Bytes() - before)
 }
 
 // isNew reports whether an object was not found before. Of the UIDs only hashes are kept, which are less than half as large.
@@ -113,6 +123,8 @@ func hashOf(uid types.UID) [16]byte {
 // len is how many objects were found.
 func (f *Found) len() int { return len(f.Candidates) + f.Verdicts.Len() }
 
+func (f *Found) giveBack(size int) { _ = f.share().add(-int64(size)) } // less is always granted
+
 // truncate takes back what a list had found before it began anew: all but the first n.
 func (f *Found) truncate(n int) {
 	if f.Judge != nil {
@@ -121,14 +133,14 @@ func (f *Found) truncate(n int) {
 				delete(f.seen, hashOf(verdict.UID))
 			}
 		}
-		before := f.Verdicts.Bytes()
+		before := f.Verdicts.Bytes() + f.Verdicts.Len()*seenSize
 		f.Verdicts.Truncate(n)
-		f.bytes += f.Verdicts.Bytes() - before
+		f.giveBack(before - f.Verdicts.Bytes() - f.Verdicts.Len()*seenSize)
 		return
 	}
 	for _, c := range f.Candidates[n:] {
 		delete(f.seen, hashOf(c.UID))
-		f.bytes -= len(c.Raw)
+		f.giveBack(candidateSize + len(c.Raw))
 	}
 	f.Candidates = f.Candidates[:n]
 	if f.Aggregate != nil {

@@ -23,7 +23,7 @@ func candidate(i, size int) object.Candidate {
 // TestTooMuchIsFound: an error, rather than an end of the whole operator by the kernel. What a list that began anew had found
 // does not count.
 func TestTooMuchIsFound(t *testing.T) {
-	f := Found{most: 3 << 20}
+	f := Found{Memory: NewBudget(2 << 20).Share()}
 	add := func(from, n int) (err error) {
 		for i := range n {
 			if err = f.add(t.Context(), candidate(from+i, 1<<20)); err != nil {
@@ -39,7 +39,7 @@ func TestTooMuchIsFound(t *testing.T) {
 	if err := add(0, 2); err != nil {
 		t.Fatalf("after the list began anew: %v", err)
 	}
-	const want = "the first 2 objects that match take more than 3 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions"
+	const want = "the first 3 objects that match are too many: they take more than 2 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or raise --max-selection-memory"
 	if err := add(2, 1); err == nil || err.Error() != want {
 		t.Fatalf("got %v", err)
 	}
@@ -58,8 +58,8 @@ func TestFoundKeepsIdentitiesOnly(t *testing.T) {
 	if got := (heap() - before) / matches; got > 150 {
 		t.Errorf("%d bytes are kept of each match, want at most 150", got)
 	}
-	if f.bytes != f.Verdicts.Bytes() {
-		t.Errorf("%d bytes are counted, and %d are there", f.bytes, f.Verdicts.Bytes())
+	if want := int64(f.Verdicts.Bytes() + matches*seenSize); f.Memory.bytes != want {
+		t.Errorf("%d bytes are counted, and %d are there", f.Memory.bytes, want)
 	}
 	if err := f.add(t.Context(), candidate(7, 100)); err != nil || f.len() != matches {
 		t.Errorf("what was found twice is kept twice: %d of %d, %v", f.len(), matches, err)

@@ -52,7 +52,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	about := eventPaths(result.Kind, result.Scope)
 	for i, path := range result.Scope.paths(result.Kind) {
 		var events *inputs.Events
-		if events, result.Err = s.readEvents(ctx, about[i], result.Kind); result.Err != nil {
+		if events, result.Err = s.readEvents(ctx, about[i], result.Kind, found.share()); result.Err != nil {
 			return result
 		}
 		c := newCollector(ctx, s, result.Kind, found)
@@ -61,6 +61,9 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
 			err = fault // after a fault of the list, one of the script does not matter
+		}
+		if events != nil {
+			events.Reset()
 		}
 		result.Considered += c.considered
 		result.NotEvaluated = append(result.NotEvaluated, c.outcomes()...)
