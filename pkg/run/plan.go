@@ -31,8 +31,9 @@ type plan struct {
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
-	// candidates are what the selectors found.
+	// candidates are what the selectors found; marks, on what they handed to the aggregated script.
 	candidates []object.Candidate
+	marks      []selector.Mark
 	// verdicts are on the objects that matched, in the order in which they were found, each object once.
 	verdicts []object.Verdict
 	// scan, in most Scans, has the verdicts. Nil when verdicts does.
@@ -79,7 +80,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
 	}
 	plan.incomplete = errors.Join(errs...)
-	plan.candidates = found.Candidates
+	plan.candidates, plan.marks = found.Candidates, found.Marks
 	expressions.mask = object.Masker(found.Secrets...)
 	return plan
 }
@@ -112,12 +113,12 @@ func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err e
 	case plan.aggregated && plan.incomplete != nil:
 		chosen = nil
 	case plan.aggregated:
-		if chosen, err = expressions.pick(ctx, plan.candidates); err != nil {
+		if chosen, err = expressions.pick(ctx, plan.marks); err != nil {
 			plan.aggregateFault = err
 			return err
 		}
 	}
-	plan.candidates = nil
+	plan.candidates, plan.marks = nil, nil
 	for _, candidate := range chosen {
 		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
 	}

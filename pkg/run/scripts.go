@@ -86,16 +86,16 @@ func (e *expressions) judge(i int) selector.Judge {
 }
 
 // pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
-// selectors'. What it picks has its bytes again.
-func (e *expressions) pick(ctx context.Context, candidates []object.Candidate) ([]object.Candidate, error) {
+// selectors'.
+func (e *expressions) pick(ctx context.Context, marks []selector.Mark) ([]object.Candidate, error) {
 	selected, err := e.aggregate.Finish(ctx)
 	if err != nil {
 		return nil, object.MaskError(e.mask, "aggregatedSelection", err)
 	}
 	picked := make([]object.Candidate, 0, len(selected))
 	for _, match := range selected {
-		candidate := candidates[match.Index]
-		candidate.Object = match.Object
+		mark := marks[match.Index]
+		candidate := object.Candidate{Object: match.Object, Selector: mark.Selector, Message: mark.Message}
 		if match.Message != "" {
 			candidate.Message = e.mask(match.Message)
 		}

@@ -21,9 +21,10 @@ type Found struct {
 	// unless Whole is set.
 	Candidates []object.Candidate
 	Whole      bool
-	// Aggregate, if not nil, takes the objects' bytes, for the script that looks at all of them together. The candidates are
-	// then without.
+	// Aggregate, if not nil, takes the objects, for the script that looks at all of them together. There are no candidates then,
+	// but a Mark on each object.
 	Aggregate *sandbox.Aggregate
+	Marks     []Mark
 	// Judge, if not nil, has the last look at each object that matches: nothing is kept of it but the verdict, and that in Verdicts.
 	// There are no candidates then. Its object's bytes are valid only during the call.
 	Judge    func(object.Candidate) object.Verdict
@@ -39,6 +40,18 @@ type Found struct {
 	seen   map[[16]byte]struct{}
 	buffer []byte
 }
+
+// Mark is what is known of an object that an aggregated script has.
+type Mark struct {
+	// Selector is the index of the selector that selected it, and Message what that one's script said.
+	Selector int
+	Message  string
+
+	hash [16]byte
+}
+
+// markSize is about what such an object takes here and in the Aggregate.
+const markSize = 330
 
 // candidateSize is about what a candidate takes besides its own bytes (BenchmarkFound).
 const candidateSize = 400
@@ -71,28 +84,33 @@ func (f *Found) add(ctx context.Context, c object.Candidate) error {
 	switch {
 	case f.Judge != nil:
 		return f.judge(c)
-	case f.Aggregate == nil && f.Whole:
+	case f.Aggregate != nil:
+		return f.collect(ctx, c)
+	case f.Whole:
 		c.Object = c.Clone()
-	case f.Aggregate == nil:
+	default:
 		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
 		c.Raw = bytes.Clone(f.buffer)
-	default:
-		if c.IsSecret() {
-			f.Secrets = append(f.Secrets, c.Clone())
-			if err := f.keep(len(c.Raw)); err != nil {
-				return err
-			}
-		}
-		if err := f.Aggregate.Add(ctx, c.Object); err != nil {
-			return err
-		}
-		c.Raw = nil
 	}
 	if err := f.keep(candidateSize + len(c.Raw)); err != nil {
 		return err
 	}
 	f.Candidates = append(f.Candidates, c)
 	return nil
+}
+
+// collect hands a candidate to the aggregated script.
+func (f *Found) collect(ctx context.Context, c object.Candidate) error {
+	size := seenSize + markSize + len(c.Message)
+	if c.IsSecret() {
+		f.Secrets = append(f.Secrets, c.Clone())
+		size += len(c.Raw)
+	}
+	if err := f.Aggregate.Add(ctx, c.Object); err != nil {
+		return err
+	}
+	f.Marks = append(f.Marks, Mark{c.Selector, c.Message, hashOf(c.UID)})
+	return f.keep(size)
 }
 
 // judge keeps the verdict on a candidate, and nothing else of it.
@@ -121,7 +139,7 @@ func hashOf(uid types.UID) [16]byte {
 }
 
 // len is how many objects were found.
-func (f *Found) len() int { return len(f.Candidates) + f.Verdicts.Len() }
+func (f *Found) len() int { return len(f.Candidates) + len(f.Marks) + f.Verdicts.Len() }
 
 func (f *Found) giveBack(size int) { _ = f.share().add(-int64(size)) } // less is always granted
 
@@ -138,12 +156,18 @@ func (f *Found) truncate(n int) {
 		f.giveBack(before - f.Verdicts.Bytes() - f.Verdicts.Len()*seenSize)
 		return
 	}
+	if f.Aggregate != nil {
+		for _, mark := range f.Marks[n:] {
+			delete(f.seen, mark.hash)
+			f.giveBack(seenSize + markSize + len(mark.Message)) // a Secret stays, and hides too much rather than too little
+		}
+		f.Marks = f.Marks[:n]
+		f.Aggregate.Truncate(n)
+		return
+	}
 	for _, c := range f.Candidates[n:] {
 		delete(f.seen, hashOf(c.UID))
 		f.giveBack(candidateSize + len(c.Raw))
 	}
 	f.Candidates = f.Candidates[:n]
-	if f.Aggregate != nil {
-		f.Aggregate.Truncate(n)
-	}
 }
