@@ -85,9 +85,9 @@ func (r *Runner) protectScan(ctx context.Context, s *scan) error {
 	}
 	errs, reasons := s.errs, map[string]string{}
 	for name := range names {
-		// Of an object that is not protected by what it is itself, all that counts is the namespace.
-		any := object.Object{Namespace: name, Raw: []byte(`{"metadata":{}}`)}
-		reason, err := r.Protection.Reason(any, namespaces[name])
+		// Of one that is not protected by what it is itself, all that counts is the namespace.
+		one := object.Object{Namespace: name, Raw: []byte(`{"metadata":{}}`)}
+		reason, err := r.Protection.Reason(one, namespaces[name])
 		if errs = append(errs, err); reason != "" {
 			reasons[name] = reason
 		}
