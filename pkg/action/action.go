@@ -91,17 +91,20 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 			return object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 		case isGone(err, verdict.Object):
 			return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
+		case stopped != nil && isUndone(err):
+			return failed(verdict, patch, fmt.Errorf("it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w", stopped.Error(), err))
 		case stopped != nil && isNothing(err): // it is not begun anew
 			return failed(verdict, patch, stopped)
 		case !isConflict(err):
 			return failed(verdict, patch, err)
 		}
 		next, change, outcome := a.judgeAgain(ctx, verdict, patch, again)
-		if outcome != nil {
-			return *outcome
-		}
-		if stopped := context.Cause(ctx); stopped != nil { // it is not begun anew
+		stopped = context.Cause(ctx)
+		switch {
+		case stopped != nil && (outcome == nil || outcome.Err != nil): // it is not begun anew
 			return failed(verdict, patch, stopped)
+		case outcome != nil:
+			return *outcome
 		}
 		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
 			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.

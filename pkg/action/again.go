@@ -55,12 +55,17 @@ func isNothing(err error) bool {
 // persist makes an attempt that is made again while it may be otherwise next time.
 func (a *Actor) persist(once attempt) attempt {
 	failed := 0
+	var lost error
 	return func(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
 		for {
 			result, detail, err := once(ctx, o, patch)
+			if isUnsent(err) && lost != nil { // the time before it was sent
+				err = lost
+			}
 			if !isUndone(err) || !a.goOn(ctx, &failed, err) {
 				return result, detail, err
 			}
+			lost = err
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	yamlnode "go.yaml.in/yaml/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // unknownFields are the fields that the schema does not have. The API server drops them, or refuses them when kubectl asks it
@@ -21,7 +23,7 @@ func (s *crdSchema) unknownFields(d *document) []problem {
 	var problems []problem
 	unknown := func(key *yamlnode.Node, path string, known []string) {
 		message, hint := "there is no such field", ""
-		if near := nearest(key.Value, known); near != "" {
+		if near := suggest.Nearest(key.Value, known); near != "" {
 			message += "; did you mean " + quoted(near) + "?"
 		} else if places := s.places(key.Value); len(places) > 0 {
 			hint = "it belongs in " + orList(places)

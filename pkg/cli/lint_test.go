@@ -177,18 +177,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	fields := []string{"schedule", "namespace", "labelFilters", "kind", "action"}
-	for text, want := range map[string]string{
-		"schedul": "schedule", "Schedule": "schedule", "shcedule": "schedule", "namespaces": "namespace", "labelFilter": "labelFilters",
-		"acton": "action", "evaluate": "", "x": "", "": "", "kinds": "kind", "naem": "",
-	} {
-		if got := nearest(text, fields); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestEveryCodeIsExplained compares the codes in this package's source with the table that help prints.
 func TestEveryCodeIsExplained(t *testing.T) {
 	explained := map[string]bool{}

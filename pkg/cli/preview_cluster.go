@@ -26,6 +26,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // fieldManager is whose changes of a Cleaner the plugin's are.
@@ -139,7 +140,7 @@ func (c *cluster) cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, 
 func (c *cluster) noCleaner(ctx context.Context, name string) error {
 	names, err := c.cleaners(ctx)
 	missing := fmt.Errorf("there is no cleaner %q in the cluster", name)
-	near := nearest(name, names)
+	near := suggest.Nearest(name, names)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fail(CleanerNotFound, fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"), "install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE")

@@ -22,6 +22,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // restoreOptions are the flags of restore.
@@ -154,7 +155,7 @@ func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, r
 			continue
 		}
 		hint := ""
-		if near := nearest(w.String(), touched); near != "" {
+		if near := suggest.Nearest(w.String(), touched); near != "" {
 			hint = "did you mean " + quoted(near) + "?"
 		}
 		return nil, fail(ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)

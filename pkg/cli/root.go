@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // The codes with which the process exits.
@@ -125,7 +126,7 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	if near := nearest(args[0], names); near != "" {
+	if near := suggest.Nearest(args[0], names); near != "" {
 		message += "; did you mean " + quoted(near) + "?"
 	}
 	return usageError(cmd, message)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // runsOptions are the flags of runs.
@@ -76,7 +77,7 @@ func (o *runsOptions) run(ctx context.Context, cleaner string) error {
 		runs = slices.DeleteFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != cleaner })
 		if len(runs) == 0 { // the records of one that is deleted may be there still
 			if _, err := api.cleaner(ctx, cleaner); err != nil {
-				if near := nearest(cleaner, all); near != "" {
+				if near := suggest.Nearest(cleaner, all); near != "" {
 					return fail(CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
 				}
 				return err
@@ -192,7 +193,7 @@ func (c *cluster) cleanerRun(ctx context.Context, name string) (*v1alpha1.Cleane
 			hint = "that is a Cleaner; its runs: kubectl cleaner runs " + name
 		}
 	}
-	if near := nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		hint = "did you mean " + quoted(near) + "?"
 	}
 	return nil, fail(RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // reword makes a problem of what the API server's validation says, in words for people.
@@ -130,7 +132,7 @@ func (s *crdSchema) notSupported(path string, bad any) (message, hint string) {
 		}
 	}
 	message = fmt.Sprintf("%q is not one of %s", fmt.Sprint(bad), strings.Join(allowed, ", "))
-	if near := nearest(fmt.Sprint(bad), allowed); near != "" {
+	if near := suggest.Nearest(fmt.Sprint(bad), allowed); near != "" {
 		return message + "; did you mean " + quoted(near) + "?", ""
 	}
 	if strings.HasSuffix(path, ".type") && strings.HasPrefix(path, "spec.notifications") {

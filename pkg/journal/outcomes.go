@@ -46,8 +46,10 @@ func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) erro
 	now := l.journal.clock.Now()
 	l.mu.Lock()
 	part := &l.parts[i/outcomesPerPart]
-	part.outcomes[i], part.dirty = saved, true
-	l.unsaved++
+	if part.outcomes[i] != saved {
+		part.outcomes[i], part.dirty = saved, true
+		l.unsaved++
+	}
 	due := l.unsaved >= saveAfter || now.Sub(l.saved) >= saveEvery
 	l.mu.Unlock()
 	if !due || !l.saving.TryLock() {
@@ -127,6 +129,9 @@ func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n i
 		return "", errors.Join(err, holdErr)
 	}
 	part.ResourceVersion = stored.ResourceVersion
+	if maps.EqualFunc(stored.Data, part.Data, bytes.Equal) {
+		return part.ResourceVersion, nil
+	}
 	err = j.update(ctx, part)
 	return part.ResourceVersion, err
 }

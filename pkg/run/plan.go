@@ -102,6 +102,8 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 		plan.leaveAlone("the view of the cluster was not complete")
 	case plan.limit != nil:
 		plan.leaveAlone(plan.limit.Error())
+	default:
+		r.denials.spare(record, plan.verdicts, r.Clock.Now())
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // UnknownKindError says that the cluster does not serve what a selector names. It is the user's to mend: nothing is
@@ -124,7 +125,7 @@ func (r *Reader) explainGroupVersion(ctx context.Context, gvk schema.GroupVersio
 		}
 		names = append(names, group.Name)
 	}
-	if near := nearest(gvk.Group, names); near != "" {
+	if near := suggest.Nearest(gvk.Group, names); near != "" {
 		return fmt.Sprintf("is not served: the cluster has no group %q; did you mean %q?", gvk.Group, near)
 	}
 	return fmt.Sprintf("is not served: the cluster has no group %q; is its CustomResourceDefinition installed?", gvk.Group)
@@ -143,7 +144,7 @@ func (r *Reader) explainKind(ctx context.Context, gvk schema.GroupVersionKind, s
 	if home := r.groupsServing(ctx, gvk.Kind); home != "" {
 		return fmt.Sprintf("is not served; it is a kind of %s", home)
 	}
-	if near := nearest(gvk.Kind, kinds); near != "" {
+	if near := suggest.Nearest(gvk.Kind, kinds); near != "" {
 		return fmt.Sprintf("is not served; did you mean %q?", near)
 	}
 	return "is not served: that group and version has no such kind"
@@ -183,41 +184,6 @@ func (r *Reader) groupsServing(ctx context.Context, kind string) string {
 		}
 	}
 	return strings.Join(found, " and of ")
-}
-
-// nearest returns the name that is the fewest edits away, if that is few enough to be a typing mistake.
-func nearest(name string, names []string) string {
-	best, bestDistance := "", max(2, len(name)/3)+1
-	for _, candidate := range names {
-		if candidate == "" {
-			continue
-		}
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < bestDistance {
-			best, bestDistance = candidate, d
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitution := previous
-			if a[i] != b[j] {
-				substitution++
-			}
-			previous = row[j+1]
-			row[j+1] = min(row[j]+1, previous+1, substitution)
-		}
-	}
-	return row[len(b)]
 }
 
 // Schema is the kind's schema as the cluster publishes it. Nil when it publishes none.

@@ -5,18 +5,6 @@ package selector
 
 import "testing"
 
-func TestNearest(t *testing.T) {
-	kinds := []string{"ConfigMap", "Secret", "Pod", "PersistentVolume", "PersistentVolumeClaim", ""}
-	for typed, want := range map[string]string{
-		"ConfigMaps": "ConfigMap", "configmap": "ConfigMap", "CofnigMap": "ConfigMap", "Secrt": "Secret", "Pods": "Pod",
-		"PersistentVolumeClaims": "PersistentVolumeClaim", "Gateway": "", "": "",
-	} {
-		if got := nearest(typed, kinds); got != want {
-			t.Errorf("nearest to %q is %q, want %q", typed, got, want)
-		}
-	}
-}
-
 func TestScopeUnion(t *testing.T) {
 	a, b := Scope{Namespaces: []string{"x", "y"}}, Scope{Namespaces: []string{"y", "a"}}
 	if got := a.Union(b); got.Cluster || len(got.Namespaces) != 3 || !got.Contains("a") || got.Contains("z") {

@@ -5,7 +5,9 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -119,5 +121,39 @@ func TestCopies(t *testing.T) {
 	strict(t, texts[2], &secret)
 	if len(secret.StringData) != 7 {
 		t.Errorf("the Secret holds %v", secret.StringData)
+	}
+}
+
+// Every test that the documentation names is there.
+func TestNamedTests(t *testing.T) {
+	defined := map[string]bool{}
+	definition := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, match := range definition.FindAllStringSubmatch(string(text), -1) {
+			defined[match[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]+)").FindAllStringSubmatch(string(text), -1) {
+			if !defined[match[1]] {
+				t.Errorf("%s names %s, which is not there", page, match[1])
+			}
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -200,6 +201,76 @@ func TestStopWhileTheServerIsAway(t *testing.T) {
 	}
 	if n := counts[v1alpha1.OutcomeDeleted]; n > 7 || counts[v1alpha1.OutcomeFailed] == 0 || counts[v1alpha1.OutcomeInterrupted] == 0 {
 		t.Errorf("the outcomes are %v", counts)
+	}
+}
+
+// What was sent, and had not taken place when it was looked at, is not told as if the run had never come to it.
+func TestStopAfterChangesThatGotLost(t *testing.T) {
+	t.Parallel()
+	const objects = 30
+	s := newSite(t)
+	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
+		t.Run(string(action), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, s, s.newNamespace(t), action)
+			w.many(objects)
+			runner, proxy := s.newRunner(t)
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			var sent sync.Map
+			proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+				switch {
+				case w.isChange(c):
+					sent.Store(c.Resource+"/"+c.Name, true)
+					return faultproxy.CutBefore
+				case c.Request.URL.Path == "/readyz":
+					stop(errors.New("somebody pulled the plug"))
+					return faultproxy.Close
+				}
+				return nil
+			})
+			runner.Run(ctx, w.request())
+			proxy.Handle(nil)
+			seen := w.check(t, "after the run")
+			for i, outcome := range seen.Records[0].Outcomes {
+				intent := seen.Records[0].Intents[i]
+				want, text := v1alpha1.OutcomeInterrupted, "the run was stopped before it came to this object: somebody pulled the plug"
+				if _, was := sent.Load(intent.Resource + "/" + intent.Name); was {
+					want, text = v1alpha1.OutcomeFailed, "it was sent and had not taken place when the object was read again; then the run was stopped: somebody pulled the plug; "
+				}
+				if outcome.Outcome != want || !strings.HasPrefix(outcome.Reason, text) {
+					t.Errorf("%s is %s: %s; want %s: %s", intent.Name, outcome.Outcome, outcome.Reason, want, text)
+				}
+			}
+		})
+	}
+}
+
+// A run that is stopped while it copies anew what had changed leaves the object alone, and says that it was stopped: nothing failed.
+func TestStopWhileCopyingAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
+	w.create("ConfigMap", "one", "")
+	runner, proxy := s.newRunner(t)
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	var changed atomic.Bool
+	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
+		switch {
+		case w.isChange(c) && !changed.Swap(true):
+			w.change("one", "", map[string]any{"data": map[string]any{"late": "yes"}})
+		case changed.Load() && c.Resource == "secrets" && ctx.Err() == nil:
+			stop(errors.New("somebody pulled the plug"))
+			return faultproxy.Close
+		}
+		return nil
+	})
+	runner.Run(ctx, w.request())
+	proxy.Handle(nil)
+	outcomes := w.check(t, "after the run").Records[0].Outcomes
+	if len(outcomes) != 1 || outcomes[0].Outcome != v1alpha1.OutcomeInterrupted || !strings.HasSuffix(outcomes[0].Reason, "somebody pulled the plug") {
+		t.Errorf("the outcomes are %+v", outcomes)
 	}
 }
 

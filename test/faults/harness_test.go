@@ -48,7 +48,7 @@ import (
 const (
 	operatorNamespace = "projectsveltos"
 	// workers is how many runs go on at once: most of their time they wait for something that was broken on purpose.
-	workers = 12
+	workers = 32
 )
 
 var (

@@ -18,6 +18,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // Check compiles all conditions for objects of a schema: a field that the kind does not have and a comparison that cannot be
@@ -114,43 +115,11 @@ func (s *schemaTypes) explain(cause string) string {
 	if plain, ok := kubecel.Unescape(name); ok && plain != name && slices.Contains(fields, plain) {
 		return fmt.Sprintf("%s; fields are not escaped here: write [%q]", cause, plain)
 	}
-	if near := nearest(name, fields); near != "" {
+	if near := suggest.Nearest(name, fields); near != "" {
 		return fmt.Sprintf("%s; did you mean '%s'?", cause, near)
 	}
 	if len(fields) > 0 && len(fields) <= 8 {
 		return fmt.Sprintf("%s; the fields are %s", cause, strings.Join(fields, ", "))
 	}
 	return cause
-}
-
-// nearest is the name that is most like the given one, if any is like it.
-func nearest(name string, of []string) string {
-	best, nearest := 1+len(name)/3, ""
-	for _, candidate := range of {
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d <= best && (nearest == "" || d < best) {
-			best, nearest = d, candidate
-		}
-	}
-	return nearest
-}
-
-// distance is how many characters must be put in, taken out or replaced to make one text the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitution := previous
-			if a[i] != b[j] {
-				substitution++
-			}
-			previous = row[j+1]
-			row[j+1] = min(row[j]+1, previous+1, substitution)
-		}
-	}
-	return row[len(b)]
 }

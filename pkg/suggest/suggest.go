@@ -1,15 +1,18 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package suggest finds what somebody probably meant who mistyped a name.
+package suggest
 
 import "strings"
 
-// nearest is the candidate that somebody who wrote text probably meant. Empty when none is near.
-func nearest(text string, candidates []string) string {
-	best, least := "", 1+max(1, len(text)/3)
+// Nearest is the candidate that somebody who wrote text probably meant: the fewest letters away, and no more than can be typing
+// mistakes. Empty when none is near.
+func Nearest(text string, candidates []string) string {
+	best, least := "", 0
 	for _, candidate := range candidates {
-		if d := distance(strings.ToLower(text), strings.ToLower(candidate)); d < least {
+		d := distance(strings.ToLower(text), strings.ToLower(candidate))
+		if candidate != "" && d <= 1+max(len(text), len(candidate))/4 && (best == "" || d < least) {
 			best, least = candidate, d
 		}
 	}

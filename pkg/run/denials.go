@@ -1,0 +1,109 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// firstSpare is for how long an object is not asked for again that was denied in two runs, one after the other; twice that after
+	// three, and so on up to longestSpare.
+	firstSpare   = time.Minute
+	longestSpare = 30 * time.Minute
+	// maxDenials bounds how many objects are remembered, and maxSaid what is kept of each denial, in bytes.
+	maxDenials = 10_000
+	maxSaid    = 256
+)
+
+// denials remembers which objects admission did not let Cleaners delete or change, so that a Cleaner of every minute does not put the
+// same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator that starts asks once more.
+type denials struct {
+	mu sync.Mutex
+	of map[deniedObject]denied
+}
+
+type deniedObject struct{ cleaner, object types.UID }
+
+type denied struct {
+	// version and generation are those of the object and of the Cleaner: when either changes, it is asked again.
+	version    string
+	generation int64
+	times      int
+	until      time.Time
+	said       string
+}
+
+// spare turns the verdicts on objects that it is too early to ask for again into Denied. A run that somebody asked for asks for all.
+func (d *denials) spare(record *v1alpha1.CleanerRun, verdicts []object.Verdict, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.of) == 0 || record.Spec.Trigger != v1alpha1.TriggerSchedule {
+		return
+	}
+	for i := range verdicts {
+		verdict := &verdicts[i]
+		before, known := d.of[deniedObject{record.Spec.CleanerUID, verdict.UID}]
+		if !verdict.Act || !known || !before.isOf(record, verdict.Object) || !now.Before(before.until) {
+			continue
+		}
+		verdict.Act, verdict.Skip = false, v1alpha1.OutcomeDenied
+		verdict.Reason = fmt.Sprintf("it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
+			before.times, before.until.UTC().Format(time.RFC3339), record.Spec.Cleaner, before.said)
+	}
+}
+
+// note takes down what became of the objects that were asked for.
+func (d *denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range outcomes {
+		outcome := &outcomes[i]
+		key := deniedObject{record.Spec.CleanerUID, outcome.UID}
+		before, known := d.of[key]
+		switch {
+		case !outcome.Act: // it was not asked for
+		case outcome.Result != v1alpha1.OutcomeDenied:
+			delete(d.of, key)
+		case known || d.hasRoom(now):
+			next := denied{version: outcome.ResourceVersion, generation: record.Spec.CleanerGeneration, times: 1, said: v1alpha1.Truncate(outcome.Detail, maxSaid)}
+			if before.isOf(record, outcome.Object) {
+				next.times = before.times + 1
+			}
+			next.until = now.Add(spareTime(next.times))
+			d.of[key] = next
+		}
+	}
+}
+
+func (e denied) isOf(record *v1alpha1.CleanerRun, o object.Object) bool {
+	return e.version == o.ResourceVersion && e.generation == record.Spec.CleanerGeneration
+}
+
+// spareTime is how long an object is not asked for that was denied so many times. The first time is no reason to wait.
+func spareTime(times int) time.Duration {
+	if times < 2 {
+		return 0
+	}
+	return min(firstSpare<<min(times-2, 10), longestSpare)
+}
+
+// hasRoom forgets, when it needs room, what nobody has asked about for long.
+func (d *denials) hasRoom(now time.Time) bool {
+	if d.of == nil {
+		d.of = map[deniedObject]denied{}
+	}
+	if len(d.of) >= maxDenials {
+		maps.DeleteFunc(d.of, func(_ deniedObject, e denied) bool { return now.Sub(e.until) > longestSpare })
+	}
+	return len(d.of) < maxDenials
+}

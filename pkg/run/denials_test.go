@@ -1,0 +1,50 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func TestSpareTime(t *testing.T) {
+	for times, want := range map[int]time.Duration{
+		0: 0, 1: 0, 2: time.Minute, 3: 2 * time.Minute, 4: 4 * time.Minute, 6: 16 * time.Minute, 7: longestSpare, 100: longestSpare,
+	} {
+		if got := spareTime(times); got != want {
+			t.Errorf("after %d denials: %s, want %s", times, got, want)
+		}
+	}
+}
+
+// Memory is bounded: what is one object too many is asked for in each run, until others have been forgotten.
+func TestDenialsAreBounded(t *testing.T) {
+	var d denials
+	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{CleanerUID: "c", Trigger: v1alpha1.TriggerSchedule}}
+	verdicts := make([]object.Verdict, maxDenials+1)
+	outcomes := make([]object.Outcome, len(verdicts))
+	for i := range verdicts {
+		verdicts[i] = object.Verdict{Candidate: object.Candidate{Object: object.Object{UID: types.UID(fmt.Sprint(i)), ResourceVersion: "1"}}, Act: true}
+		outcomes[i] = object.Outcome{Verdict: verdicts[i], Result: v1alpha1.OutcomeDenied}
+	}
+	now := time.Now()
+	d.note(record, outcomes, now)
+	d.note(record, outcomes, now)
+	d.spare(record, verdicts, now)
+	last := len(verdicts) - 1
+	if verdicts[last].Skip != "" || verdicts[last-1].Skip != v1alpha1.OutcomeDenied || len(d.of) != maxDenials {
+		t.Fatalf("the last is %q, the one before %q, of %d", verdicts[last].Skip, verdicts[last-1].Skip, len(d.of))
+	}
+	later := now.Add(firstSpare + longestSpare + 1)
+	d.note(record, outcomes[last:], later)
+	if len(d.of) != 1 {
+		t.Fatalf("%d are remembered after a long time", len(d.of))
+	}
+}
