@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiwait "k8s.io/apimachinery/pkg/util/wait"
 )
 
 // TestMemoryIsReserved lets sessions wait for each other's memory.
@@ -159,16 +160,13 @@ func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
 // awaitWaiting waits until so many wait for memory.
 func awaitWaiting(t *testing.T, r *room, n int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	err := apiwait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		r.mu.Lock()
-		waiting := len(r.waiting)
-		r.mu.Unlock()
-		if waiting == n {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d wait for memory, want %d", waiting, n)
-		}
+		defer r.mu.Unlock()
+		return len(r.waiting) == n, nil
+	})
+	if err != nil {
+		t.Fatalf("%d do not wait for memory: %v", n, err)
 	}
 }
 
