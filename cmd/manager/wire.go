@@ -170,7 +170,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
-		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,
+		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping, Denials: &run.Denials{},
 	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),

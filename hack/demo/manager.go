@@ -141,7 +141,7 @@ func (m *manager) stop() error {
 	}
 	select {
 	case <-m.ended:
-		return fmt.Errorf("%s had ended before it was told to: %w", binary, m.result)
+		return errors.Join(fmt.Errorf("%s had ended before it was told to", binary), m.result)
 	default:
 	}
 	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {

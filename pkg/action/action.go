@@ -106,10 +106,6 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 		case outcome != nil:
 			return *outcome
 		}
-		if holds, err := object.Holds(next.Object, patch); len(patch) > 0 && len(change) == 0 && err == nil && holds {
-			// Most likely the first try was sent twice on its way. It counts as done, so that it can be undone.
-			return object.Outcome{Verdict: next, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}
-		}
 		verdict, patch = next, change
 	}
 	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeConflict, Detail: "it kept changing; the next run judges it again"}
@@ -126,6 +122,11 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	case live.UID != verdict.UID:
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
+	}
+	if holds, err := object.Holds(*live, sent); len(sent) > 0 && err == nil && holds {
+		// Most likely it was sent twice on its way, and the first one was carried out. It counts as done, so that it can be undone;
+		// judged anew, the object may not match because of just that.
+		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}
 	}
 	next, patch, err := again(ctx, *live)
 	if err != nil {

@@ -49,8 +49,8 @@ func (s *shared) restoreCommand() *cobra.Command {
 			"first, and you are asked once. What exists and is not as its copy is, and fields that somebody edited since, are left alone\n" +
 			"without --force. A second restore changes nothing.\n\n" +
 			"What was brought back is annotated, and no Cleaner touches it until you remove the annotation:\n" +
-			"  kubectl annotate KIND NAME " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
-			"It exits with 0 when everything is back, with 4 when something is not, and else with 1.",
+			"  kubectl annotate KIND NAME [-n NAMESPACE] " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
+			"It exits with 0 when all that is to come back is back, with 4 when some of it is not, and else with 1.",
 		Example: "  kubectl cleaner runs\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --dry-run\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --only ConfigMap/shop/settings\n" +

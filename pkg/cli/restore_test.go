@@ -74,7 +74,7 @@ func (s *site) answering(answer string, args ...string) session {
 const (
 	restoreHeader = "NAMESPACE   KIND   NAME   OUTCOME   WHY\n"
 	wouldHeader   = "NAMESPACE   KIND   NAME   WOULD   WHY\n"
-	allowHint     = "hint: no Cleaner touches them until you allow it: kubectl annotate KIND NAME apps.projectsveltos.io/restored-from-\n"
+	allowHint     = "hint: no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] apps.projectsveltos.io/restored-from-\n"
 	touchedBy     = "of what run unused-NS-SECONDS of cleaner unused-NS touched: "
 )
 
@@ -109,7 +109,7 @@ func TestRestore(t *testing.T) {
 
 	s.configMap("b", map[string]string{"mine": "yes"})
 	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), ExitPartial,
-		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   there is another one of the name, with other content; with force it is made as the copy is\n",
+		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   there is another one of the name, with other content; with --force it is made as the copy is\n",
 		"error: "+touchedBy+"1 is back already, 1 exists and differs\nhint: --force makes what exists and differs, or was edited since, as it was before the run   [E-RST-003]\n")
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force", "-o", "json")
 	want := `{

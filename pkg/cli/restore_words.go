@@ -150,7 +150,7 @@ func (o *restoreOptions) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan
 	if problems == 0 {
 		fmt.Fprintln(o.ErrOut, summary)
 		if plan.Count(restore.Restored) > 0 {
-			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME %s-\n", o.paint(o.ErrOut).bold("hint:"), v1alpha1.RestoredFromAnnotation)
+			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] %s-\n", o.paint(o.ErrOut).bold("hint:"), v1alpha1.RestoredFromAnnotation)
 		}
 		return nil
 	}

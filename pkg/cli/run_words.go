@@ -27,7 +27,7 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	}
 	rows.flush()
 	if n := record.Status.ObjectsOmitted; n > 0 {
-		o.note("%s not listed: the record has no room for %s", grouped(n, "more object")+" "+plural(n, "is", "are"), plural(n, "it", "them"))
+		o.note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", grouped(n, "more object")+" "+plural(n, "is", "are"), plural(n, "it", "them"))
 	}
 	for _, n := range record.Status.Notifications {
 		switch {
@@ -53,7 +53,7 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	if record.Status.Phase == v1alpha1.RunInterrupted {
 		f.hint = fmt.Sprintf("what still matches is dealt with by the next run: %s run %s", name, record.Spec.Cleaner)
 	} else {
-		f.hint = "kubectl get cleanerrun " + record.Name + " -o yaml shows all there is to know"
+		f.hint = "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
 	}
 	return f
 }

@@ -21,11 +21,12 @@ var owners = map[string][]string{
 	"batch": {"CronJob", "Job"},
 }
 
-// Along says, as a sentence, what is deleted together with objects of the kinds although no run judged or copied it. Empty when
+// Along says, in sentences, what is deleted together with objects of the kinds although no run judged or copied it, or is left over. Empty when
 // that is nothing, or what anybody's objects may own: which is not known.
 func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 	orphans := options != nil && options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationOrphan
 	var parts []string
+	leaves := ""
 	told := map[object.Kind]bool{}
 	for _, kind := range kinds {
 		kind.Version = "" // of each version the same is told
@@ -36,13 +37,17 @@ func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 		switch {
 		case kind.Group == "" && kind.Kind == "Namespace":
 			parts = append(parts, "a Namespace takes everything along that is in it")
+		case kind.Group == "batch" && kind.Kind == "Job" && (options == nil || options.PropagationPolicy == nil):
+			// The API server's own rule for this kind, kept for clients of old.
+			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."
 		case !orphans && slices.Contains(owners[kind.Group], kind.Kind):
 			parts = append(parts, fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind))
 		}
 	}
 	if len(parts) == 0 {
-		return ""
+		return leaves
 	}
 	text := strings.Join(parts, ", ")
-	return strings.ToUpper(text[:1]) + text[1:] + ": of that there are no copies."
+	text = strings.ToUpper(text[:1]) + text[1:] + ": of that there are no copies."
+	return strings.TrimSuffix(text+" "+leaves, " ")
 }

@@ -21,6 +21,7 @@ func TestAlong(t *testing.T) {
 	}
 	const (
 		namespace  = "A Namespace takes everything along that is in it: of that there are no copies."
+		job        = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."
 		deployment = "A Deployment takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies."
 	)
 	orphan := &v1alpha1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationOrphan)}
@@ -41,9 +42,12 @@ func TestAlong(t *testing.T) {
 		"a Deployment, orphaning": {[]object.Kind{kind("apps", "Deployment")}, orphan, ""},
 		"both": {
 			[]object.Kind{kind("", "Namespace"), kind("batch", "Job")},
-			&v1alpha1.DeleteOptions{},
+			background,
 			"A Namespace takes everything along that is in it, a Job takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that): of that there are no copies.",
 		},
+		"a Job":            {[]object.Kind{kind("batch", "Job")}, &v1alpha1.DeleteOptions{}, job},
+		"a Job, orphaning": {[]object.Kind{kind("batch", "Job")}, orphan, ""},
+		"a Job and others": {[]object.Kind{kind("batch", "Job"), kind("apps", "Deployment")}, nil, deployment + " " + job},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

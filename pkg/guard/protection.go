@@ -47,7 +47,7 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 	group := o.Kind.Group
 	switch why, foundation := foundations[group+"/"+o.Kind.Kind]; {
 	case foundation:
-		return fmt.Sprintf("no Cleaner may touch a %s: %s", o.Kind.Kind, why), nil
+		return fmt.Sprintf("no Cleaner may touch objects of kind %s: %s", o.Kind.Kind, why), nil
 	case slices.Contains(p.Namespaces, o.Namespace):
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil
 	case group == "" && o.Kind.Kind == "Namespace" && slices.Contains(p.Namespaces, o.Name):

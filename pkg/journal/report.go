@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -20,9 +19,8 @@ import (
 )
 
 const (
-	// maxReportBytes and maxRunBytes bound the lists in a Report and in a CleanerRun: etcd takes at most 1.5 MiB at once.
+	// maxReportBytes bounds the list in a Report: etcd takes at most 1.5 MiB at once.
 	maxReportBytes = 512 << 10
-	maxRunBytes    = 256 << 10
 	// fieldManager owns what the operator applies.
 	fieldManager = "kubecleaner"
 )
@@ -104,59 +102,4 @@ func reference(o object.Object) corev1.ObjectReference {
 // say adds a sentence to the message.
 func say(spec *v1alpha1.ReportSpec, format string, args ...any) {
 	spec.Message = strings.TrimSpace(spec.Message + " " + fmt.Sprintf(format, args...))
-}
-
-// Describe puts the outcomes, counted and listed as far as they fit, into the run's status.
-func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
-	status := &run.Status
-	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
-	status.Objects, status.ObjectsOmitted = nil, 0
-	size := 0
-	for _, outcome := range outcomes {
-		count(&status.RunCounts, run.Spec.Action, outcome)
-		entry := v1alpha1.ObjectOutcome{
-			APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
-			Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
-			Outcome: outcome.Result, Reason: outcome.Detail, Message: outcome.Message,
-		}
-		if size += entry.Size(); size > maxRunBytes {
-			status.ObjectsOmitted++
-			continue
-		}
-		status.Objects = append(status.Objects, entry)
-	}
-}
-
-// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
-func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
-	status := &run.Status
-	byUID := make(map[types.UID]*object.Outcome, len(outcomes))
-	status.Matched -= int64(len(outcomes)) // counted as planned
-	for i := range outcomes {
-		count(&status.RunCounts, run.Spec.Action, outcomes[i])
-		byUID[outcomes[i].UID] = &outcomes[i]
-	}
-	for i := range status.Objects {
-		entry := &status.Objects[i]
-		if outcome := byUID[entry.UID]; outcome != nil && entry.Outcome == v1alpha1.OutcomePlanned {
-			entry.Outcome, entry.Reason = outcome.Result, outcome.Detail
-		}
-	}
-}
-
-func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Outcome) {
-	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
-		counts.Failed++
-		return
-	}
-	counts.Matched++
-	switch {
-	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomeDryRun, outcome.Result == v1alpha1.OutcomePlanned:
-	case outcome.Handled(action):
-		counts.Acted++
-	case outcome.Result.IsFailure():
-		counts.Failed++
-	default:
-		counts.Skipped++
-	}
 }

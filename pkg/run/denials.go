@@ -25,9 +25,9 @@ const (
 	maxSaid    = 256
 )
 
-// denials remembers which objects admission did not let Cleaners delete or change, so that a Cleaner of every minute does not put the
-// same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator that starts asks once more.
-type denials struct {
+// Denials remember which objects admission did not let Cleaners delete or change, so that a Cleaner of every minute does not put the
+// same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator that starts asks once more. Nil remembers nothing.
+type Denials struct {
 	mu sync.Mutex
 	of map[deniedObject]denied
 }
@@ -44,7 +44,10 @@ type denied struct {
 }
 
 // spare turns the verdicts on objects that it is too early to ask for again into Denied. A run that somebody asked for asks for all.
-func (d *denials) spare(record *v1alpha1.CleanerRun, verdicts []object.Verdict, now time.Time) {
+func (d *Denials) spare(record *v1alpha1.CleanerRun, verdicts []object.Verdict, now time.Time) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.of) == 0 || record.Spec.Trigger != v1alpha1.TriggerSchedule {
@@ -63,7 +66,10 @@ func (d *denials) spare(record *v1alpha1.CleanerRun, verdicts []object.Verdict, 
 }
 
 // note takes down what became of the objects that were asked for.
-func (d *denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, now time.Time) {
+func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, now time.Time) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range outcomes {
@@ -98,7 +104,7 @@ func spareTime(times int) time.Duration {
 }
 
 // hasRoom forgets, when it needs room, what nobody has asked about for long.
-func (d *denials) hasRoom(now time.Time) bool {
+func (d *Denials) hasRoom(now time.Time) bool {
 	if d.of == nil {
 		d.of = map[deniedObject]denied{}
 	}

@@ -26,7 +26,7 @@ func TestSpareTime(t *testing.T) {
 
 // Memory is bounded: what is one object too many is asked for in each run, until others have been forgotten.
 func TestDenialsAreBounded(t *testing.T) {
-	var d denials
+	var d Denials
 	record := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{CleanerUID: "c", Trigger: v1alpha1.TriggerSchedule}}
 	verdicts := make([]object.Verdict, maxDenials+1)
 	outcomes := make([]object.Outcome, len(verdicts))

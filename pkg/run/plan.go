@@ -103,7 +103,7 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	case plan.limit != nil:
 		plan.leaveAlone(plan.limit.Error())
 	default:
-		r.denials.spare(record, plan.verdicts, r.Clock.Now())
+		r.Denials.spare(record, plan.verdicts, r.Clock.Now())
 	}
 }
 

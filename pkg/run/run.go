@@ -73,8 +73,8 @@ type Runner struct {
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
 	// then left for the next leader to carry out.
 	Stopping error
-
-	denials denials
+	// Denials are what admission denied in the runs so far.
+	Denials *Denials
 }
 
 // Request says which run to carry out.
@@ -163,7 +163,7 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	if errors.Is(err, journal.ErrTaken) {
 		return
 	}
-	r.denials.note(record, outcomes, r.Clock.Now())
+	r.Denials.note(record, outcomes, r.Clock.Now())
 	progress.stop()
 	progress.enter(metrics.StageRecord, 0)
 	if r.record(ctx, cleaner, record, plan, outcomes, err) {

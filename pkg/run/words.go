@@ -56,7 +56,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		reason = reasonOf(outcomes[i], reason)
 	}
 	if first != nil {
-		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched, first.Object, first.Detail))
+		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+alongWords(record, outcomes), first.Object, first.Detail))
 	}
 	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record)+alongWords(record, outcomes)+clockWords(plan))
 }

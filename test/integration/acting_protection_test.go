@@ -57,9 +57,9 @@ func TestSelfDestruction(t *testing.T) {
 		"annotated Namespace":             {"v1", "Namespace", "", map[string]any{}, protect, `it is annotated cleaner/protect: "true"`},
 		"volume with a claim":             {"v1", "PersistentVolume", "", volume(true), nil, "a PersistentVolumeClaim holds it"},
 		"volume without":                  {"v1", "PersistentVolume", "", volume(false), nil, ""},
-		"webhook configuration":           {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch a ValidatingWebhookConfiguration: it guards the cluster's API"},
-		"mutating webhook configuration":  {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch a MutatingWebhookConfiguration: it guards the cluster's API"},
-		"admission policy binding":        {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", map[string]any{"spec": map[string]any{"policyName": "none", "validationActions": []any{"Audit"}}}, nil, "no Cleaner may touch a ValidatingAdmissionPolicyBinding"},
+		"webhook configuration":           {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch objects of kind ValidatingWebhookConfiguration: it guards the cluster's API"},
+		"mutating webhook configuration":  {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", map[string]any{}, nil, "no Cleaner may touch objects of kind MutatingWebhookConfiguration: it guards the cluster's API"},
+		"admission policy binding":        {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", map[string]any{"spec": map[string]any{"policyName": "none", "validationActions": []any{"Audit"}}}, nil, "no Cleaner may touch objects of kind ValidatingAdmissionPolicyBinding"},
 		"KubeCleaner's own kind: Cleaner": {"apps.projectsveltos.io/v1alpha1", "Cleaner", "", cleaner, nil, "it belongs to KubeCleaner"},
 		"KubeCleaner's own kind: Report":  {"apps.projectsveltos.io/v1alpha1", "Report", "", map[string]any{"spec": map[string]any{"action": "Scan"}}, nil, "it belongs to KubeCleaner"},
 	}
@@ -102,7 +102,7 @@ func TestFoundationsAreProtected(t *testing.T) {
 			u.Name = name
 			label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"self":"`+b.namespace+`"}}}`))
 			must(t, b.user.Patch(t.Context(), u, label))
-			b.wantProtected(t, apiVersion, kind, "", name, "no Cleaner may touch a "+kind+": ")
+			b.wantProtected(t, apiVersion, kind, "", name, "no Cleaner may touch objects of kind "+kind+": ")
 		})
 	}
 }

@@ -136,7 +136,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
-		Clock:      b.clock, DryRun: s.dryRun, Stopping: executor.ErrStopping,
+		Clock:      b.clock, DryRun: s.dryRun, Stopping: executor.ErrStopping, Denials: &run.Denials{},
 	}
 	b.executor = executor.New(4, func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
 		if s.gate != nil {

@@ -144,7 +144,7 @@ func TestNamespaceWithContent(t *testing.T) {
 	must(t, b.raw.Delete().AbsPath(shop.Path()).Do(t.Context()).Error())
 	b.gone(object.Object{Kind: shop.Kind, Name: shop.Name, UID: types.UID(at(b.get(shop), "metadata", "uid").(string))})
 	plan = b.restore(record, restore.Options{Only: func(o object.Object) bool { return o.Name == "settings" }})
-	wantItem(t, plan, "settings", restore.Failed, "namespace "+shop.Name+" is not there, or is ending: create it first")
+	wantItem(t, plan, "settings", restore.Failed, "namespace "+shop.Name+" is not there, or is ending: create it first, or wait for its end and create it then")
 }
 
 // Rule 7: what is there and differs is not overwritten without force; with it, it is still that very object.
@@ -157,7 +157,7 @@ func TestExists(t *testing.T) {
 	})
 	t.Cleanup(func() { b.patch(other, `{"metadata":{"finalizers":null}}`) })
 	plan := b.restore(record, restore.Options{})
-	wantItem(t, plan, "settings", restore.Exists, "there is another one of the name, with other content; with force it is made as the copy is")
+	wantItem(t, plan, "settings", restore.Exists, "there is another one of the name, with other content; with --force it is made as the copy is")
 	if live := b.get(victim); at(live, "data", "a") != "2" || at(live, "metadata", "resourceVersion") != other.ResourceVersion {
 		t.Fatalf("it was touched: %v", live)
 	}
@@ -258,7 +258,7 @@ func TestRunThatWasCutOff(t *testing.T) {
 	must(t, b.raw.Delete().AbsPath(changed.Path()).Do(t.Context()).Error())
 
 	_, err = b.restorer().Plan(t.Context(), record, restore.Options{})
-	if want := "run " + record.Name + " is still going on; wait for its end, or use force if its operator is gone for good"; err == nil || err.Error() != want {
+	if want := "run " + record.Name + " is still going on; wait for its end, or use --force if its operator is gone for good"; err == nil || err.Error() != want {
 		t.Fatalf("got %v, want %s", err, want)
 	}
 	plan := b.restore(record, restore.Options{Force: true})

@@ -77,7 +77,7 @@ func TestUndoBesideEdits(t *testing.T) {
 	edited := b.get(widget)
 	plan := b.restore(record, restore.Options{})
 	note := "metadata.annotations was not there before, and stays because of what else is in it by now: mine"
-	wantItem(t, plan, "widget", restore.ChangedSince, "it was edited since at spec.nested.a; with force that is overwritten")
+	wantItem(t, plan, "widget", restore.ChangedSince, "it was edited since at spec.nested.a; with --force that is overwritten")
 	if now := b.get(widget); at(now, "metadata", "resourceVersion") != at(edited, "metadata", "resourceVersion") {
 		t.Fatal("it was touched")
 	}
@@ -133,5 +133,5 @@ func TestUndoOfWhatIsGone(t *testing.T) {
 	must(t, b.raw.Delete().AbsPath(widget.Path()).Do(t.Context()).Error())
 	wantItem(t, b.restore(record, restore.Options{Force: true}), "widget", restore.Left, "somebody deleted it after the run had changed it")
 	b.widget()
-	wantItem(t, b.restore(record, restore.Options{}), "widget", restore.ChangedSince, "it was created again since; with force its fields are put back all the same")
+	wantItem(t, b.restore(record, restore.Options{}), "widget", restore.ChangedSince, "it was created again since; with --force its fields are put back all the same")
 }

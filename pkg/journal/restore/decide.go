@@ -64,17 +64,19 @@ var uncertain = []v1alpha1.OutcomeResult{unknown, v1alpha1.OutcomeFailed, v1alph
 
 // concerns reports whether the object is one that the run touched, or that is asked for by name.
 func concerns(outcome v1alpha1.OutcomeResult, named bool) bool {
-	return named || slices.Contains(touched, outcome) || slices.Contains(uncertain, outcome)
+	return named || slices.Contains(touched, outcome) || slices.Contains(uncertain, outcome) || outcome == v1alpha1.OutcomeGone
 }
 
 // decide says what is to become of one object. It looks at nothing but its arguments.
 func decide(c *journal.Copy, f facts, options Options) plan {
 	switch {
 	case f.outcome == unknown && !f.named:
-		return leave(Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name to bring it back all the same")
+		return leave(Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same")
 	case slices.Contains(uncertain, f.outcome) && !f.named:
-		return leave(Left, "the outcome of the run is %s, so it most probably did not touch it; ask for it by name to bring it back all the same", f.outcome)
-	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome):
+		return leave(Left, "the outcome of the run is %s, so it most probably did not touch it; ask for it by name (--only) to bring it back all the same", f.outcome)
+	case f.outcome == v1alpha1.OutcomeGone && !f.named:
+		return leave(Left, "somebody else deleted it before the run came to it; ask for it by name (--only) to bring it back all the same")
+	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome) && f.outcome != v1alpha1.OutcomeGone:
 		return leave(Left, "the run did not touch it: the outcome is %s", f.outcome)
 	case c == nil:
 		return leave(Left, "no copy was kept of it")
@@ -115,12 +117,21 @@ func bringBack(copied object.Object, before map[string]any, f facts, options Opt
 	body, notes := desired(copied.Kind.GroupKind(), before, f, options)
 	switch {
 	case same(copied.Kind.GroupKind(), body, now):
-		return plan{result: Already}
+		return plan{result: Already, reason: unmarked(f)}
 	case !options.Force:
-		return leave(Exists, "there is another one of the name, with other content; with force it is made as the copy is")
+		return leave(Exists, "there is another one of the name, with other content; with --force it is made as the copy is")
 	}
 	carryOver(copied.Kind.GroupKind(), body, now, f.subresource)
 	return plan{step: StepOverwrite, result: Planned, notes: notes, body: body}
+}
+
+// unmarked says of an object that is there already when no mark of a restore keeps Cleaners from it.
+func unmarked(f facts) string {
+	metadata, err := f.live.Metadata()
+	if err != nil || metadata.Annotations[v1alpha1.RestoredFromAnnotation] != "" {
+		return ""
+	}
+	return "it is as its copy is, but no restore made it: nothing keeps its Cleaner from deleting it again"
 }
 
 // desired is the object to create, and what about it is not as it was.

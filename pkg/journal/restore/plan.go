@@ -70,7 +70,7 @@ func restorable(run *v1alpha1.CleanerRun, options Options) error {
 	case run.Status.Intent == nil:
 		return nothing("run %s touched nothing that could be brought back", run.Name)
 	case run.Status.Phase == v1alpha1.RunExecuting && !options.Force:
-		return nothing("run %s is still going on; wait for its end, or use force if its operator is gone for good", run.Name)
+		return nothing("run %s is still going on; wait for its end, or use --force if its operator is gone for good", run.Name)
 	case copies == nil:
 		return nothing("run %s kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects of kinds without state, such as Pods, Events, Leases, EndpointSlices and finished Jobs", run.Name)
 	case copies.Dropped != "":
@@ -213,7 +213,7 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 	case err == nil && item.Step == StepPutBack:
 		err = wouldUndo(item, answer)
 	case isNamespaceMissing(err, item.Namespace) && !p.comesFirst(item, err):
-		err = fmt.Errorf("namespace %s is not there, or is ending: create it first", item.Namespace)
+		err = fmt.Errorf("namespace %s is not there, or is ending: create it first, or wait for its end and create it then", item.Namespace)
 	case err == nil, p.comesFirst(item, err), item.live != nil && item.live.Deleting && item.Step == StepCreate:
 		return
 	case p.options.Force && strings.Contains(err.Error(), "does not support dry run"):

@@ -22,7 +22,7 @@ func undo(c *journal.Copy, before map[string]any, f facts, options Options) plan
 	case live.Deleting:
 		return leave(Left, "it is being deleted%s", heldBy(*live))
 	case live.UID != c.UID && !options.Force:
-		return leave(ChangedSince, "it was created again since; with force its fields are put back all the same")
+		return leave(ChangedSince, "it was created again since; with --force its fields are put back all the same")
 	}
 	now, err := f.live.Value()
 	if err != nil {
@@ -32,7 +32,7 @@ func undo(c *journal.Copy, before map[string]any, f facts, options Options) plan
 	back := w.walk(c.Patch, before, now, f.resent, nil)
 	switch {
 	case len(w.edited) > 0 && !options.Force:
-		p := leave(ChangedSince, "it was edited since at %s; with force that is overwritten", strings.Join(w.edited, ", "))
+		p := leave(ChangedSince, "it was edited since at %s; with --force that is overwritten", strings.Join(w.edited, ", "))
 		p.doubtful = f.resent == nil
 		return p
 	case len(back) == 0:

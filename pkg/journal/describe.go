@@ -1,0 +1,115 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// maxRunBytes bounds the list in a CleanerRun: etcd takes at most 1.5 MiB at once.
+const maxRunBytes = 256 << 10
+
+// Describe puts the outcomes, counted and listed as far as they fit, into the run's status.
+func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
+	status := &run.Status
+	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
+	for i := range outcomes {
+		count(&status.RunCounts, run.Spec.Action, outcomes[i])
+	}
+	status.Objects = fitting(len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
+	status.ObjectsOmitted = int64(len(outcomes) - len(status.Objects))
+}
+
+// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
+func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	status := &run.Status
+	total := int64(len(status.Objects)) + status.ObjectsOmitted
+	victims := make(map[types.UID]bool, len(outcomes))
+	status.Matched -= int64(len(outcomes)) // counted as planned
+	for i := range outcomes {
+		count(&status.RunCounts, run.Spec.Action, outcomes[i])
+		victims[outcomes[i].UID] = true
+	}
+	// Of the others, those are known that the record lists.
+	others := slices.DeleteFunc(status.Objects, func(o v1alpha1.ObjectOutcome) bool {
+		return o.Outcome == v1alpha1.OutcomePlanned && victims[o.UID]
+	})
+	status.Objects = fitting(len(others)+len(outcomes), func(i int) v1alpha1.ObjectOutcome {
+		if i < len(others) {
+			return others[i]
+		}
+		return entryOf(&outcomes[i-len(others)])
+	})
+	status.ObjectsOmitted = total - int64(len(status.Objects))
+}
+
+func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
+	return v1alpha1.ObjectOutcome{
+		APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind,
+		Namespace: outcome.Namespace, Name: outcome.Name, UID: outcome.UID,
+		Outcome: outcome.Result, Reason: outcome.Detail, Message: outcome.Message,
+	}
+}
+
+// fitting are the entries that there is room for. When that is not all, failures come first, and of the others those whose outcome is
+// the rarest: nobody needs to be told 3,000 times what is as it should be, and the one object that was left alone must not be missing.
+func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
+	var list []v1alpha1.ObjectOutcome
+	room := maxRunBytes
+	for i := range n {
+		e := entry(i)
+		if room -= e.Size(); room < 0 {
+			break
+		}
+		list = append(list, e)
+	}
+	if len(list) == n {
+		return list
+	}
+	order, times := make([]int32, n), map[v1alpha1.OutcomeResult]int{}
+	results := make([]v1alpha1.OutcomeResult, n)
+	for i := range order {
+		order[i], results[i] = int32(i), entry(i).Outcome //nolint:gosec // memory ends long before
+		times[results[i]]++
+	}
+	rank := func(i int32) int {
+		if result := results[i]; !result.IsFailure() && result != v1alpha1.OutcomeNotEvaluated {
+			return times[result]
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(rank(a), rank(b)) })
+	list, room = list[:0], maxRunBytes
+	for _, i := range order {
+		e := entry(int(i))
+		if e.Size() <= room {
+			room -= e.Size()
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Outcome) {
+	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
+		counts.Failed++
+		return
+	}
+	counts.Matched++
+	switch {
+	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomeDryRun, outcome.Result == v1alpha1.OutcomePlanned:
+	case outcome.Handled(action):
+		counts.Acted++
+	case outcome.Result.IsFailure():
+		counts.Failed++
+	default:
+		counts.Skipped++
+	}
+}

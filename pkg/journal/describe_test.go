@@ -1,0 +1,98 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// many are n outcomes of one word, named by it.
+func many(n int, result v1alpha1.OutcomeResult) []object.Outcome {
+	outcomes := make([]object.Outcome, n)
+	for i := range outcomes {
+		outcomes[i].Name = fmt.Sprintf("%s-%d", result, i)
+		outcomes[i].UID = types.UID(outcomes[i].Name)
+		outcomes[i].Result, outcomes[i].Detail = result, strings.Repeat("x", 200)
+	}
+	return outcomes
+}
+
+func join(parts ...[]object.Outcome) []object.Outcome {
+	var all []object.Outcome
+	for _, part := range parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// When there is no room for all, what people look for is listed: failures, and what is rare.
+func TestRecordListsWhatIsRareFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcomes []object.Outcome
+		first    string
+	}{
+		"all fit":                      {join(many(3, "Deleted"), many(1, "Failed")), "Deleted-0 Deleted-1 Deleted-2 Failed-0"},
+		"failures before what is rare": {join(many(3000, "Deleted"), many(1, "Replaced"), many(2, "Denied"), many(1, "NotEvaluated")), "Denied-0 Denied-1 NotEvaluated-0 Replaced-0 Deleted-0"},
+		"many are left alone":          {join(many(5000, "Protected"), many(2, "Deleted"), many(1, "Denied")), "Denied-0 Deleted-0 Deleted-1 Protected-0"},
+		"stopped":                      {join(many(4000, "Deleted"), many(1500, "Interrupted")), "Interrupted-0 Interrupted-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			described := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+			Describe(described, int64(len(c.outcomes)), c.outcomes)
+			wantFitting(t, described, len(c.outcomes), c.first)
+
+			// The same of a run that was taken over: it had planned all of them.
+			planned := make([]object.Outcome, 0, len(c.outcomes))
+			var victims []object.Outcome
+			for _, o := range c.outcomes {
+				if o.Result == v1alpha1.OutcomeNotEvaluated {
+					planned = append(planned, o)
+					continue
+				}
+				victims = append(victims, o)
+				o.Result, o.Detail = v1alpha1.OutcomePlanned, ""
+				planned = append(planned, o)
+			}
+			settled := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+			Describe(settled, int64(len(planned)), planned)
+			Settle(settled, victims)
+			if settled.Status.RunCounts != described.Status.RunCounts {
+				t.Errorf("the counts are %+v, want %+v", settled.Status.RunCounts, described.Status.RunCounts)
+			}
+			wantFitting(t, settled, len(c.outcomes), "")
+			for _, o := range settled.Status.Objects {
+				if o.Outcome == v1alpha1.OutcomePlanned {
+					t.Fatalf("%s is still planned", o.Name)
+				}
+			}
+		})
+	}
+}
+
+func wantFitting(t *testing.T, run *v1alpha1.CleanerRun, total int, first string) {
+	t.Helper()
+	var names []string
+	size, seen := 0, map[types.UID]bool{}
+	for _, o := range run.Status.Objects {
+		names = append(names, o.Name)
+		size += o.Size()
+		if seen[o.UID] {
+			t.Errorf("%s is listed twice", o.Name)
+		}
+		seen[o.UID] = true
+	}
+	if !strings.HasPrefix(strings.Join(names, " "), first) {
+		t.Errorf("the list begins with %v, want %s", names[:min(len(names), 8)], first)
+	}
+	if size > maxRunBytes || int64(total) != int64(len(names))+run.Status.ObjectsOmitted {
+		t.Errorf("%d of %d are listed, %d omitted, in %d bytes", len(names), total, run.Status.ObjectsOmitted, size)
+	}
+}
