@@ -129,10 +129,18 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)
 }
 
-// dropIdleCounts clears the counts of a Cleaner that does not count.
+// dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones.
 func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
+		r.countless.Delete(cleaner.Name)
 		return nil
 	}
-	return r.Journal.DropCounts(ctx, cleaner)
+	if uid, ok := r.countless.Load(cleaner.Name); ok && uid == cleaner.UID {
+		return nil
+	}
+	err := r.Journal.DropCounts(ctx, cleaner)
+	if err == nil {
+		r.countless.Store(cleaner.Name, cleaner.UID)
+	}
+	return err
 }

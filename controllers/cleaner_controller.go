@@ -90,6 +90,10 @@ type CleanerReconciler struct {
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
 	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
 	unpruned sync.Map
+	// histories are what is known of the Cleaners' records, by name.
+	histories sync.Map
+	// countless are the UIDs of the Cleaners that have no counts, by name.
+	countless sync.Map
 	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
 	takenUp sync.Map
 	// told are the names of the Cleaners whose notifications have got on.
@@ -206,28 +210,13 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 	r.prune(ctx, cleaner, round)
 }
 
-// prune deletes old records some time after a run has ended: when many Cleaners are due at once, the results come first.
-func (r *CleanerReconciler) prune(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
-	if round.ended != nil {
-		r.unpruned.Store(cleaner.Name, true)
-		if round.sleep == 0 || round.sleep > pruneDelay {
-			round.sleep = pruneDelay
-		}
-		return
-	}
-	if _, ok := r.unpruned.LoadAndDelete(cleaner.Name); !ok {
-		return
-	}
-	if err := r.Journal.Prune(ctx, cleaner); err != nil {
-		klog.FromContext(ctx).Error(err, "Could not delete old CleanerRuns")
-	}
-}
-
 // forget stops what a deleted Cleaner left behind in this process.
 func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
 	r.unpruned.Delete(name)
+	r.histories.Delete(name)
+	r.countless.Delete(name)
 	r.takenUp.Delete(name)
 	r.told.Delete(name)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // defaultNamespace is where k8s-cleaner is installed by default, and where its counts are.
@@ -51,6 +52,7 @@ type options struct {
 	copiesPath          string
 	s3Secret            string
 	maxCopies           bytes
+	maxSelection        bytes
 	notifyCAFile        string
 	notifyHosts         egress.Hosts
 	metricHosts         egress.Hosts
@@ -131,6 +133,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 512Mi; the Pod's limit is this plus 128Mi or more for the operator")
 	fs.StringVar(&o.copiesPath, "copies-path", "", "directory below which copies are written for Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
 	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
+	o.maxSelection = selector.DefaultMaxMemory
+	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, and their events, for example 256Mi; each run may take 1Mi besides, and one that would take more ends and touches nothing")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
@@ -184,6 +188,7 @@ func (o *options) validate() error {
 	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path", o.copiesPath)
 	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
+	check(o.maxSelection > 0, "--max-selection-memory is %s; it must be positive", &o.maxSelection)
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)

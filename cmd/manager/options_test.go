@@ -22,7 +22,7 @@ func standard() *options {
 	return &options{
 		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, maxParallelRuns: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
-		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, logLevel: "info", logFormat: "json",
+		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, maxSelection: 256 << 20, logLevel: "info", logFormat: "json",
 	}
 }
 
@@ -55,6 +55,7 @@ func TestOptions(t *testing.T) {
 		"logs":           {args: []string{"--log-level=debug", "--log-format=text"}, want: func(o *options) { o.logLevel, o.logFormat = "debug", "text" }},
 		"actions":        {args: []string{"--max-actions-per-run=100"}, want: func(o *options) { o.maxActions = 100 }},
 		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
+		"selection":      {args: []string{"--max-selection-memory=1Gi"}, want: func(o *options) { o.maxSelection = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
 		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
 		"metric hosts": {args: []string{"--allowed-metric-hosts= Prometheus.example.com,[::1] ,10.0.0.1"}, want: func(o *options) {

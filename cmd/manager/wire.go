@@ -166,6 +166,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{},
+		Memory:     selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, o.notifyHosts, clk),
 		Protection: guard.Protection{Namespaces: o.protected()},

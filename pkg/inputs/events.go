@@ -35,6 +35,8 @@ type Events struct {
 	// texts are the texts of all events, each once: most are repeated many times.
 	texts       map[string]string
 	size, limit int
+	// Grow, if any, is told how many bytes more the events take, or fewer, and may refuse.
+	Grow func(bytes int) error
 }
 
 type event struct {
@@ -56,6 +58,9 @@ func NewEvents(kind schema.GroupKind) *Events {
 
 // Reset forgets all events, for a list that begins anew.
 func (e *Events) Reset() {
+	if e.Grow != nil {
+		_ = e.Grow(-e.size) // less is always granted
+	}
 	e.byUID, e.byName, e.texts, e.size = map[types.UID][]event{}, map[types.NamespacedName][]event{}, map[string]string{}, 0
 }
 
@@ -70,7 +75,13 @@ func (e *Events) Add(raw []byte) error {
 	if about.Kind != e.kind.Kind || about.APIVersion != "" && about.GroupVersionKind().Group != e.kind.Group {
 		return nil
 	}
+	before := e.size
 	kept := e.event(&from)
+	if e.Grow != nil {
+		if err := e.Grow(e.size - before); err != nil {
+			return fmt.Errorf("the events of %s objects are too many: %w", e.kind.Kind, err)
+		}
+	}
 	if e.size > e.limit {
 		return fmt.Errorf("the events of %s objects take more than %d MiB of memory: let the Cleaner select fewer at a time, by namespace", e.kind.Kind, e.limit>>20)
 	}

@@ -4,6 +4,7 @@
 package inputs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -90,5 +91,31 @@ func TestEventsAreBounded(t *testing.T) {
 func TestWhatIsNoEventIsAnError(t *testing.T) {
 	if err := NewEvents(schema.GroupKind{Kind: "Pod"}).Add([]byte(`{"involvedObject":3}`)); err == nil {
 		t.Error("it was taken for an event")
+	}
+}
+
+// TestEventsAreCounted: who bounds the memory of all runs is told of every byte, and of those that are given back.
+func TestEventsAreCounted(t *testing.T) {
+	total, refused := 0, errors.New("no more")
+	e := NewEvents(schema.GroupKind{Kind: "Pod"})
+	e.Grow = func(bytes int) error {
+		if total += bytes; total > 1000 {
+			return refused
+		}
+		return nil
+	}
+	raw := []byte(`{"involvedObject":{"kind":"Pod","apiVersion":"v1","name":"a","uid":"u"},"reason":"BackOff","message":"again"}`)
+	var err error
+	for n := 0; err == nil; n++ {
+		if n == 100 {
+			t.Fatal("it is never refused")
+		}
+		err = e.Add(raw)
+	}
+	if !errors.Is(err, refused) || !strings.HasPrefix(err.Error(), "the events of Pod objects are too many: ") {
+		t.Errorf("got %v", err)
+	}
+	if e.Reset(); total != 0 {
+		t.Errorf("%d bytes are still counted", total)
 	}
 }

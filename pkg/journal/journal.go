@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -130,35 +129,6 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
 	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
 		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
-}
-
-// Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until Sweep drops
-// the copies.
-func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	var runs v1alpha1.CleanerRunList
-	if err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)}); err != nil {
-		return wrap("listing the CleanerRuns of "+cleaner.Name, err)
-	}
-	slices.SortFunc(runs.Items, func(a, b v1alpha1.CleanerRun) int { // newest first
-		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
-	})
-	good := ptr.Deref(cleaner.Spec.SuccessfulRunsHistoryLimit, 3)
-	bad := ptr.Deref(cleaner.Spec.FailedRunsHistoryLimit, 1)
-	var errs []error
-	for i := range runs.Items {
-		run := &runs.Items[i]
-		if !run.Status.Phase.Final() || holdsCopies(run) || isUntold(run, j.clock.Now()) {
-			continue
-		}
-		left := &bad
-		if run.Status.Phase == v1alpha1.RunCompleted {
-			left = &good
-		}
-		if *left--; *left < 0 {
-			errs = append(errs, client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
-		}
-	}
-	return wrap("deleting old CleanerRuns of "+cleaner.Name, errors.Join(errs...))
 }
 
 // End sets the fields that every ended run has.

@@ -26,14 +26,16 @@ const parallel = 16
 // verdict, and the cause when nothing was touched because that could not be written down. With ErrTaken, what became of the rest is
 // another operator's to find out.
 func (r *Runner) act(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) ([]object.Outcome, error) {
-	outcomes := planned(plan)
+	var unsaved error
 	if plan.counts != nil && plan.incomplete == nil {
-		if err := r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name); err != nil {
-			return notActed(outcomes), err
-		}
+		unsaved = r.Journal.SaveCounts(ctx, cleaner, plan.counts, record.Name)
 	}
 	if record.Spec.Action == v1alpha1.ActionScan {
-		return found(ctx, record, outcomes), nil
+		return found(ctx, record, plan), unsaved
+	}
+	outcomes := planned(plan)
+	if unsaved != nil {
+		return notActed(outcomes), unsaved
 	}
 	intended := r.intend(ctx, record, expressions, outcomes)
 	if stopped := context.Cause(ctx); len(intended.victims) == 0 || stopped != nil {
@@ -153,21 +155,33 @@ func planned(plan *plan) []object.Outcome {
 }
 
 // found are the outcomes of a Scan.
-func found(ctx context.Context, record *v1alpha1.CleanerRun, outcomes []object.Outcome) []object.Outcome {
-	log := klog.FromContext(ctx)
-	for i := range outcomes {
-		if outcomes[i].Result != v1alpha1.OutcomePlanned {
-			continue
+func found(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan) []object.Outcome {
+	if plan.scan != nil {
+		return plan.scan.first(ctx, record)
+	}
+	outcomes := make([]object.Outcome, len(plan.verdicts))
+	for i, verdict := range plan.verdicts {
+		if outcomes[i] = scanned(record, verdict); verdict.Act {
+			logMatch(klog.FromContext(ctx), verdict.Candidate)
 		}
-		outcomes[i].Result = v1alpha1.OutcomeMatched
-		if record.Spec.DryRun {
-			outcomes[i].Result = v1alpha1.OutcomeDryRun
-		}
-		o := outcomes[i]
-		// k8s-cleaner documents this line for dry runs.
-		log.Info("resource is a match for cleaner", "kind", o.Kind.Kind, "object", objectName(o.Object), "message", o.Message)
 	}
 	return outcomes
+}
+
+// scanned is what becomes of an object that a Scan found.
+func scanned(record *v1alpha1.CleanerRun, verdict object.Verdict) object.Outcome {
+	switch {
+	case !verdict.Act:
+		return object.Outcome{Verdict: verdict, Result: verdict.Skip, Detail: verdict.Reason}
+	case record.Spec.DryRun:
+		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeDryRun}
+	}
+	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeMatched}
+}
+
+// logMatch writes the line that k8s-cleaner documents for dry runs.
+func logMatch(log klog.Logger, o object.Candidate) {
+	log.Info("resource is a match for cleaner", "kind", o.Kind.Kind, "object", objectName(o.Object), "message", o.Message)
 }
 
 // notActed says of all that was going to be touched that it was not, because of what the run's message says.

@@ -19,9 +19,9 @@ import (
 )
 
 // count counts the facts of a run that has ended and whose record says so. One whose record could not be written is counted by who
-// brings it to its end: nothing is counted twice. err is why the run could not write down what it was going to touch.
-func (r *Runner) count(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) {
-	found := tally(outcomes, plan.notEvaluated)
+// brings it to its end: nothing is counted twice. rest are objects that are not among the outcomes; err is why the run could not write down what it was going to touch.
+func (r *Runner) count(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, rest metrics.Tally, err error) {
+	found := tally(rest, outcomes, plan.notEvaluated)
 	for _, selection := range plan.selections {
 		if selection.Kind.Kind != "" { // else there is no such kind
 			found.Selected(selection.Kind.GroupVersionKind)
@@ -75,9 +75,8 @@ func (e *expressions) took() map[metrics.Engine]time.Duration {
 	return all
 }
 
-// tally counts objects by kind and by what became of them.
-func tally(lists ...[]object.Outcome) metrics.Tally {
-	found := metrics.Tally{}
+// tally counts objects by kind and by what became of them, beside those that were counted already.
+func tally(found metrics.Tally, lists ...[]object.Outcome) metrics.Tally {
 	for _, outcomes := range lists {
 		for i := range outcomes {
 			found.Add(outcomes[i].Kind.GroupVersionKind, outcomes[i].Result)

@@ -12,7 +12,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -32,10 +31,13 @@ type plan struct {
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
-	// candidates are what the selectors found.
+	// candidates are what the selectors found; marks, on what they handed to the aggregated script.
 	candidates []object.Candidate
+	marks      []selector.Mark
 	// verdicts are on the objects that matched, in the order in which they were found, each object once.
 	verdicts []object.Verdict
+	// scan, in most Scans, has the verdicts. Nil when verdicts does.
+	scan *scan
 	// notEvaluated are the objects that could not be judged.
 	notEvaluated []object.Outcome
 	considered   int64
@@ -56,7 +58,11 @@ type plan struct {
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
 	plan := &plan{who: who, expressions: expressions, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
-	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer}
+	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer, Memory: expressions.memory}
+	if expressions.keepNames {
+		plan.scan = &scan{matches: &found.Verdicts}
+		found.Judge = func(candidate object.Candidate) object.Verdict { return r.judgeFound(plan.scan, candidate) }
+	}
 	var errs []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		s, err := selector.New(i, spec, expressions.judge(i, r.Queries), r.Clock.Now())
@@ -74,7 +80,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
 	}
 	plan.incomplete = errors.Join(errs...)
-	plan.candidates = found.Candidates
+	plan.candidates, plan.marks = found.Candidates, found.Marks
 	expressions.mask = object.Masker(found.Secrets...)
 	return plan
 }
@@ -109,51 +115,24 @@ func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err e
 	case plan.aggregated && plan.incomplete != nil:
 		chosen = nil
 	case plan.aggregated:
-		if chosen, err = expressions.pick(ctx, plan.candidates); err != nil {
+		if chosen, err = expressions.pick(ctx, plan.marks); err != nil {
 			plan.aggregateFault = err
 			return err
 		}
 	}
-	plan.candidates = nil
+	plan.candidates, plan.marks = nil, nil
 	for _, candidate := range chosen {
 		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
 	}
 	return nil
 }
 
-// countOccurrences drops the objects that have not matched in enough consecutive runs. An incomplete view counts nothing.
-func (r *Runner) countOccurrences(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan) error {
-	threshold := int64(ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1))
-	if threshold <= 1 {
-		return nil
-	}
-	stored, lastRun, err := r.Journal.Counts(ctx, cleaner)
-	if err != nil {
-		plan.waiting, plan.verdicts = len(plan.verdicts), nil
-		return err
-	}
-	counts := guard.Counts(stored)
-	if lastRun != record.Name { // else this run was counted before it was cut off
-		keys := make([]string, len(plan.verdicts))
-		for i := range plan.verdicts {
-			keys[i] = journal.CountKey(plan.verdicts[i].Object)
-		}
-		counts = counts.Seen(keys)
-		if plan.incomplete == nil {
-			plan.counts = counts
-		}
-	}
-	before := len(plan.verdicts)
-	plan.verdicts = slices.DeleteFunc(plan.verdicts, func(v object.Verdict) bool {
-		return counts[journal.CountKey(v.Object)] < threshold
-	})
-	plan.waiting = before - len(plan.verdicts)
-	return nil
-}
-
 // protect turns the verdicts on protected objects into skips. It reads the namespaces anew each time: an annotation that was
 // set meanwhile counts. It does so with the operator's own rights: a guard must not depend on whom it guards against.
 func (r *Runner) protect(ctx context.Context, plan *plan) error {
+	if plan.scan != nil {
+		return r.protectScan(ctx, plan.scan)
+	}
 	names := map[string]bool{}
 	for i := range plan.verdicts {
 		if verdict := &plan.verdicts[i]; verdict.Act && verdict.Namespace != "" {

@@ -51,6 +51,8 @@ type Runner struct {
 	Metrics *metrics.Metrics
 	// Lists are those that runs read together. Nil when each run reads its own.
 	Lists *selector.Lists
+	// Memory bounds what all runs together select. Nil when each run has a default for itself.
+	Memory *selector.Budget
 	// Event is the channel of notifications of type Event.
 	Event notify.Channel
 	// Notify sends the notifications of the types that need a Secret.
@@ -150,6 +152,9 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
 	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
+	expressions.memory = r.Memory.Share()
+	defer expressions.memory.Release()
+	expressions.keepNames = keepsNames(record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
 	plan.progress = progress
 	progress.enter(metrics.StageJudge, 0)
@@ -166,7 +171,7 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	progress.enter(metrics.StageRecord, 0)
 	if r.record(ctx, cleaner, record, plan, outcomes, err) {
 		progress.enter(metrics.StageTell, 0)
-		r.tell(ctx, cleaner, record, outcomes)
+		r.tell(ctx, cleaner, record, plan.scan.toTell(record, outcomes))
 	}
 }
 

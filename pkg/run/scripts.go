@@ -30,7 +30,11 @@ type expressions struct {
 	conditions []*cel.Run // nil where a selector has none
 	// metadataOnly says for which selectors the objects' metadata is all that is needed. Nil is none.
 	metadataOnly []bool
-	session      *sandbox.Session
+	// keepNames says that of the objects that match, once they were judged, the names are all that is needed.
+	keepNames bool
+	// memory is what all that is selected may take. Nil is a default.
+	memory  *selector.Share
+	session *sandbox.Session
 	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
@@ -84,16 +88,16 @@ func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
 }
 
 // pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
-// selectors'. What it picks has its bytes again.
-func (e *expressions) pick(ctx context.Context, candidates []object.Candidate) ([]object.Candidate, error) {
+// selectors'.
+func (e *expressions) pick(ctx context.Context, marks []selector.Mark) ([]object.Candidate, error) {
 	selected, err := e.aggregate.Finish(ctx)
 	if err != nil {
 		return nil, object.MaskError(e.mask, "aggregatedSelection", err)
 	}
 	picked := make([]object.Candidate, 0, len(selected))
 	for _, match := range selected {
-		candidate := candidates[match.Index]
-		candidate.Object = match.Object
+		mark := marks[match.Index]
+		candidate := object.Candidate{Object: match.Object, Selector: mark.Selector, Message: mark.Message}
 		if match.Message != "" {
 			candidate.Message = e.mask(match.Message)
 		}

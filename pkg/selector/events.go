@@ -25,12 +25,14 @@ func eventPaths(kind object.Kind, scope Scope) []string {
 }
 
 // readEvents reads the events of all objects of a kind in one collection, before the objects: one of them may be newer than its
-// events. It returns nil when nobody wants them.
-func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind) (*inputs.Events, error) {
+// events. It returns nil when nobody wants them. Their memory is the share's.
+func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind, share *Share) (*inputs.Events, error) {
 	if !s.spec.WantsEvents() {
 		return nil, nil
 	}
-	return s.reader.events(ctx, path, kind, fields.Set{"involvedObject.kind": kind.Kind})
+	events := inputs.NewEvents(kind.GroupKind())
+	events.Grow = func(bytes int) error { return share.add(int64(bytes)) }
+	return events, s.reader.events(ctx, path, events, fields.Set{"involvedObject.kind": kind.Kind})
 }
 
 // Data reads the inputs of one object anew, as scripts and conditions take them. It is nil when nobody wants any.
@@ -56,22 +58,21 @@ func (s *Selector) cheapData(ctx context.Context, o object.Object) (object.JSON,
 		return nil, errors.New("includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml")
 	}
 	path := eventPaths(o.Kind, Scope{Namespaces: []string{o.Namespace}})[0]
-	events, err := s.reader.events(ctx, path, o.Kind, fields.Set{"involvedObject.kind": o.Kind.Kind, "involvedObject.name": o.Name})
-	if err != nil {
+	events := inputs.NewEvents(o.Kind.GroupKind())
+	if err := s.reader.events(ctx, path, events, fields.Set{"involvedObject.kind": o.Kind.Kind, "involvedObject.name": o.Name}); err != nil {
 		return nil, err
 	}
 	return joinEvents(metrics, events, o)
 }
 
-// events reads the events that are about the objects of a kind.
-func (r *Reader) events(ctx context.Context, path string, kind object.Kind, about fields.Set) (*inputs.Events, error) {
-	events := inputs.NewEvents(kind.GroupKind())
+// events reads the events that are about some objects.
+func (r *Reader) events(ctx context.Context, path string, events *inputs.Events, about fields.Set) error {
 	restart := func() error { events.Reset(); return nil }
 	query := query{kind: eventKind(), path: path, fields: about.AsSelector().String()}
 	if err := r.list(ctx, query, restart, events.Add); err != nil {
-		return nil, fmt.Errorf("includeEvents: %w", err)
+		return fmt.Errorf("includeEvents: %w", err)
 	}
-	return events, nil
+	return nil
 }
 
 // data is the inputs of an object of the list.

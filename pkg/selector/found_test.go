@@ -23,7 +23,7 @@ func candidate(i, size int) object.Candidate {
 // TestTooMuchIsFound: an error, rather than an end of the whole operator by the kernel. What a list that began anew had found
 // does not count.
 func TestTooMuchIsFound(t *testing.T) {
-	f := Found{most: 3 << 20}
+	f := Found{Memory: NewBudget(2 << 20).Share()}
 	add := func(from, n int) (err error) {
 		for i := range n {
 			if err = f.add(t.Context(), candidate(from+i, 1<<20)); err != nil {
@@ -39,18 +39,61 @@ func TestTooMuchIsFound(t *testing.T) {
 	if err := add(0, 2); err != nil {
 		t.Fatalf("after the list began anew: %v", err)
 	}
-	const want = "the first 2 objects that match take more than 3 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions"
+	const want = "the first 3 objects that match are too many: they take more than 2 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or raise --max-selection-memory"
 	if err := add(2, 1); err == nil || err.Error() != want {
 		t.Fatalf("got %v", err)
 	}
 }
 
-// BenchmarkFound shows what each object that matches takes of the memory until the run is over, besides its own bytes.
+// TestFoundKeepsIdentitiesOnly: what a Scan matches is told by name, and stays small: it may be most of a cluster.
+func TestFoundKeepsIdentitiesOnly(t *testing.T) {
+	const matches = 20_000
+	f := Found{Judge: judged}
+	before := heap()
+	for i := range matches {
+		if err := f.add(t.Context(), candidate(i, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := (heap() - before) / matches; got > 150 {
+		t.Errorf("%d bytes are kept of each match, want at most 150", got)
+	}
+	if want := int64(f.Verdicts.Bytes() + matches*seenSize); f.Memory.bytes != want {
+		t.Errorf("%d bytes are counted, and %d are there", f.Memory.bytes, want)
+	}
+	if err := f.add(t.Context(), candidate(7, 100)); err != nil || f.len() != matches {
+		t.Errorf("what was found twice is kept twice: %d of %d, %v", f.len(), matches, err)
+	}
+	f.truncate(10)
+	for i := range 20 {
+		if err := f.add(t.Context(), candidate(i, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, verdict := range f.Verdicts.All() {
+		if want := candidate(i, 0).Name; verdict.Name != want {
+			t.Errorf("after the list began anew the %d-th is %s, want %s", i, verdict.Name, want)
+		}
+	}
+	if f.len() != 20 {
+		t.Errorf("after the list began anew there are %d, want 20", f.len())
+	}
+}
+
+func judged(c object.Candidate) object.Verdict { return object.Verdict{Candidate: c, Act: true} }
+
+// BenchmarkFound shows what each object that matches takes of the memory until the run is over, besides its own bytes, which a Scan
+// does not keep.
 func BenchmarkFound(b *testing.B) {
+	b.Run("delete", func(b *testing.B) { benchmarkFound(b, nil) })
+	b.Run("scan", func(b *testing.B) { benchmarkFound(b, judged) })
+}
+
+func benchmarkFound(b *testing.B, judge func(object.Candidate) object.Verdict) {
 	const matches, size = 100_000, 1000
 	for b.Loop() {
 		before := heap()
-		var f Found
+		f := Found{Judge: judge}
 		raw := 0
 		for i := range matches {
 			c := candidate(i, size)
@@ -59,8 +102,11 @@ func BenchmarkFound(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+		if judge != nil {
+			raw = 0
+		}
 		b.ReportMetric((float64(heap()-before)-float64(raw))/matches, "B/match")
-		runtime.KeepAlive(f)
+		runtime.KeepAlive(&f)
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	about := eventPaths(result.Kind, result.Scope)
 	for i, path := range result.Scope.paths(result.Kind) {
 		var events *inputs.Events
-		if events, result.Err = s.readEvents(ctx, about[i], result.Kind); result.Err != nil {
+		if events, result.Err = s.readEvents(ctx, about[i], result.Kind, found.share()); result.Err != nil {
 			return result
 		}
 		c := newCollector(ctx, s, result.Kind, found)
@@ -64,6 +64,9 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
 			err = fault // after a fault of the list, one of the script does not matter
+		}
+		if events != nil {
+			events.Reset()
 		}
 		result.Considered += c.considered
 		result.NotEvaluated = append(result.NotEvaluated, c.outcomes()...)
@@ -113,7 +116,7 @@ type notEvaluated struct {
 }
 
 func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Found) *collector {
-	c := &collector{selector: s, kind: kind, found: found, before: len(found.Candidates)}
+	c := &collector{selector: s, kind: kind, found: found, before: found.len()}
 	c.open(ctx)
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -154,18 +155,30 @@ func (s *site) eachVictim(ctx context.Context, do func(context.Context, object.O
 
 // carryOutRun is a run of the Cleaner, from the list to the end of its record: with intent, copies and outcomes.
 func carryOutRun(ctx context.Context, s *site) error {
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+	record, err := s.runCleaner(ctx, cleanerName)
+	if err != nil {
 		return err
 	}
+	if record.Status.Acted != victims || record.Status.Phase != v1alpha1.RunCompleted || record.Status.Copies == nil {
+		return fmt.Errorf("the run acted on %d objects, want %d: %s", record.Status.Acted, victims, record.Status.Message)
+	}
+	return nil
+}
+
+// runCleaner carries out a run of a Cleaner in this process.
+func (s *site) runCleaner(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return err
+		return nil, err
 	}
 	config := rest.CopyConfig(s.config)
 	config.QPS = -1
 	live, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	clk := clock.RealClock{}
 	runner := &run.Runner{
@@ -173,9 +186,6 @@ func carryOutRun(ctx context.Context, s *site) error {
 		Journal: journal.New(live, operatorNamespace, clk), Metrics: metrics.New(prometheus.NewRegistry()),
 		Scripts: s.pool, Clock: clk,
 	}
-	record := runner.Run(ctx, run.Request{Cleaner: cleanerName, Nominal: time.Now(), Trigger: v1alpha1.TriggerManual})
-	if record.Status.Acted != victims || record.Status.Phase != v1alpha1.RunCompleted || record.Status.Copies == nil {
-		return fmt.Errorf("the run acted on %d objects, want %d: %s", record.Status.Acted, victims, record.Status.Message)
-	}
-	return nil
+	ctx = logr.NewContext(ctx, logr.Discard()) // a line for each object that matches
+	return runner.Run(ctx, run.Request{Cleaner: name, Nominal: time.Now(), Trigger: v1alpha1.TriggerManual}), nil
 }

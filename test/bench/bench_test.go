@@ -118,19 +118,21 @@ func TestVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		target           target
 		ratio, megabytes float64
-		growth           float64
+		growth, server   float64
 		want             string
 	}{
-		"none":   {target{}, 9, 999, 9, ""},
-		"met":    {target{ratio: 1, memoryMB: 64}, 1, 64, 9, "met"},
-		"slow":   {target{ratio: 1, memoryMB: 64}, 1.01, 64, 9, "missed: time"},
-		"large":  {target{ratio: 1, memoryMB: 64}, 0.5, 65, 9, "missed: memory"},
-		"both":   {target{ratio: 1, memoryMB: 64}, 2, 65, 9, "missed: time, memory"},
-		"flat":   {target{growth: 1.1}, 9, 999, 1.1, "met"},
-		"grown":  {target{growth: 1.1}, 9, 999, 1.11, "missed: memory"},
-		"no max": {target{ratio: 1}, 1, 999, 9, "met"},
+		"none":   {target{}, 9, 999, 9, 1, ""},
+		"met":    {target{ratio: 1, memoryMB: 64}, 1, 64, 9, 1, "met"},
+		"slow":   {target{ratio: 1, memoryMB: 64}, 1.01, 64, 9, 1, "missed: time"},
+		"large":  {target{ratio: 1, memoryMB: 64}, 0.5, 65, 9, 1, "missed: memory"},
+		"both":   {target{ratio: 1, memoryMB: 64}, 2, 65, 9, 1, "missed: time, memory"},
+		"flat":   {target{growth: 1.1}, 9, 999, 1.1, 1, "met"},
+		"grown":  {target{growth: 1.1}, 9, 999, 1.11, 1, "missed: memory"},
+		"busy":   {target{ratio: 1, server: 0.8}, 1, 999, 9, 0.81, "missed: server"},
+		"idle":   {target{ratio: 1, server: 0.8}, 1, 999, 9, 0.8, "met"},
+		"no max": {target{ratio: 1}, 1, 999, 9, 1, "met"},
 	} {
-		if got := c.target.verdict(c.ratio, c.megabytes, c.growth); got != c.want {
+		if got := c.target.verdict(c.ratio, c.megabytes, c.growth, c.server); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -142,8 +144,8 @@ func TestRow(t *testing.T) {
 		samples[i].Wall, samples[i].CPU = time.Duration(ms)*time.Millisecond, time.Second
 		samples[i].Server, samples[i].Memory = effort{2 * time.Second, 39}, memory{Resident: 50 << 20, SharedOnce: 40 << 20, Anonymous: 10 << 20}
 	}
-	got := row(variant{name: "x", target: target{ratio: 1, memoryMB: 64}}, samples, []sample{{measured: measured{Wall: 400 * time.Millisecond}, Memory: memory{Resident: 50 << 20}}})
-	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
+	got := row(variant{name: "x", target: target{ratio: 1, memoryMB: 64}}, samples, []sample{{measured: measured{Wall: 400 * time.Millisecond}, Server: effort{CPU: 4 * time.Second}, Memory: memory{Resident: 50 << 20}}})
+	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "0.50", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -219,5 +221,19 @@ etcd_request_errors_total{group="",operation="list",resource="pods"} 7
 `)
 	if err != nil || got != 40 {
 		t.Errorf("got %d, %v; want 40", got, err)
+	}
+}
+
+func TestCountRequests(t *testing.T) {
+	before := requests{"LIST cleanerruns": 5}
+	got, err := countRequests(`# TYPE apiserver_request_total counter
+apiserver_request_total{code="200",component="apiserver",dry_run="",group="apps.projectsveltos.io",resource="cleanerruns",scope="cluster",subresource="",verb="LIST",version="v1alpha1"} 12
+apiserver_request_total{code="500",component="apiserver",dry_run="",group="apps.projectsveltos.io",resource="cleanerruns",scope="cluster",subresource="",verb="LIST",version="v1alpha1"} 3
+apiserver_request_total{code="200",component="apiserver",dry_run="",group="apps.projectsveltos.io",resource="cleaners",scope="resource",subresource="status",verb="PATCH",version="v1alpha1"} 20
+apiserver_request_total{code="0",component="apiserver",dry_run="",group="",resource="pods",scope="cluster",subresource="",verb="WATCH",version="v1"} 99
+apiserver_request_total{code="200",component="apiserver",dry_run="",group="coordination.k8s.io",resource="leases",scope="resource",subresource="",verb="PUT",version="v1"} 99
+`)
+	if want := "1.00 LIST cleanerruns, 2.00 PATCH cleaners/status"; err != nil || got.since(before, 10) != want {
+		t.Errorf("got %s, %v; want %s", got.since(before, 10), err, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -139,11 +140,11 @@ func render(template string, values []string) ([]byte, error) {
 	return rendered, nil
 }
 
-// create makes the load in an empty cluster.
+// create makes the load in a cluster, or what is missing of it.
 func (l load) create(ctx context.Context, client rest.Interface) error {
 	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error {
 		body := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, namespaceOf(i))
-		return client.Post().AbsPath("/api/v1/namespaces").Body(body).Do(ctx).Error()
+		return ignoreExists(client.Post().AbsPath("/api/v1/namespaces").Body(body).Do(ctx).Error())
 	})
 	if err != nil {
 		return fmt.Errorf("creating namespaces: %w", err)
@@ -162,7 +163,14 @@ func (l load) createConfigMap(ctx context.Context, client rest.Interface, i int)
 	if err != nil {
 		return err
 	}
-	return client.Post().AbsPath("/api/v1/namespaces", namespace, "configmaps").Param("fieldManager", "helm").Body(created).Do(ctx).Error()
+	return ignoreExists(client.Post().AbsPath("/api/v1/namespaces", namespace, "configmaps").Param("fieldManager", "helm").Body(created).Do(ctx).Error())
+}
+
+func ignoreExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // createPod writes with the field managers of a real cluster, so that managedFields are the server's own.

@@ -61,7 +61,7 @@ func measureNamed(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	all := variants()
+	all := slices.Concat(variants(), reals())
 	i := slices.IndexFunc(all, func(v variant) bool { return v.name == *name })
 	if i < 0 {
 		return fmt.Errorf("there is no variant %q", *name)
@@ -74,8 +74,11 @@ func benchFromEnvironment(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.only != nil && s.only.String() == manyName {
+	switch {
+	case s.only != nil && s.only.String() == manyName:
 		return many(ctx, s.cleaners, s.cleaners/manyShare, os.Stdout)
+	case s.only != nil && s.only.String() == realName:
+		return measureReal(ctx, s, os.Stdout)
 	}
 	return bench(ctx, s, os.Stdout)
 }

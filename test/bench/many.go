@@ -72,11 +72,15 @@ func manyOn(ctx context.Context, env *testenv.Env, total, due int, out io.Writer
 		return err
 	}
 	fmt.Fprintf(out, "Created %d Cleaners in %.0f s; load average %s.\n\n", total, time.Since(start).Seconds(), loadAverage())
-	api, err := newServer(env.Dir, nil)
+	client, err := rawClient(env.Config)
 	if err != nil {
 		return err
 	}
-	table := &manyTable{out: out, server: api.pid, rows: [][]string{{"what", "measured", "target", "CPU s: manager", "its children", "API server"}}}
+	api, err := newServer(env.Dir, client)
+	if err != nil {
+		return err
+	}
+	table := &manyTable{out: out, server: api, rows: [][]string{{"what", "measured", "target", "CPU s: manager", "its children", "API server"}}}
 	if err := table.measure(ctx, c, func() (*managed, error) { return startManager(ctx, binary, env) }, total); err != nil {
 		return err
 	}

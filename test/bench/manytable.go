@@ -17,7 +17,7 @@ const settle = 30 * time.Second
 // manyTable is what was measured with many Cleaners.
 type manyTable struct {
 	out    io.Writer
-	server int // the API server's process
+	server server
 	rows   [][]string
 	before [3]time.Duration
 }
@@ -50,7 +50,7 @@ func (t *manyTable) cpu(m *managed) (all [3]time.Duration, err error) {
 	var errs [3]error
 	all[0], errs[0] = cpuOf(m.cmd.Process.Pid)
 	all[1], errs[1] = cpuOfChildren(m.cmd.Process.Pid)
-	all[2], errs[2] = cpuOf(t.server)
+	all[2], errs[2] = cpuOf(t.server.pid)
 	return all, errors.Join(errs[:]...)
 }
 
@@ -97,7 +97,8 @@ func (t *manyTable) idleAndDue(ctx context.Context, c *crowd, m *managed, total 
 		return err
 	}
 	for _, which := range []string{"not known to be quick", "known to be quick"} {
-		if err := t.begin(m); err != nil {
+		before, errRequests := t.server.requests(ctx)
+		if err := errors.Join(errRequests, t.begin(m)); err != nil {
 			return err
 		}
 		found, err := c.dueTogether(ctx)
@@ -106,9 +107,11 @@ func (t *manyTable) idleAndDue(ctx context.Context, c *crowd, m *managed, total 
 		}
 		err = t.add(m, fmt.Sprintf("%d due together, %s", c.due, which), "begun <= 60 s", "half begun after %.0f s, all after %.0f s; all over after %.0f s",
 			found.half.Seconds(), found.begun.Seconds(), found.over.Seconds())
-		if err != nil {
+		after, errRequests := t.server.requests(ctx)
+		if err := errors.Join(err, errRequests); err != nil {
 			return err
 		}
+		fmt.Fprintf(t.out, "Requests for each of them, with those that made it due and looked at it: %s\n", after.since(before, c.due))
 	}
 	last, err := memoryOf(m.cmd.Process.Pid)
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -40,11 +43,37 @@ type Aggregate struct {
 	finished bool
 }
 
-// member is an object that the child has.
+// member is an object that the child has: an object.Object without Raw, and with a kind that it shares with others.
 type member struct {
-	object object.Object // without Raw
-	size   int64
-	sum    [sha256.Size]byte
+	kind                             *object.Kind
+	namespace, name, resourceVersion string
+	uid                              types.UID
+	created                          time.Time
+	deleting                         bool
+	size                             int64
+	sum                              [sha256.Size]byte
+}
+
+// object is the member with its bytes.
+func (m *member) object(raw []byte) object.Object {
+	return object.Object{
+		Kind: *m.kind, Namespace: m.namespace, Name: m.name, UID: m.uid, ResourceVersion: m.resourceVersion,
+		Created: m.created, Deleting: m.deleting, Raw: raw,
+	}
+}
+
+// remember makes an object a member.
+func (a *Aggregate) remember(o object.Object, raw []byte) {
+	one := member{
+		namespace: o.Namespace, name: o.Name, resourceVersion: o.ResourceVersion, uid: o.UID, created: o.Created, deleting: o.Deleting,
+		size: int64(len(raw)), sum: sha256.Sum256(raw),
+	}
+	if n := len(a.members); n > 0 && *a.members[n-1].kind == o.Kind {
+		one.kind = a.members[n-1].kind
+	} else {
+		one.kind = new(o.Kind)
+	}
+	a.members, a.size = append(a.members, one), a.size+one.size
 }
 
 // Selected is an object that an aggregated script chose.
@@ -84,10 +113,7 @@ func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 	} else {
 		a.filling.addWithoutManagedFields(o)
 	}
-	raw := a.filling.object(a.filling.len() - 1).Raw
-	o.Raw = nil
-	one := member{o, int64(len(raw)), sha256.Sum256(raw)}
-	a.members, a.size = append(a.members, one), a.size+one.size
+	a.remember(o, a.filling.object(a.filling.len()-1).Raw)
 	return nil
 }
 
@@ -96,8 +122,8 @@ func (a *Aggregate) Truncate(n int) {
 	if n < 0 || n >= len(a.members) {
 		return
 	}
-	for _, gone := range a.members[n:] {
-		a.size -= gone.size
+	for i := range a.members[n:] {
+		a.size -= a.members[n+i].size
 	}
 	clear(a.members[n:])
 	a.members = a.members[:n]

@@ -41,12 +41,11 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 			return false, &protocolError{"an object that it was not given"}
 		}
 		seen[answer.index] = true
-		member := a.members[answer.index]
+		member := &a.members[answer.index]
 		if sha256.Sum256(answer.raw) != member.sum {
 			return false, &protocolError{"other bytes of an object than it was given"}
 		}
-		member.object.Raw = bytes.Clone(answer.raw)
-		selected = append(selected, Selected{int(answer.index), member.object, answer.text})
+		selected = append(selected, Selected{int(answer.index), member.object(bytes.Clone(answer.raw)), answer.text})
 		return false, nil
 	})
 	var died *death

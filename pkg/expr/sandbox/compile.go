@@ -35,6 +35,8 @@ const (
 type compiled struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]finding
+	// reads says of evaluate scripts whether they look at metadata only.
+	reads map[[sha256.Size]byte]bool
 }
 
 // finding is what the compiler said, and until when that holds. The zero time is for good.
@@ -61,6 +63,22 @@ func (c *compiled) put(script Script, problem error) {
 		c.known = map[[sha256.Size]byte]finding{}
 	}
 	c.known[script.sum()] = found
+}
+
+func (c *compiled) readsMetadataOnly(source string) (only, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	only, ok = c.reads[sha256.Sum256([]byte(source))]
+	return only, ok
+}
+
+func (c *compiled) putReads(source string, only bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reads == nil || len(c.reads) == maxCompiled {
+		c.reads = map[[sha256.Size]byte]bool{}
+	}
+	c.reads[sha256.Sum256([]byte(source))] = only
 }
 
 func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function + "\x00" + s.Source)) }

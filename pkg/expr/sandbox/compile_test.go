@@ -117,3 +117,23 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	}
 }
+
+// TestReadsMetadataOnlyIsAskedOnce: each Scan asks, and must not wait for the compiler each time.
+func TestReadsMetadataOnlyIsAskedOnce(t *testing.T) {
+	p := newPool(t, Config{})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for source, want := range map[string]bool{
+		`function evaluate() return {matching = obj.metadata.name == "a"} end`: true,
+		`function evaluate() return {matching = obj.spec ~= nil} end`:          false,
+	} {
+		if _, err := p.ReadsMetadataOnly(ended, source); !errors.Is(err, context.Canceled) {
+			t.Errorf("what could not be asked was answered: %v", err)
+		}
+		for _, ctx := range []context.Context{t.Context(), ended} {
+			if only, err := p.ReadsMetadataOnly(ctx, source); err != nil || only != want {
+				t.Errorf("%s: got %v, %v; want %v", source, only, err, want)
+			}
+		}
+	}
+}

@@ -38,7 +38,7 @@ type Config struct {
 type Pool struct {
 	command  []string
 	starter  starter
-	room     room
+	room     *room
 	compiler *Session
 	compiled compiled
 

@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiwait "k8s.io/apimachinery/pkg/util/wait"
 )
 
 // TestMemoryIsReserved lets sessions wait for each other's memory.
@@ -106,6 +108,97 @@ func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
 	}
 	for _, reserved := range held {
 		reserved.release()
+	}
+}
+
+// isFree reports whether nobody has any memory, or waits for it.
+func (r *room) isFree() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kept.free == r.kept.size && r.small.free == r.small.size && r.large.free == r.large.size && len(r.waiting) == 0
+}
+
+// TestWhoWaitsTakesWhatComesFirst lets a quick session wait for memory, of which that comes free first which is not kept for such.
+func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
+	for name, which := range map[string]func(*room) *share{
+		"kept":  func(r *room) *share { return &r.kept },
+		"small": func(r *room) *share { return &r.small },
+		"large": func(r *room) *share { return &r.large },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(DefaultMaxMemory - compilerMemory)
+			var held []reservation
+			for {
+				one, ok := r.try(smallMemory, Pace{Quick: true})
+				if !ok {
+					break
+				}
+				held = append(held, one)
+			}
+			got := make(chan reservation)
+			go func() {
+				one, err := r.reserve(t.Context(), smallMemory, Pace{Quick: true})
+				if err != nil {
+					t.Error(err)
+				}
+				got <- one
+			}()
+			awaitWaiting(t, r, 1)
+			i := slices.IndexFunc(held, func(one reservation) bool { return one.from == which(r) })
+			held[i].release()
+			held[i] = <-got
+			for _, one := range held {
+				one.release()
+			}
+			if !r.isFree() {
+				t.Errorf("not all memory is free again: %+v", r)
+			}
+		})
+	}
+}
+
+// awaitWaiting waits until so many wait for memory.
+func awaitWaiting(t *testing.T, r *room, n int) {
+	t.Helper()
+	err := apiwait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.waiting) == n, nil
+	})
+	if err != nil {
+		t.Fatalf("%d do not wait for memory: %v", n, err)
+	}
+}
+
+// TestLargeOnesHaveTheirTurn lets one with a large child wait for memory that small ones want too: those that come later do not
+// pass it, unless it gives up.
+func TestLargeOnesHaveTheirTurn(t *testing.T) {
+	r := newRoom(DefaultMaxMemory - compilerMemory)
+	one, ok := r.try(smallMemory, Pace{Slow: true})
+	if !ok {
+		t.Fatal("there is no memory")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := r.reserve(ctx, r.large.size, Pace{})
+		ended <- err
+	}()
+	awaitWaiting(t, r, 1)
+	if _, ok := r.try(smallMemory, Pace{Slow: true}); ok {
+		t.Error("a small one that came later passed it")
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it gave up with %v", err)
+	}
+	second, ok := r.try(smallMemory, Pace{Slow: true})
+	if !ok {
+		t.Error("nobody waits any more, and there is no memory for a small one")
+	}
+	one.release()
+	if second.release(); !r.isFree() {
+		t.Errorf("not all memory is free again: %+v", r)
 	}
 }
 

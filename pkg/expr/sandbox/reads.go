@@ -10,8 +10,11 @@ import (
 )
 
 // ReadsMetadataOnly finds out whether an evaluate script surely looks at nothing of an object but its metadata, kind and
-// apiVersion. This is asked of the child that compiles, because only children read scripts.
+// apiVersion. This is asked, once of each script, of the child that compiles, because only children read scripts.
 func (p *Pool) ReadsMetadataOnly(ctx context.Context, source string) (only bool, err error) {
+	if only, ok := p.compiled.readsMetadataOnly(source); ok {
+		return only, nil
+	}
 	err = p.compiler.use(ctx, func(ctx context.Context, w *worker) error {
 		if err := w.ready(ctx); err != nil {
 			return err
@@ -26,7 +29,11 @@ func (p *Pool) ReadsMetadataOnly(ctx context.Context, source string) (only bool,
 			return false, &protocolError{"a wrong answer"}
 		})
 	})
-	return only && err == nil, err
+	if err != nil {
+		return false, err
+	}
+	p.compiled.putReads(source, only)
+	return only, nil
 }
 
 // reads is the child's part.

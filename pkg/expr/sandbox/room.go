@@ -6,8 +6,8 @@ package sandbox
 import (
 	"context"
 	"fmt"
-
-	"golang.org/x/sync/semaphore"
+	"slices"
+	"sync"
 )
 
 // Pace is what is known of how long a session takes. The zero value is that nothing is known.
@@ -18,65 +18,127 @@ type Pace struct{ Quick, Slow bool }
 // Nor must those that are known to be slow, which have no part in it. And of this part, where it is enough for two children, one
 // is kept for sessions that are known to be quick.
 type room struct {
-	kept, small, large             *semaphore.Weighted
-	keptSize, smallSize, largeSize int64 // bytes
+	kept, small, large share
+
+	mu sync.Mutex
+	// waiting are those who wait, the longest first.
+	waiting []*waiter
 }
 
-func newRoom(size int64) room {
+// share is a part of the room, in bytes.
+type share struct{ size, free int64 }
+
+// waiter wants memory in one of some shares, whichever has it first.
+type waiter struct {
+	shares []*share
+	size   int64
+	got    chan reservation
+}
+
+func newRoom(size int64) *room {
 	small := min(size, max(smallMemory, min(2*smallMemory, size-defaultMemory)))
 	kept := max(0, small-smallMemory)
 	small, large := small-kept, size-small
-	return room{semaphore.NewWeighted(kept), semaphore.NewWeighted(small), semaphore.NewWeighted(large), kept, small, large}
+	return &room{kept: share{kept, kept}, small: share{small, small}, large: share{large, large}}
 }
 
 // reservation is memory that was reserved, and where.
 type reservation struct {
-	from *semaphore.Weighted
+	room *room
+	from *share
 	size int64 // bytes
 }
 
 func (r reservation) release() {
-	if r.from != nil {
-		r.from.Release(r.size)
+	if r.from == nil {
+		return
 	}
+	r.room.mu.Lock()
+	defer r.room.mu.Unlock()
+	r.from.free += r.size
+	r.room.serve()
 }
 
-// places are where a small child of a session can have its memory, best first.
-func (r room) places(size int64, pace Pace) []*semaphore.Weighted {
+// shares are where a small child of a session can have its memory, best first.
+func (r *room) shares(size int64, pace Pace) []*share {
 	switch {
-	case pace.Slow && size <= r.largeSize:
-		return []*semaphore.Weighted{r.large}
-	case pace.Quick && size <= r.keptSize:
-		return []*semaphore.Weighted{r.kept, r.small, r.large}
+	case pace.Slow && size <= r.large.size:
+		return []*share{&r.large}
+	case pace.Quick && size <= r.kept.size:
+		return []*share{&r.kept, &r.small, &r.large}
 	}
-	return []*semaphore.Weighted{r.small, r.large}
+	return []*share{&r.small, &r.large}
 }
 
 // try reserves memory for a small child if that needs no waiting.
-func (r room) try(size int64, pace Pace) (reservation, bool) {
-	for _, from := range r.places(size, pace) {
-		if size <= smallMemory && from.TryAcquire(size) {
-			return reservation{from, size}, true
+func (r *room) try(size int64, pace Pace) (reservation, bool) {
+	if size > smallMemory {
+		return reservation{}, false
+	}
+	return r.take(size, r.shares(size, pace)...)
+}
+
+// take reserves memory in the first of the shares that has it, unless somebody waits for that share.
+func (r *room) take(size int64, shares ...*share) (reservation, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, from := range shares {
+		wanted := slices.ContainsFunc(r.waiting, func(w *waiter) bool { return slices.Contains(w.shares, from) })
+		if !wanted && from.free >= size {
+			from.free -= size
+			return reservation{r, from, size}, true
 		}
 	}
 	return reservation{}, false
 }
 
+// serve gives those who wait what there is. Who waits for a share comes before all who came later, so that a large child's turn comes.
+func (r *room) serve() {
+	var promised []*share
+	r.waiting = slices.DeleteFunc(r.waiting, func(w *waiter) bool {
+		for _, from := range w.shares {
+			if from.free >= w.size && !slices.Contains(promised, from) {
+				from.free -= w.size
+				w.got <- reservation{r, from, w.size}
+				return true
+			}
+		}
+		promised = append(promised, w.shares...)
+		return false
+	})
+}
+
 // reserve waits for memory.
-func (r room) reserve(ctx context.Context, size int64, pace Pace) (reservation, error) {
-	if reserved, ok := r.try(size, pace); ok {
-		return reserved, nil
-	}
-	from, most := r.large, r.largeSize
+func (r *room) reserve(ctx context.Context, size int64, pace Pace) (reservation, error) {
+	shares, most := []*share{&r.large}, r.large.size
 	if size <= smallMemory {
-		from, most = r.places(size, pace)[0], max(r.smallSize, r.largeSize)
+		shares, most = r.shares(size, pace), max(r.small.size, r.large.size)
 	}
-	if most = max(most, min(r.smallSize, smallMemory)); size > most {
+	if most = max(most, min(r.small.size, smallMemory)); size > most {
 		return reservation{}, fmt.Errorf("a script may use %s, but of all memory for scripts only %s can be had: raise --max-script-memory",
 			inMiB(size), inMiB(most))
 	}
-	if from.Acquire(ctx, size) != nil {
-		return reservation{}, context.Cause(ctx)
+	if reserved, ok := r.take(size, shares...); ok {
+		return reserved, nil
 	}
-	return reservation{from, size}, nil
+	w := &waiter{shares, size, make(chan reservation, 1)}
+	r.mu.Lock()
+	r.waiting = append(r.waiting, w)
+	r.serve()
+	r.mu.Unlock()
+	select {
+	case reserved := <-w.got:
+		return reserved, nil
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	r.waiting = slices.DeleteFunc(r.waiting, func(other *waiter) bool { return other == w })
+	r.serve() // who comes after it may fit
+	r.mu.Unlock()
+	select {
+	case reserved := <-w.got: // it came at the last moment
+		reserved.release()
+	default:
+	}
+	return reservation{}, context.Cause(ctx)
 }

@@ -69,7 +69,7 @@ func (w *worker) ready(ctx context.Context) error {
 	}
 	w.process, w.programs = process, map[string]uint32{}
 	request := settings{
-		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.largeSize), now: s.options.Now, seed: s.options.Seed,
+		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.large.size), now: s.options.Now, seed: s.options.Seed,
 		objectTimeout: s.options.ObjectTimeout, aggregateTimeout: s.options.AggregateTimeout, print: s.options.Print != nil,
 	}.append([]byte{askReady})
 	_, err = w.one(ctx, startLimit, [][]byte{request}, answerReady)
@@ -140,8 +140,9 @@ func (w *worker) program(ctx context.Context, source string) (uint32, error) {
 
 // grow makes the child's memory larger, if that can be had without waiting.
 func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
-	more := reservation{w.session.pool.room.large, to - w.reserved}
-	if !more.from.TryAcquire(more.size) {
+	room := w.session.pool.room
+	more, ok := room.take(to-w.reserved, &room.large)
+	if !ok {
 		return false, nil
 	}
 	w.reservations = append(w.reservations, more)

@@ -1,0 +1,74 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"fmt"
+	"sync"
+)
+
+const (
+	// DefaultMaxMemory is how much memory what runs select may take, in bytes. Beyond it the operator would be ended, and with it all
+	// runs.
+	DefaultMaxMemory = 256 << 20
+	// ownMemory is how much each run may take in any case, in bytes: few are large, and those must not stop the others.
+	ownMemory = 1 << 20
+)
+
+// Budget bounds how much memory what is selected may take, all runs together. It is safe for concurrent use. Nobody waits for
+// memory: those who wait would hold what they have, and could wait for each other.
+type Budget struct {
+	size int64
+	mu   sync.Mutex
+	used int64
+}
+
+// NewBudget returns a budget of so many bytes.
+func NewBudget(size int64) *Budget { return &Budget{size: size} }
+
+// Share begins to count what one run takes. Of no budget it is the default, which the run has for itself.
+func (b *Budget) Share() *Share {
+	if b == nil {
+		return &Share{budget: NewBudget(DefaultMaxMemory), alone: true}
+	}
+	return &Share{budget: b}
+}
+
+// Share is what one run takes of a budget. It is for one goroutine.
+type Share struct {
+	budget *Budget
+	// alone is true when no flag says how large the budget is, and no other run has a part in it.
+	alone bool
+	bytes int64
+}
+
+// add takes some bytes more, or fewer when they are negative. The error says who has the memory, and what to do; nothing is taken then.
+func (s *Share) add(bytes int64) error {
+	before, after := max(0, s.bytes-ownMemory), max(0, s.bytes+bytes-ownMemory)
+	b := s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if after > before && b.used+after-before > b.size {
+		return s.tooMuch(after)
+	}
+	b.used += after - before
+	s.bytes += bytes
+	return nil
+}
+
+func (s *Share) tooMuch(wanted int64) error {
+	const fewer = "let the Cleaner select fewer at a time, by namespace, labelFilters or conditions"
+	most := s.budget.size >> 20
+	switch {
+	case s.alone:
+		return fmt.Errorf("they take more than %d MiB of memory: %s", most, fewer)
+	case wanted > s.budget.size:
+		return fmt.Errorf("they take more than %d MiB of memory: %s, or raise --max-selection-memory", most, fewer)
+	}
+	return fmt.Errorf("they take %d MiB of memory, and with what other runs have selected that is more than the %d MiB of --max-selection-memory: %s, or let fewer large Cleaners run at once, or raise the flag",
+		(wanted+ownMemory)>>20, most, fewer)
+}
+
+// Release gives everything back.
+func (s *Share) Release() { _ = s.add(-s.bytes) }

@@ -1,0 +1,37 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// TestTooMuchIsSelected: beyond what all runs may hold in memory, a run touches nothing and names the flag; what it had is free for the
+// next run. A Scan, which keeps names only, has room for the same objects.
+func TestTooMuchIsSelected(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.runner.Memory = selector.NewBudget(1 << 20)
+	for i := range 5 {
+		b.configMap(fmt.Sprint("large-", i), func(cm *corev1.ConfigMap) {
+			cm.Data = map[string]string{"k": strings.Repeat("x", 500<<10)}
+		})
+	}
+	all := b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
+	wantRun(t, b.run(all), v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[0]: ",
+		"the first 5 objects that match are too many: they take more than 1 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or raise --max-selection-memory")
+	b.wantUntouched()
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan)), v1alpha1.ReasonCompleted, "5 of 5 objects matched.")
+	few := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = obj.metadata.name >= "large-2"} end`),
+		rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
+	wantRun(t, b.run(few), v1alpha1.ReasonCompleted, "3 of 5 objects matched; 3 deleted.")
+	wantRun(t, b.run(all), v1alpha1.ReasonCompleted, "2 of 2 objects matched; 2 deleted.")
+}
