@@ -123,7 +123,7 @@ type CleanerRunStatus struct {
 	Recoveries int32 `json:"recoveries,omitempty"`
 
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
-	// into 256 KiB.
+	// into 256 KiB. When not all do, failures come first, and then those whose outcome is the rarest.
 	// +optional
 	// +listType=atomic
 	Objects []ObjectOutcome `json:"objects,omitempty"`
