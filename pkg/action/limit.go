@@ -57,7 +57,7 @@ func (l *limit) answered(number int, took time.Duration) {
 		return
 	}
 	slices.Sort(l.took)
-	median := l.took[len(l.took)/2]
+	median := max(l.took[len(l.took)/2], 1) // zero is no best yet
 	l.took = nil
 	switch isSlow := l.best > 0 && median > max(slow, slower*l.best); {
 	case isSlow && l.now > 1:

@@ -4,6 +4,7 @@
 package faults
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -153,7 +154,9 @@ func TestServerThatSlowsDown(t *testing.T) {
 	const objects = 180
 	s := newSite(t)
 	w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionDelete)
-	w.many(objects)
+	for i := range objects { // of a kind of which each takes one request: a look, which is quick, would say that the server is
+		w.create("ConfigMap", fmt.Sprintf("m%d", i), "")
+	}
 	runner, proxy := s.newRunner(t)
 	server := &slowServer{clock: testingclock.NewFakeClock(s.clock.Now())}
 	runner.Clock = server.clock
