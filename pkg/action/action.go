@@ -129,9 +129,8 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map
 	case live.UID != verdict.UID:
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
-	if holds, err := object.Holds(*live, sent); len(sent) > 0 && err == nil && holds {
-		// Most likely it was sent twice on its way, and the first one was carried out. It counts as done, so that it can be undone;
-		// judged anew, the object may not match because of just that.
+	if isOurs(*live, sent) {
+		// It was sent twice on its way, and the first one was carried out. Judged anew, the object may not match because of just that.
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}
 	}
 	next, patch, err := again(ctx, *live)

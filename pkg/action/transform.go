@@ -23,7 +23,7 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	if err != nil {
 		return "", "", err
 	}
-	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", "kubecleaner").Body(payload))
+	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Body(payload))
 	after, unread := object.New(o.Kind, answer)
 	if err == nil && (unread != nil || after.UID != o.UID) {
 		err = errForeign

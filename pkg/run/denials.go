@@ -72,21 +72,25 @@ func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, n
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.makeRoom(now)
 	for i := range outcomes {
 		outcome := &outcomes[i]
 		key := deniedObject{record.Spec.CleanerUID, outcome.UID}
 		before, known := d.of[key]
-		switch {
-		case !outcome.Act: // it was not asked for
-		case outcome.Result != v1alpha1.OutcomeDenied:
-			delete(d.of, key)
-		case known || d.hasRoom(now):
+		switch outcome.Result {
+		case v1alpha1.OutcomeDenied:
+			if !outcome.Act || !known && len(d.of) >= maxDenials { // it was not asked for, or there is no room
+				continue
+			}
 			next := denied{version: outcome.ResourceVersion, generation: record.Spec.CleanerGeneration, times: 1, said: v1alpha1.Truncate(outcome.Detail, maxSaid)}
 			if before.isOf(record, outcome.Object) {
 				next.times = before.times + 1
 			}
 			next.until = now.Add(spareTime(next.times))
 			d.of[key] = next
+		case v1alpha1.OutcomePlanned, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted: // nobody was asked
+		default:
+			delete(d.of, key)
 		}
 	}
 }
@@ -103,13 +107,12 @@ func spareTime(times int) time.Duration {
 	return min(firstSpare<<min(times-2, 10), longestSpare)
 }
 
-// hasRoom forgets, when it needs room, what nobody has asked about for long.
-func (d *Denials) hasRoom(now time.Time) bool {
+// makeRoom forgets, when it needs room, what nobody has asked about for long.
+func (d *Denials) makeRoom(now time.Time) {
 	if d.of == nil {
 		d.of = map[deniedObject]denied{}
 	}
 	if len(d.of) >= maxDenials {
 		maps.DeleteFunc(d.of, func(_ deniedObject, e denied) bool { return now.Sub(e.until) > longestSpare })
 	}
-	return len(d.of) < maxDenials
 }

@@ -42,6 +42,16 @@ func TestDenialsAreBounded(t *testing.T) {
 	if verdicts[last].Skip != "" || verdicts[last-1].Skip != v1alpha1.OutcomeDenied || len(d.of) != maxDenials {
 		t.Fatalf("the last is %q, the one before %q, of %d", verdicts[last].Skip, verdicts[last-1].Skip, len(d.of))
 	}
+	interrupted := outcomes[0]
+	interrupted.Result = v1alpha1.OutcomeInterrupted
+	if d.note(record, []object.Outcome{interrupted}, now); len(d.of) != maxDenials {
+		t.Fatal("what was not asked for is forgotten")
+	}
+	outcomes[0].Result = v1alpha1.OutcomeDeleted
+	if d.note(record, outcomes[:1], now); len(d.of) != maxDenials-1 {
+		t.Fatal("what is not denied any more is remembered")
+	}
+	d.note(record, outcomes[last:], now)
 	later := now.Add(firstSpare + longestSpare + 1)
 	d.note(record, outcomes[last:], later)
 	if len(d.of) != 1 {

@@ -220,3 +220,16 @@ func TestRecreateRaces(t *testing.T) {
 		t.Fatalf("%d of %d new objects survive: %s", len(list.Items), races, run.Status.Message)
 	}
 }
+
+// A Transform that somebody else made first, of the same content, is not told as the run's: a restore would undo it.
+func TestSameChangeOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old", stale)
+	b.beforeFirst(http.MethodPatch, "/old", func() {
+		edit(b, b.named("old"), func(cm *corev1.ConfigMap) { cm.Data["touched"] = "yes" })
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"data": {"touched": "yes"}}`)))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; 0 changed, 1 left alone.")
+	wantOutcome(t, run, "old", v1alpha1.OutcomeUnchanged, "there is nothing to change")
+}

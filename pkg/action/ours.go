@@ -1,0 +1,51 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"encoding/json"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// fieldManager is by which name the API server notes who changed what.
+const fieldManager = "kubecleaner"
+
+// isOurs reports whether a live object holds a patch because it was carried out: by the API server's notes, which name for each field
+// who wrote it last. Of fields that the patch removes there is no note.
+func isOurs(live object.Object, patch map[string]any) bool {
+	if holds, err := object.Holds(live, patch); len(patch) == 0 || err != nil || !holds {
+		return false
+	}
+	metadata, err := live.Metadata()
+	if err != nil {
+		return false
+	}
+	for _, entry := range metadata.ManagedFields {
+		var fields map[string]any
+		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+			continue
+		}
+		if owns(fields, patch) {
+			return true
+		}
+	}
+	return false
+}
+
+// owns reports whether the fields, as managedFields write them, have all that the patch sets.
+func owns(fields, patch map[string]any) bool {
+	for key, value := range patch {
+		inner, is := value.(map[string]any)
+		of, owned := fields["f:"+key].(map[string]any)
+		switch {
+		case value == nil:
+		case !owned:
+			return false
+		case is && len(of) > 0 && !owns(of, inner):
+			return false
+		}
+	}
+	return true
+}
