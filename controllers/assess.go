@@ -122,14 +122,15 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 	if r.RequireServiceAccount && cleaner.Spec.ServiceAccountRef == nil { // the flag may be newer than what was found then
 		return true
 	}
-	if round.ended != nil && round.ended.Status.Reason == v1alpha1.ReasonViewIncomplete {
-		return true
+	if ended := round.ended; ended != nil && (ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Spec.CleanerGeneration != cleaner.Generation) {
+		return true // a run of an older spec may have left counts that nobody wants any more
 	}
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)
 }
 
-// dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones.
+// dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A run that
+// counted when it began may still do so.
 func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
 		r.countless.Delete(cleaner.Name)
@@ -139,7 +140,7 @@ func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha
 		return nil
 	}
 	err := r.Journal.DropCounts(ctx, cleaner)
-	if err == nil {
+	if err == nil && cleaner.Status.ActiveRun == nil {
 		r.countless.Store(cleaner.Name, cleaner.UID)
 	}
 	return err

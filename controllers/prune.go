@@ -32,7 +32,7 @@ func (r *CleanerReconciler) prune(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if _, ok := r.unpruned.LoadAndDelete(cleaner.Name); !ok {
 		return
 	}
-	if err := r.Journal.PruneBy(ctx, cleaner, &r.historyOf(cleaner).History); err != nil {
+	if err := r.Journal.Prune(ctx, cleaner, &r.historyOf(cleaner).History); err != nil {
 		klog.FromContext(ctx).Error(err, "Could not delete old CleanerRuns")
 	}
 }

@@ -29,7 +29,7 @@ func (m *Metrics) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.lookup(ctx, "ip", host)
+	found, err := m.addresses(ctx, host)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,19 @@ func (m *Metrics) dial(ctx context.Context, network, address string) (net.Conn, 
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
+}
+
+// addresses looks a host up. A Service is looked for by its whole name first: with the search domains of a Pod, NAME.NAMESPACE.svc may
+// be a Pod in a namespace of the name svc.
+func (m *Metrics) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
+	if strings.HasSuffix(host, ".svc") {
+		found, err := m.lookup(ctx, "ip", host+".cluster.local.")
+		var dns *net.DNSError
+		if err == nil || !errors.As(err, &dns) || !dns.IsNotFound {
+			return found, err
+		}
+	}
+	return m.lookup(ctx, "ip", host) // the cluster's domain is another
 }
 
 // notAsked are the addresses of the API server and of this machine.

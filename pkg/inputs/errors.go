@@ -33,8 +33,10 @@ func unreachable(err error) *sourceError {
 	)
 	reason := "the connection broke off"
 	switch {
-	case errors.Is(err, errNotAllowed), errors.Is(err, egress.ErrNotAHost):
-		reason = "its name leads to an address that is not asked for metrics: this machine, the API server, or one that is link-local; if it is meant, name the host in the operator's --allowed-metric-hosts"
+	case errors.Is(err, errNotAllowed):
+		reason = "its name leads to an address that is not asked for metrics: this machine, or the API server; if it is meant, name the host in the operator's --allowed-metric-hosts"
+	case errors.Is(err, egress.ErrNotAHost):
+		reason = "its name leads to an address that is not asked for metrics, whatever the operator's flags say: a link-local one, or none of a host"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		reason = "its name is not known; check url. Outside of the cluster, Services have no names"
 	case errors.As(err, &dns):

@@ -221,3 +221,34 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 		t.Errorf("with the flag, the error is %v", err)
 	}
 }
+
+// A Service is looked for by its whole name: with the search domains of a Pod, its short name may lead to a Pod in a namespace svc.
+func TestServicesAreLookedUpByTheirWholeNames(t *testing.T) {
+	t.Parallel()
+	for whole, want := range map[string]string{"found": "10.0.0.1:9090", "unknown": "10.0.0.2:9090", "broken": ""} {
+		t.Run(whole, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, answer(`{"status":"success","data":{"resultType":"scalar","result":[1,"3"]}}`))
+			w.lookup = func(_ context.Context, _, host string) ([]netip.Addr, error) {
+				switch {
+				case host == "api.example.com":
+					return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
+				case host == "prometheus.mon.svc":
+					return []netip.Addr{netip.MustParseAddr("10.0.0.2")}, nil
+				case host != "prometheus.mon.svc.cluster.local.", whole == "unknown":
+					return nil, &net.DNSError{Name: host, IsNotFound: true}
+				case whole == "broken":
+					return nil, &net.DNSError{Name: host, IsTemporary: true}
+				}
+				return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
+			}
+			connection, err := w.dial(t.Context(), "tcp", "prometheus.mon.svc:9090")
+			if err == nil {
+				_ = connection.Close()
+			}
+			if got := strings.Join(w.dialed, " "); got != want {
+				t.Errorf("it connected to %q (%v), want %q", got, err, want)
+			}
+		})
+	}
+}

@@ -13,7 +13,7 @@ import (
 
 // Check says what is wrong with the inputs that a selector asks for, as far as that shows without reading them, each with its field.
 func Check(spec *v1alpha1.ResourceSelector) []error {
-	return append(CheckMetrics(spec), checkLogs(spec)...)
+	return append(checkMetrics(spec), checkLogs(spec)...)
 }
 
 // Join makes one map of two that have nothing in common and are not empty. Nil is none.

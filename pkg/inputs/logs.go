@@ -39,6 +39,8 @@ type Log struct {
 	Container string
 	// Previous is set for the log of the container's earlier instance.
 	Previous bool
+	// Restarted is true when the container had an earlier instance, so that there was a log before.
+	Restarted bool
 	// Tail is how many lines of it are wanted.
 	Tail int64
 	Text string
@@ -72,9 +74,9 @@ func LogsOf(pod object.Object, source *v1alpha1.LogSource) ([]Log, error) {
 	tail := ptr.Deref(source.TailLines, defaultTail)
 	var logs []Log
 	for _, name := range names {
-		logs = append(logs, Log{Container: name, Tail: tail})
+		logs = append(logs, Log{Container: name, Tail: tail, Restarted: restarted[name]})
 		if ptr.Deref(source.Previous, false) && restarted[name] {
-			logs = append(logs, Log{Container: name, Tail: tail, Previous: true})
+			logs = append(logs, Log{Container: name, Tail: tail, Restarted: true, Previous: true})
 		}
 	}
 	return logs, nil

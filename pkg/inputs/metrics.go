@@ -70,7 +70,7 @@ func NewMetrics(authorities *x509.CertPool, allowed egress.Hosts, apiServer stri
 // Ask asks a selector's queries, and writes down the results as JSON: a map with the map metrics. A query that finds no series is
 // not in it. credentials are what the Secret holds that secretRef names. No error quotes an answer or a credential.
 func (m *Metrics) Ask(ctx context.Context, spec *v1alpha1.ResourceSelector, credentials map[string][]byte) (object.JSON, error) {
-	if err := errors.Join(CheckMetrics(spec)...); err != nil {
+	if err := errors.Join(checkMetrics(spec)...); err != nil {
 		return nil, err
 	}
 	if err := m.Allow(spec); err != nil {

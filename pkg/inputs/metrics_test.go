@@ -196,16 +196,16 @@ func TestCheckMetrics(t *testing.T) {
 		`metricQueries[1]: there is another query of the name "cpu"; give each one a name of its own`,
 		"metricQueries[2] needs a name and a query",
 	}
-	if got := errors.Join(CheckMetrics(spec)...).Error(); got != strings.Join(want, "\n") {
+	if got := errors.Join(checkMetrics(spec)...).Error(); got != strings.Join(want, "\n") {
 		t.Errorf("the problems are\n%s", got)
 	}
 	spec.MetricSource, spec.MetricQueries = nil, spec.MetricQueries[:1]
-	if got := CheckMetrics(spec); len(got) != 1 || !strings.HasPrefix(got[0].Error(), "metricQueries need a metricSource") {
+	if got := checkMetrics(spec); len(got) != 1 || !strings.HasPrefix(got[0].Error(), "metricQueries need a metricSource") {
 		t.Errorf("the problems are %v", got)
 	}
 	spec = asking("http://prometheus.mon.svc")
 	spec.MetricSource.Path = "query?x=y"
-	if got := CheckMetrics(spec); len(got) != 1 || got[0].Error() != "metricSource.path must be no more than a path: leave out what follows ? or #" {
+	if got := checkMetrics(spec); len(got) != 1 || got[0].Error() != "metricSource.path must be no more than a path: leave out what follows ? or #" {
 		t.Errorf("the problems are %v", got)
 	}
 }

@@ -21,9 +21,9 @@ import (
 // defaultPath is where Prometheus answers instant queries.
 const defaultPath = "api/v1/query"
 
-// CheckMetrics says what is wrong with a selector's metricSource and metricQueries, as far as that shows without asking, each with
+// checkMetrics says what is wrong with a selector's metricSource and metricQueries, as far as that shows without asking, each with
 // its field.
-func CheckMetrics(spec *v1alpha1.ResourceSelector) []error {
+func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 	var errs []error
 	if spec.MetricSource != nil {
 		if _, err := endpoint(spec.MetricSource); err != nil {

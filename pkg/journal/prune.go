@@ -60,13 +60,8 @@ func isPast(run *v1alpha1.CleanerRun, now time.Time) bool {
 }
 
 // Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until Sweep drops
-// the copies.
-func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	return j.PruneBy(ctx, cleaner, &History{})
-}
-
-// PruneBy is Prune, and lists the records only when the history does not tell all. The history is up to date then.
-func (j *Journal) PruneBy(ctx context.Context, cleaner *v1alpha1.Cleaner, history *History) error {
+// the copies. The records are listed only when the history does not tell all; it is up to date then.
+func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history *History) error {
 	if !history.whole {
 		found, err := j.history(ctx, cleaner)
 		if err != nil {

@@ -20,6 +20,8 @@ type lanes struct {
 	// waiting are those whose service is busy, in the order in which they came, each once.
 	waiting map[string][]letter
 	waits   map[letter]bool
+	// turns are the lanes that those may try to enter who were given back.
+	turns map[letter]string
 }
 
 // laneOf tells services apart by the Secret with their settings, which Cleaners share. It is empty for what stays in the cluster.
@@ -35,8 +37,9 @@ func (l *lanes) enter(lane string, next letter) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.busy == nil {
-		l.busy, l.waiting, l.waits = map[string]int{}, map[string][]letter{}, map[letter]bool{}
+		l.busy, l.waiting, l.waits, l.turns = map[string]int{}, map[string][]letter{}, map[letter]bool{}, map[letter]string{}
 	}
+	delete(l.turns, next)
 	if lane != "" && l.busy[lane] >= abreast {
 		if !l.waits[next] {
 			l.waits[next] = true
@@ -55,6 +58,24 @@ func (l *lanes) leave(lane string) (next letter, ok bool) {
 	if l.busy[lane]--; l.busy[lane] == 0 {
 		delete(l.busy, lane)
 	}
+	return l.give(lane)
+}
+
+// pass is called when all is done for a letter: if it had its turn and did not need it, because there was nothing to send any more,
+// the next one has it.
+func (l *lanes) pass(done letter) (next letter, ok bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	lane, unused := l.turns[done]
+	if !unused {
+		return letter{}, false
+	}
+	delete(l.turns, done)
+	return l.give(lane)
+}
+
+// give gives the turn to who has waited longest.
+func (l *lanes) give(lane string) (next letter, ok bool) {
 	all := l.waiting[lane]
 	if len(all) == 0 {
 		return letter{}, false
@@ -64,5 +85,6 @@ func (l *lanes) leave(lane string) (next letter, ok bool) {
 		delete(l.waiting, lane)
 	}
 	delete(l.waits, next)
+	l.turns[next] = lane
 	return next, true
 }

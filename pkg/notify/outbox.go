@@ -125,6 +125,9 @@ func (o *Outbox) guarded(ctx context.Context, next letter) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("a fault of KubeCleaner: %v\n%s", p, debug.Stack())
 		}
+		if after, ok := o.lanes.pass(next); ok {
+			o.letters().Add(after)
+		}
 	}()
 	return o.send(ctx, next)
 }

@@ -9,7 +9,7 @@ import "testing"
 func TestMaskQuoted(t *testing.T) {
 	raw := `{"metadata":{"namespace":"shop","name":"settings","uid":"u","resourceVersion":"1","annotations":{"note":"for-the-audit","same":"settings",
 "kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{\"a\":\"earlier-value\"}}"}},"data":{"a":"present-value","b":"first line\nsecond line\n"},
-"spec":{"template":{"spec":{"containers":[{"name":"container","env":[{"name":"PASSWORD","value":"in-the-environment"}]}]}}}}`
+"spec":{"template":{"spec":{"containers":[{"name":"container","env":[{"name":"PASSWORD","value":"in-the-environment"},{"name":"URL","value":"db://h?ssl=off&password=hunter2"}]}]}}}}`
 	o, err := New(configMaps(), []byte(raw))
 	if err != nil {
 		t.Fatal(err)
@@ -20,6 +20,7 @@ func TestMaskQuoted(t *testing.T) {
 		"b: |\n    first line\n    second line\n":                   "b: |\n    ******\n    ******\n",
 		"PASSWORD is in-the-environment in container":               "PASSWORD is ****** in container",
 		"it is for-the-audit; new-value is bad":                     "it is ******; ****** is bad",
+		`said: {"env": "db://h?ssl=off\u0026password=hunter2"}`:     `said: {"env": "******"}`,
 		"bytes [112 114 101 115 101 110 116 45 118 97 108 117 101]": "bytes [******]",
 	} {
 		if got := MaskQuoted(text, o, map[string]any{"data": map[string]any{"a": "new-value"}}); got != want {

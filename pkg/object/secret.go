@@ -198,6 +198,9 @@ func formsOf(plain string) []string {
 	forms := []string{
 		encoded, strings.TrimRight(encoded, "="), plain, strings.TrimSpace(plain), onOneLine(plain), quoted[1 : len(quoted)-1],
 	}
+	if written, err := json.Marshal(plain); err == nil { // as Go programs write JSON: <, > and & by their numbers
+		forms = append(forms, string(written[1:len(written)-1]))
+	}
 	if len(plain) >= minSecret { // as Go programs print bytes
 		forms = append(forms, strings.Trim(fmt.Sprintf("%d", []byte(plain)), "[]"))
 	}

@@ -125,18 +125,14 @@ func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.L
 	return "", err
 }
 
-// hasNoLog reports whether an error is the server's word that there is no log: the container has not started yet, or has no
-// earlier instance. Its words are the kubelet's, which has no other way to say so.
+// hasNoLog reports whether an error is the server's word that there is no log yet, because the container has not started. Its words
+// are the kubelet's, which has no other way to say so. Of one that had an earlier instance they mean that the log is lost.
 func hasNoLog(err error, wanted inputs.Log) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusBadRequest {
 		return false
 	}
-	said := status.Status().Message
-	if wanted.Previous {
-		return strings.Contains(said, "previous terminated container ") && strings.Contains(said, " not found")
-	}
-	return strings.Contains(said, " is waiting to start")
+	return !wanted.Restarted && strings.Contains(status.Status().Message, " is waiting to start")
 }
 
 // reading is a Pod whose logs are being read.
@@ -163,6 +159,11 @@ func (c *collector) read(ctx context.Context, pod object.Object, because string,
 	c.readings = append(c.readings, one)
 	go func() {
 		defer close(one.done)
+		defer func() {
+			if p := recover(); p != nil { // which must not end the operator
+				one.err = fmt.Errorf("a fault of KubeCleaner, please report it: %v", p)
+			}
+		}()
 		one.logs, one.err = c.selector.logs(ctx, one.pod)
 	}()
 	return nil

@@ -86,10 +86,16 @@ func lines(all ...string) http.HandlerFunc {
 // pod creates a Pod on the node, with the containers and one restart of each.
 func (k *kubelet) pod(name string, containers ...string) {
 	k.t.Helper()
+	k.restarted(1, name, containers...)
+}
+
+// restarted creates a Pod whose containers have restarted so often.
+func (k *kubelet) restarted(times int32, name string, containers ...string) {
+	k.t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: name, Labels: map[string]string{"test": "x"}}, Spec: corev1.PodSpec{NodeName: k.node}}
 	for _, container := range containers {
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: container, Image: "example.com/x"})
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: container, RestartCount: 1})
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: container, RestartCount: times})
 	}
 	status := pod.Status
 	must(k.t, k.user.Create(k.t.Context(), pod))
@@ -131,7 +137,7 @@ func TestLogsReachScripts(t *testing.T) {
 	k.pod("other", "app")
 	k.logs["one/app"], k.logs["one/app/previous"] = lines("a", "b", "c"), lines("p")
 	k.logs["two/app"], k.logs["two/web"] = lines("x"), lines("y")
-	k.logs["two/app/previous"] = replies(http.StatusBadRequest, `previous terminated container "app" in pod "two" not found`)
+	k.logs["two/app/previous"] = replies(http.StatusOK, "")
 	k.logs["two/web/previous"] = lines("q")
 	run := k.run(k.cleaner(v1alpha1.ActionScan, logsOf(v1alpha1.LogSource{TailLines: ptr.To(int64(2)), Previous: ptr.To(true)}),
 		conditions(expression("object.metadata.name != 'other'", "")), evaluate(`seen = logs -- the chunk sees them as well
@@ -148,13 +154,14 @@ end`)))
 	}
 }
 
-// Conditions that look at logs are asked last. A container that has not started, or has no earlier instance, has an empty log.
+// Conditions that look at logs are asked last. A container that has not started has an empty log.
 func TestLogsReachConditions(t *testing.T) {
 	t.Parallel()
 	k := newKubelet(t)
-	for _, name := range []string{"broken", "fine", "other", "starting"} {
+	for _, name := range []string{"broken", "fine", "other"} {
 		k.pod(name, "app")
 	}
+	k.restarted(0, "starting", "app")
 	k.logs["broken/app"], k.logs["fine/app"] = lines("panic: out of luck"), lines("all is well")
 	k.logs["starting/app"] = replies(http.StatusBadRequest, `container "app" in pod "starting" is waiting to start: ContainerCreating`)
 	late := expression("logs.contains('panic: ') || logs == ''", "it says why")
@@ -196,11 +203,13 @@ func TestUnreadableLogsTouchNothing(t *testing.T) {
 		reason string
 		want   string
 	}{
-		"a fault":      {replies(http.StatusInternalServerError, "broken"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: "},
-		"unknown Pod":  {replies(http.StatusNotFound, "pod does not exist"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: "},
-		"a bad answer": {replies(http.StatusBadRequest, `container "app" in pod "bad" is not available`), v1alpha1.ReasonViewIncomplete, "is not available"},
-		"lost":         {replies(http.StatusOK, "unable to retrieve container logs for containerd://4f3c2d1e"), v1alpha1.ReasonViewIncomplete, "its node does not have it any more"},
-		"cut":          {lines("beginning"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: unexpected EOF"},
+		"a fault":       {replies(http.StatusInternalServerError, "broken"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: "},
+		"unknown Pod":   {replies(http.StatusNotFound, "pod does not exist"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: "},
+		"a bad answer":  {replies(http.StatusBadRequest, `container "app" in pod "bad" is not available`), v1alpha1.ReasonViewIncomplete, "is not available"},
+		"lost":          {replies(http.StatusOK, "unable to retrieve container logs for containerd://4f3c2d1e"), v1alpha1.ReasonViewIncomplete, "its node does not have it any more"},
+		"lost, waiting": {replies(http.StatusBadRequest, `container "app" in pod "bad" is waiting to start: CrashLoopBackOff`), v1alpha1.ReasonViewIncomplete, "is waiting to start"},
+		"lost, earlier": {replies(http.StatusBadRequest, `previous terminated container "app" in pod "bad" not found`), v1alpha1.ReasonViewIncomplete, "previous terminated container"},
+		"cut":           {lines("beginning"), v1alpha1.ReasonViewIncomplete, "logSource: reading the log of container app: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 var leakRuns = flag.Int("leak-runs", 80, "after how many runs goroutines and descriptors are counted")
@@ -37,7 +38,7 @@ func TestRunsLeaveNothingBehind(t *testing.T) {
 	for i := range many {
 		runOnce(i)
 	}
-	must(t, b.reconciler.Journal.Prune(t.Context(), c))
+	must(t, b.reconciler.Journal.Prune(t.Context(), c, &journal.History{}))
 	const few = 5 // the HTTP client and the runtime have some that come and go
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		return runtime.NumGoroutine() <= goroutines+few && openDescriptors(t) <= descriptors+few, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/controllers"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // sweep looks through the records of all runs once. Other tests' runs have their own API server's time: the limits are theirs too.
@@ -87,7 +88,7 @@ func TestOldestCopiesGoFirst(t *testing.T) {
 	if b.stored(runs[2]).Status.Copies.Dropped != "" || len(b.copies(b.stored(runs[2]))) != 1 {
 		t.Fatal("the youngest went too")
 	}
-	must(t, b.reconciler.Journal.Prune(t.Context(), b.get(c.Name)))
+	must(t, b.reconciler.Journal.Prune(t.Context(), b.get(c.Name), &journal.History{}))
 }
 
 // TestHistoryLimitsSpareCopies: a run that holds copies is not deleted for being old.
@@ -98,7 +99,7 @@ func TestHistoryLimitsSpareCopies(t *testing.T) {
 	b.configMap("old")
 	holds := b.run(c)
 	empty := b.run(c)
-	must(t, b.reconciler.Journal.Prune(t.Context(), c))
+	must(t, b.reconciler.Journal.Prune(t.Context(), c, &journal.History{}))
 	if b.gone(holds) || !b.gone(empty) {
 		t.Fatalf("the run that holds copies is gone: %t; the one that holds none: %t", b.gone(holds), b.gone(empty))
 	}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 )
 
@@ -282,7 +283,7 @@ func TestConditionFollowsTheOutbox(t *testing.T) {
 	p.outbox.Deliver, p.outbox.Told = b.runner.Deliver, func(name string) { b.reconciler.Told(name); p.told <- name }
 	var run v1alpha1.CleanerRun
 	must(t, b.user.Get(t.Context(), client.ObjectKey{Name: c.Status.LastRun.Name}, &run))
-	must(t, b.runner.Journal.Prune(t.Context(), c))
+	must(t, b.runner.Journal.Prune(t.Context(), c, &journal.History{}))
 	p.outbox.Add(&run)
 	p.step(time.Minute)
 	p.wait(c)

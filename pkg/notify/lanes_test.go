@@ -1,0 +1,47 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import "testing"
+
+// A turn is not lost with a letter that does not need it any more, because its Cleaner is gone for example.
+func TestTurnsAreNotLost(t *testing.T) {
+	t.Parallel()
+	var l lanes
+	of := func(run string) letter { return letter{run: run} }
+	for _, run := range []string{"first", "second"} {
+		if !l.enter("slack", of(run)) {
+			t.Fatalf("%s does not enter an empty lane", run)
+		}
+	}
+	for _, run := range []string{"gone", "gone too", "good"} {
+		if l.enter("slack", of(run)) {
+			t.Fatalf("%s enters a lane that is full", run)
+		}
+		if after, ok := l.pass(of(run)); ok {
+			t.Fatalf("%s passes a turn that it did not have to %v", run, after)
+		}
+	}
+	if !l.enter("mail", of("other")) {
+		t.Fatal("another lane is full")
+	}
+	next, ok := l.leave("slack")
+	for _, want := range []string{"gone", "gone too", "good"} {
+		if !ok || next != of(want) {
+			t.Fatalf("the turn is %v's (%v), want %s", next, ok, want)
+		}
+		if want != "good" {
+			next, ok = l.pass(next)
+		}
+	}
+	if !l.enter("slack", next) {
+		t.Fatal("whose turn it is does not enter")
+	}
+	if after, ok := l.pass(next); ok {
+		t.Fatalf("a turn that was used is passed to %v", after)
+	}
+	if after, ok := l.leave("slack"); ok {
+		t.Fatalf("nobody waits, and %v has the turn", after)
+	}
+}
