@@ -184,7 +184,6 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 		status.FailureMessage = ptr.To(message)
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, condition, run.Status.Reason, message)
-	setDelivered(cleaner, run)
 }
 
 // lastRun sums a run up for status.

@@ -6,6 +6,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,41 +24,71 @@ func (r *CleanerReconciler) Told(name string) {
 	r.Finished(name)
 }
 
-// foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run.
+// foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run and, when something was not
+// delivered before, with those of earlier ones: a run that has nothing to tell does not make it good.
 func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
 	told, changed := r.told.Load(cleaner.Name)
-	if !changed {
+	if changed {
+		round.told = told
+	}
+	if !changed && round.ended == nil || cleaner.Status.LastRun == nil {
 		return nil
 	}
-	round.told = told
-	if cleaner.Status.LastRun == nil {
+	run := round.ended
+	if run == nil {
+		var err error
+		if run, err = r.Journal.Find(ctx, cleaner.Status.LastRun.Name); err != nil {
+			return err
+		}
+	}
+	if run == nil || run.Spec.CleanerUID != cleaner.UID || !run.Status.Phase.Final() {
 		return nil
 	}
-	run, err := r.Journal.Find(ctx, cleaner.Status.LastRun.Name)
-	switch {
-	case err != nil:
-		return err
-	case run != nil && run.Spec.CleanerUID == cleaner.UID && run.Status.Phase.Final():
-		setDelivered(cleaner, run)
+	latest := run.Status.Notifications
+	before := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+	if before != nil && before.Status != metav1.ConditionTrue {
+		runs, err := r.Journal.Runs(ctx, cleaner)
+		if err != nil {
+			return err
+		}
+		latest = latestOfEach(cleaner, latest, runs)
 	}
+	setDelivered(cleaner, latest)
 	return nil
 }
 
-// setDelivered says how the delivery of the last run's notifications goes. Without any, there is no such condition.
-func setDelivered(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) {
-	all := len(run.Status.Notifications)
+// latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went the last time.
+func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus, runs []v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
+	slices.SortFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
+	latest := slices.Clone(last)
+	for i := range runs {
+		for _, n := range runs[i].Status.Notifications {
+			known := func(other v1alpha1.NotificationStatus) bool { return other.Name == n.Name }
+			wanted := func(spec v1alpha1.Notification) bool { return spec.Name == n.Name && spec.Type == n.Type }
+			if !slices.ContainsFunc(latest, known) && slices.ContainsFunc(cleaner.Spec.Notifications, wanted) {
+				n.Message = "of run " + runs[i].Name + ": " + n.Message
+				latest = append(latest, n)
+			}
+		}
+	}
+	return latest
+}
+
+// setDelivered says how the delivery of notifications goes. Without any, there is no such condition.
+func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.NotificationStatus) {
+	all := len(notifications)
 	if len(cleaner.Spec.Notifications) == 0 && all == 0 {
 		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
 		return
 	}
 	var failed, pending []string
 	waiting := 0
-	for _, n := range run.Status.Notifications {
+	for _, n := range notifications {
 		switch {
 		case n.State == v1alpha1.NotificationFailed:
 			failed = append(failed, fmt.Sprintf("%s (%s): %s", n.Name, n.Type, n.Message))
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			pending = append(pending, fmt.Sprintf("%s (%s): %s; tried again at %s", n.Name, n.Type, n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339)))
+			pending = append(pending, fmt.Sprintf("%s (%s): %s; it will be tried again at %s", n.Name, n.Type, n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339)))
 		case n.State == v1alpha1.NotificationPending:
 			waiting++
 		}

@@ -24,7 +24,7 @@ func isOurs(live object.Object, patch map[string]any) bool {
 	}
 	for _, entry := range metadata.ManagedFields {
 		var fields map[string]any
-		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
 		if owns(fields, patch) {

@@ -95,17 +95,24 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 
 // history lists the Cleaner's records.
 func (j *Journal) history(ctx context.Context, cleaner *v1alpha1.Cleaner) (History, error) {
-	var runs v1alpha1.CleanerRunList
-	if err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)}); err != nil {
-		return History{}, wrap("listing the CleanerRuns of "+cleaner.Name, err)
+	runs, err := j.Runs(ctx, cleaner)
+	if err != nil {
+		return History{}, err
 	}
 	found := History{whole: true}
-	for i := range runs.Items {
-		if run := &runs.Items[i]; isPast(run, j.clock.Now()) {
+	for i := range runs {
+		if run := &runs[i]; isPast(run, j.clock.Now()) {
 			found.past = append(found.past, pastOf(run))
 		} else {
 			found.whole = false
 		}
 	}
 	return found, nil
+}
+
+// Runs are the Cleaner's records, in no order.
+func (j *Journal) Runs(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]v1alpha1.CleanerRun, error) {
+	var runs v1alpha1.CleanerRunList
+	err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)})
+	return runs.Items, wrap("listing the CleanerRuns of "+cleaner.Name, err)
 }

@@ -14,7 +14,9 @@ import (
 
 // Document is a run as JSON: the file beside a message, and the body of a Webhook.
 type Document struct {
-	Title       string              `json:"title"`
+	Title string `json:"title"`
+	// Test is true for a sample: the run did not take place.
+	Test        bool                `json:"test,omitempty"`
 	Cleaner     string              `json:"cleaner"`
 	Run         string              `json:"run"`
 	RunUID      string              `json:"runUID"`

@@ -32,6 +32,8 @@ type Message struct {
 	Notification string
 	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at them.
 	Outcomes []object.Outcome
+	// Test is set for a sample, of which every service says that it is one.
+	Test bool
 }
 
 // Channel delivers a message, or says why it could not.

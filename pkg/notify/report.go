@@ -64,7 +64,10 @@ func newReport(message Message, hide func(string) string) *report {
 		counts: countsOf(run, document.Objects), left: leftOf(run, document.Objects),
 		listed: int64(len(document.Objects)), total: int64(len(document.Objects)) + run.Status.ObjectsOmitted,
 	}
-	r.document.Title = r.title
+	if message.Test {
+		r.title = "Test: " + r.title
+	}
+	r.document.Title, r.document.Test = r.title, message.Test
 	switch {
 	case run.Status.Phase != v1alpha1.RunCompleted:
 		r.tone = toneAlarm
@@ -73,7 +76,13 @@ func newReport(message Message, hide func(string) string) *report {
 	}
 	r.objects = entriesOf(run, document.Objects)
 	r.facts = factsOf(document)
-	r.ways = []fact{{"All of this run", "kubectl describe cleanerrun " + document.Run}, {"All runs", "kubectl cleaner runs " + document.Cleaner}}
+	if !message.Test {
+		r.ways = []fact{{"All of this run", "kubectl describe cleanerrun " + document.Run}}
+	}
+	r.ways = append(r.ways, fact{"All runs", "kubectl cleaner runs " + document.Cleaner})
+	if document.ObjectsOmitted > 0 {
+		r.ways = append(r.ways, fact{"What still matches", "kubectl cleaner preview " + document.Cleaner})
+	}
 	if copies := run.Status.Copies; copies != nil && run.Status.Acted > 0 {
 		r.ways = append(r.ways, fact{"Bring back what it touched", "kubectl cleaner restore " + document.Run})
 	}
@@ -81,11 +90,11 @@ func newReport(message Message, hide func(string) string) *report {
 }
 
 func factsOf(d Document) []fact {
-	when := "asked for"
+	when := "asked for at"
 	if d.Trigger == v1alpha1.TriggerSchedule {
-		when = "scheduled"
+		when = "scheduled for"
 	}
-	ran := fmt.Sprintf("%s, %s for %s", d.Run, when, d.NominalTime.UTC().Format("2006-01-02 15:04 MST"))
+	ran := fmt.Sprintf("%s, %s %s", d.Run, when, d.NominalTime.UTC().Format("2006-01-02 15:04 MST"))
 	if d.Duration != "" {
 		ran += ", took " + d.Duration
 	}

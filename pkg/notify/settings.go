@@ -67,8 +67,13 @@ func (v values) redact(err error) error {
 	if !ok {
 		told = passing("the notification could not be sent")
 	}
+	// The name of the Secret is what people need, and may be a part of an address in it.
+	parts := strings.Split(told.Reason, "Secret "+v.secret)
+	for i := range parts {
+		parts[i] = v.mask(parts[i])
+	}
 	safe := *told
-	safe.Reason = v.mask(told.Reason)
+	safe.Reason = strings.Join(parts, "Secret "+v.secret)
 	return &safe
 }
 

@@ -11,3 +11,13 @@ func TestMistypedKey(t *testing.T) {
 	err := sender.New("Slack")(t.Context(), settingsOf(map[string]string{"SLACK_TOKEN": slackToken, "SLACK_CHANEL_ID": "C0777777777", "slack-token": slackToken}), sample())
 	wantError(t, err, true, 0, "Secret team-a/channel: SLACK_CHANNEL_ID is missing: it holds the channel's ID, for example C0123456789; it has keys that nobody looks at: SLACK_CHANEL_ID, slack-token")
 }
+
+// People need the Secret's name, also when an address in it begins like that.
+func TestTheSecretsNameIsTold(t *testing.T) {
+	t.Parallel()
+	v := values{secret: "team-a/hooks", mask: masker(map[string][]byte{"WEBHOOK_URL": []byte("http://example.com/hooks-404/404")})}
+	err := v.redact(permanent("the service answered 404 to /hooks-404/404; %s", v.check("WEBHOOK_URL")))
+	if want := "the service answered 404 to ******; check WEBHOOK_URL in Secret team-a/hooks"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -277,7 +277,7 @@ func TestConditionFollowsTheOutbox(t *testing.T) {
 	b.reconcile(c)
 	b.refusing("PATCH", "/reports/"+c.Name, "no Report today")
 	c = b.runNow(c)
-	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering, "could not be delivered yet", "no Report today", "; tried again at ")
+	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering, "could not be delivered yet", "no Report today", "; it will be tried again at ")
 	b.requests.setMeddle(nil)
 	p := b.post()
 	p.outbox.Deliver, p.outbox.Told = b.runner.Deliver, func(name string) { b.reconciler.Told(name); p.told <- name }
