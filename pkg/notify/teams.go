@@ -44,7 +44,7 @@ func sendTeams(ctx context.Context, c *call, v values, r *report) error {
 	case err == nil:
 		return nil
 	case c.failure == nil && c.status >= 200 && c.status < 300: // a connector does not say it otherwise
-		return passing("the service answered %d, but did not confirm the message; %s", c.status, hint)
+		return permanent("the service answered %d, but did not confirm the message; it is not sent again, because it may have arrived; %s", c.status, hint)
 	}
 	return c.explain(hint)
 }
