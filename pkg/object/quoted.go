@@ -17,7 +17,11 @@ func MaskQuoted(text string, o Object, patch map[string]any) string {
 	if err != nil {
 		return unreadable
 	}
-	for _, raw := range [][]byte{o.Raw, raw} {
+	sources := [][]byte{o.Raw, raw}
+	if len(o.Raw) == 0 && !o.IsSecret() { // of a run that was taken over, whose objects are known by name
+		sources = sources[1:]
+	}
+	for _, raw := range sources {
 		if o.IsSecret() {
 			of, ok := secretValues(Object{Kind: o.Kind, Raw: raw})
 			if !ok {

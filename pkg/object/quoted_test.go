@@ -3,7 +3,11 @@
 
 package object
 
-import "testing"
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Who refuses a change may quote the object: what it holds is hidden, and what it is called is not.
 func TestMaskQuoted(t *testing.T) {
@@ -26,6 +30,14 @@ func TestMaskQuoted(t *testing.T) {
 		if got := MaskQuoted(text, o, map[string]any{"data": map[string]any{"a": "new-value"}}); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
+	}
+	// Of an object of which only the name is known, nobody can have quoted anything; of a Secret it may be all the same.
+	if got := MaskQuoted("it is not served", Object{Kind: configMaps(), Name: "a"}, nil); got != "it is not served" {
+		t.Errorf("of an object without bytes, it becomes %q", got)
+	}
+	secrets := Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}
+	if got := MaskQuoted("it is not served", Object{Kind: secrets, Name: "a"}, nil); got != unreadable {
+		t.Errorf("of a Secret without bytes, it becomes %q", got)
 	}
 	if got := MaskQuoted("present-value", Object{Raw: []byte("{")}, nil); got != unreadable {
 		t.Errorf("of what cannot be read, it becomes %q", got)
