@@ -239,6 +239,29 @@ type ObjectOutcome struct {
 	Message string `json:"message,omitempty"`
 }
 
+// ObjectTally is how many objects of one kind and namespace had the same outcome.
+type ObjectTally struct {
+	// apiVersion is the objects' group and version.
+	// +required
+	APIVersion string `json:"apiVersion"`
+
+	// kind is the objects' kind.
+	// +required
+	Kind string `json:"kind"`
+
+	// namespace is the objects' namespace. Empty for cluster-scoped objects.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// outcome is what became of the objects, in one word.
+	// +required
+	Outcome OutcomeResult `json:"outcome"`
+
+	// count is how many they are.
+	// +required
+	Count int64 `json:"count"`
+}
+
 // Size is about how many bytes the entry takes in the stored object.
 func (o *ObjectOutcome) Size() int {
 	return entryOverhead + len(o.APIVersion) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.UID) +

@@ -132,6 +132,12 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
+	// tallies are how many objects of each kind and namespace had which outcome, the most first, at most 200 lines. Absent when
+	// objects lists them all.
+	// +optional
+	// +listType=atomic
+	Tallies []ObjectTally `json:"tallies,omitempty"`
+
 	// notifications are those that the run has to tell, by their names in the Cleaner, and how their delivery goes. Those that are
 	// pending are tried again for a day, also by another operator.
 	// +optional

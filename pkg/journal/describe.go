@@ -5,6 +5,7 @@ package journal
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -16,38 +17,56 @@ import (
 // maxRunBytes bounds the list in a CleanerRun: etcd takes at most 1.5 MiB at once.
 const maxRunBytes = 256 << 10
 
-// Describe puts the outcomes, counted and listed as far as they fit, into the run's status.
-func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
-	status := &run.Status
+// Describe puts the outcomes, counted and listed as far as they fit, into the run's status. more are only counted.
+func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, more ...iter.Seq[object.Outcome]) {
+	status, all, total := &run.Status, tallies{}, int64(0)
 	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
-	for i := range outcomes {
-		count(&status.RunCounts, run.Spec.Action, outcomes[i])
+	add := func(outcome *object.Outcome) {
+		count(&status.RunCounts, run.Spec.Action, outcome)
+		all.add(outcome, outcome.Result, 1)
+		total++
 	}
-	status.Objects = fitting(len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
-	status.ObjectsOmitted = int64(len(outcomes) - len(status.Objects))
+	for i := range outcomes {
+		add(&outcomes[i])
+	}
+	for _, seq := range more {
+		for outcome := range seq {
+			add(&outcome)
+		}
+	}
+	list(status, all, total, len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
 }
 
 // Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
 func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	status := &run.Status
-	total := int64(len(status.Objects)) + status.ObjectsOmitted
+	total, all := int64(len(status.Objects))+status.ObjectsOmitted, talliesOf(status)
 	victims := make(map[types.UID]bool, len(outcomes))
 	status.Matched -= int64(len(outcomes)) // counted as planned
 	for i := range outcomes {
-		count(&status.RunCounts, run.Spec.Action, outcomes[i])
+		count(&status.RunCounts, run.Spec.Action, &outcomes[i])
+		all.add(&outcomes[i], v1alpha1.OutcomePlanned, -1)
+		all.add(&outcomes[i], outcomes[i].Result, 1)
 		victims[outcomes[i].UID] = true
 	}
 	// Of the others, those are known that the record lists.
 	others := slices.DeleteFunc(status.Objects, func(o v1alpha1.ObjectOutcome) bool {
 		return o.Outcome == v1alpha1.OutcomePlanned && victims[o.UID]
 	})
-	status.Objects = fitting(len(others)+len(outcomes), func(i int) v1alpha1.ObjectOutcome {
+	list(status, all, total, len(others)+len(outcomes), func(i int) v1alpha1.ObjectOutcome {
 		if i < len(others) {
 			return others[i]
 		}
 		return entryOf(&outcomes[i-len(others)])
 	})
-	status.ObjectsOmitted = total - int64(len(status.Objects))
+}
+
+// list lists as many of n entries as fit, of total, and how many there are of each sort when those are not all.
+func list(status *v1alpha1.CleanerRunStatus, all tallies, total int64, n int, entry func(int) v1alpha1.ObjectOutcome) {
+	status.Objects, status.Tallies = fitting(n, entry), nil
+	if status.ObjectsOmitted = total - int64(len(status.Objects)); status.ObjectsOmitted > 0 {
+		status.Tallies = all.largest()
+	}
 }
 
 func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
@@ -97,7 +116,7 @@ func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOut
 	return list
 }
 
-func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome object.Outcome) {
+func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.Outcome) {
 	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
 		counts.Failed++
 		return

@@ -5,6 +5,7 @@ package journal
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ func many(n int, result v1alpha1.OutcomeResult) []object.Outcome {
 	for i := range outcomes {
 		outcomes[i].Name = fmt.Sprintf("%s-%d", result, i)
 		outcomes[i].UID = types.UID(outcomes[i].Name)
+		outcomes[i].Namespace = fmt.Sprintf("namespace-%d", i%3)
 		outcomes[i].Result, outcomes[i].Detail = result, strings.Repeat("x", 200)
 	}
 	return outcomes
@@ -68,6 +70,9 @@ func TestRecordListsWhatIsRareFirst(t *testing.T) {
 				t.Errorf("the counts are %+v, want %+v", settled.Status.RunCounts, described.Status.RunCounts)
 			}
 			wantFitting(t, settled, len(c.outcomes), "")
+			if !reflect.DeepEqual(settled.Status.Tallies, described.Status.Tallies) {
+				t.Errorf("the tallies are %+v, want %+v", settled.Status.Tallies, described.Status.Tallies)
+			}
 			for _, o := range settled.Status.Objects {
 				if o.Outcome == v1alpha1.OutcomePlanned {
 					t.Fatalf("%s is still planned", o.Name)
@@ -92,7 +97,38 @@ func wantFitting(t *testing.T, run *v1alpha1.CleanerRun, total int, first string
 	if !strings.HasPrefix(strings.Join(names, " "), first) {
 		t.Errorf("the list begins with %v, want %s", names[:min(len(names), 8)], first)
 	}
+	counted := int64(0)
+	for i, tally := range run.Status.Tallies {
+		counted += tally.Count
+		if i > 0 && tally.Count > run.Status.Tallies[i-1].Count || tally.Namespace == "" {
+			t.Errorf("tally %d is %+v", i, tally)
+		}
+	}
+	if want := int64(total); counted != want && (counted != 0 || run.Status.ObjectsOmitted > 0) {
+		t.Errorf("the tallies are of %d objects, want %d", counted, want)
+	}
 	if size > maxRunBytes || int64(total) != int64(len(names))+run.Status.ObjectsOmitted {
 		t.Errorf("%d of %d are listed, %d omitted, in %d bytes", len(names), total, run.Status.ObjectsOmitted, size)
+	}
+}
+
+// The tallies are bounded too, and what is left out of them does not make those that are kept wrong, also when the run is settled.
+func TestTalliesAreBounded(t *testing.T) {
+	outcomes := many(5000, v1alpha1.OutcomePlanned)
+	for i := range outcomes {
+		outcomes[i].Namespace = fmt.Sprintf("namespace-%d", min(i, maxTallies+100))
+	}
+	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+	Describe(run, 5000, outcomes)
+	for _, result := range []v1alpha1.OutcomeResult{v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted} {
+		if got := run.Status.Tallies; len(got) != maxTallies || got[0].Count != int64(len(outcomes)-maxTallies-100) || got[0].Outcome != result || got[1].Count != 1 {
+			t.Fatalf("there are %d tallies, and the first are %+v", len(got), got[:2])
+		}
+		for i := range outcomes {
+			outcomes[i].Result = v1alpha1.OutcomeDeleted
+		}
+		if result == v1alpha1.OutcomePlanned {
+			Settle(run, outcomes)
+		}
 	}
 }

@@ -74,8 +74,8 @@ func TestLargeMessages(t *testing.T) {
 			where = "; the record of the run has the first 900"
 		}
 		for _, want := range []string{
-			"Cleaner stale-configmaps: 1000 acted on", "990 deleted, 10 being deleted", "more objects" + where,
-			"of the first 900 of 1000 objects", "kubectl describe cleanerrun stale-configmaps-1777604400",
+			"Cleaner stale-configmaps: 990 deleted, 10 being deleted", "more objects" + where,
+			"ConfigMap in team-a: 960 deleted", "ConfigMap in team-b: 30 deleted, 10 being deleted", "kubectl describe cleanerrun stale-configmaps-1777604400",
 		} {
 			if !strings.Contains(strings.ReplaceAll(text, `\`, ""), want) {
 				t.Errorf("%q is missing in\n%s", want, text)

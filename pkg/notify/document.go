@@ -33,6 +33,8 @@ type Document struct {
 	// Objects are as many as the record had room for, ObjectsOmitted how many more there were.
 	Objects        []v1alpha1.ObjectOutcome `json:"objects"`
 	ObjectsOmitted int64                    `json:"objectsOmitted"`
+	// Tallies are how many objects of each kind and namespace had which outcome, when not all are listed.
+	Tallies []v1alpha1.ObjectTally `json:"tallies,omitempty"`
 }
 
 func newDocument(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, hide func(string) string) Document {
@@ -54,6 +56,10 @@ func newDocument(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, hide func(
 		o.APIVersion, o.Kind, o.Namespace, o.Name = safe(o.APIVersion), safe(o.Kind), safe(o.Namespace), safe(o.Name)
 		o.Reason, o.Message = safe(o.Reason), safe(o.Message)
 		d.Objects[i] = o
+	}
+	for _, t := range run.Status.Tallies {
+		t.APIVersion, t.Kind, t.Namespace = safe(t.APIVersion), safe(t.Kind), safe(t.Namespace)
+		d.Tallies = append(d.Tallies, t)
 	}
 	return d
 }

@@ -171,6 +171,11 @@ func large() Message {
 		message.Run.Status.Objects = append(message.Run.Status.Objects, o)
 	}
 	message.Run.Status.ObjectsOmitted = 100
+	message.Run.Status.Tallies = []v1alpha1.ObjectTally{
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "team-a", Outcome: v1alpha1.OutcomeDeleted, Count: 960},
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "team-b", Outcome: v1alpha1.OutcomeDeleted, Count: 30},
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "team-b", Outcome: v1alpha1.OutcomeTerminating, Count: 10},
+	}
 	message.Run.Status.RunCounts = v1alpha1.RunCounts{Considered: 5000, Matched: 1000, Acted: 1000}
 	message.Run.Status.Phase, message.Run.Status.Reason = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	message.Run.Status.Message = "1000 of 5000 objects matched; 990 deleted, 10 being deleted."

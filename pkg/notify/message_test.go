@@ -27,6 +27,7 @@ func TestTitles(t *testing.T) {
 		counts  v1alpha1.RunCounts
 		objects []v1alpha1.ObjectOutcome
 		omitted int64
+		tallies []v1alpha1.ObjectTally
 		want    string
 	}{
 		"scan":         {action: v1alpha1.ActionScan, counts: v1alpha1.RunCounts{Matched: 2}, objects: objects("Matched", "Matched"), want: "2 matched"},
@@ -39,6 +40,8 @@ func TestTitles(t *testing.T) {
 		"incomplete":   {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonViewIncomplete, counts: v1alpha1.RunCounts{Failed: 1}, objects: objects("NotEvaluated"), want: "nothing deleted, 1 not judged (not everything could be read)"},
 		"transform":    {action: v1alpha1.ActionTransform, counts: v1alpha1.RunCounts{Matched: 3, Acted: 1, Skipped: 2}, objects: objects("Transformed", "Unchanged", "Gone"), want: "1 changed, 2 left alone"},
 		"many":         {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, want: "900 acted on"},
+		"all counted":  {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, tallies: []v1alpha1.ObjectTally{{Outcome: "Deleted", Count: 890}, {Outcome: "Terminating", Count: 10}}, want: "890 deleted, 10 being deleted"},
+		"not all":      {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, tallies: []v1alpha1.ObjectTally{{Outcome: "Deleted", Count: 890}}, want: "900 acted on"},
 		"interrupted":  {action: v1alpha1.ActionDelete, phase: v1alpha1.RunInterrupted, counts: v1alpha1.RunCounts{Matched: 2, Acted: 1, Skipped: 1}, objects: objects("Deleted", "Interrupted"), want: "1 deleted, 1 left alone (stopped)"},
 		"not ended":    {action: v1alpha1.ActionDelete, phase: v1alpha1.RunExecuting, objects: objects("Planned"), want: "of 1 it is not known whether they were deleted (not ended)"},
 		"a bad reason": {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: "x\r\ny", want: "nothing deleted (failed)"},
@@ -47,7 +50,7 @@ func TestTitles(t *testing.T) {
 			message := sample()
 			run := message.Run
 			run.Spec.Action, run.Spec.DryRun = test.action, test.dryRun
-			run.Status = v1alpha1.CleanerRunStatus{Phase: test.phase, Reason: test.reason, RunCounts: test.counts, Objects: test.objects, ObjectsOmitted: test.omitted}
+			run.Status = v1alpha1.CleanerRunStatus{Phase: test.phase, Reason: test.reason, RunCounts: test.counts, Objects: test.objects, ObjectsOmitted: test.omitted, Tallies: test.tallies}
 			if run.Status.Phase == "" {
 				run.Status.Phase = v1alpha1.RunCompleted
 			}

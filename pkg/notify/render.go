@@ -49,11 +49,7 @@ func (m markup) sections(r *report, objects int, file bool) []section {
 			sections = append(sections, section{heading, lines})
 		}
 	}
-	heading := "By kind and namespace"
-	if r.listed < r.total {
-		heading = fmt.Sprintf("By kind and namespace, of the first %d of %d objects", r.listed, r.total)
-	}
-	add(heading, m.all(r.counts))
+	add(partly("By kind and namespace", r.counted, r.total), m.all(r.counts))
 	var lines []string
 	for _, e := range r.objects[:objects] {
 		line := m.code(e.object, maxName) + " " + m.text(e.outcome, maxLine)
@@ -66,8 +62,16 @@ func (m markup) sections(r *report, objects int, file bool) []section {
 		lines = append(lines, m.text(r.rest(more, file), maxLine))
 	}
 	add("Objects", lines)
-	add("Left alone", m.all(r.left))
+	add(partly("Left alone", r.listed, r.total), m.all(r.left))
 	return append(sections, m.ending(r)...)
+}
+
+// partly is a heading of what is told of only some objects.
+func partly(heading string, known, total int64) string {
+	if known < total {
+		return fmt.Sprintf("%s, of %d of %d objects", heading, known, total)
+	}
+	return heading
 }
 
 // rest says how many objects are not listed, and where they are.

@@ -37,9 +37,9 @@ type report struct {
 	// counts are by kind and namespace, left by reason.
 	counts, left []string
 	objects      []entry
-	// listed is how many objects the record holds, total how many there were.
-	listed, total int64
-	facts         []fact
+	// listed is how many objects the record holds, counted how many it counts by kind and namespace, and total how many there were.
+	listed, counted, total int64
+	facts                  []fact
 	// ways are commands, and what they show.
 	ways     []fact
 	document Document
@@ -54,14 +54,11 @@ type fact struct{ label, value string }
 func newReport(message Message, hide func(string) string) *report {
 	run, cleaner := message.Run, message.Cleaner
 	document := newDocument(cleaner, run, hide)
-	tally := map[v1alpha1.OutcomeResult]int64{}
-	for _, o := range document.Objects {
-		tally[o.Outcome]++
-	}
+	counted := newCensus(run, &document)
 	r := &report{
 		id:    message.id(),
-		title: clean(title(run, tally)), summary: document.Message, document: document,
-		counts: countsOf(run, document.Objects), left: leftOf(run, document.Objects),
+		title: clean(title(run, counted)), summary: document.Message, document: document,
+		counts: counted.lines(), left: leftOf(run, document.Objects), counted: counted.total,
 		listed: int64(len(document.Objects)), total: int64(len(document.Objects)) + run.Status.ObjectsOmitted,
 	}
 	if message.Test {
@@ -139,28 +136,6 @@ func nameOf(o v1alpha1.ObjectOutcome) string {
 		return o.Kind + " " + o.Name
 	}
 	return o.Kind + " " + o.Namespace + "/" + o.Name
-}
-
-// countsOf says how many objects of each kind and namespace had which outcome, the most first.
-func countsOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []string {
-	place := func(o v1alpha1.ObjectOutcome) string {
-		if o.Namespace == "" {
-			return o.Kind
-		}
-		return o.Kind + " in " + o.Namespace
-	}
-	var lines []string
-	for _, group := range groups(objects, place) {
-		line := group.key + ": "
-		for i, same := range groups(group.members, func(o v1alpha1.ObjectOutcome) string { return word(run, o.Outcome) }) {
-			if i > 0 {
-				line += ", "
-			}
-			line += fmt.Sprintf("%d %s", len(same.members), same.key)
-		}
-		lines = append(lines, line)
-	}
-	return first(lines, "more kind and namespace", "more kinds and namespaces")
 }
 
 // leftOf says of what was left alone why, by reason.

@@ -46,8 +46,8 @@ func word(run *v1alpha1.CleanerRun, result v1alpha1.OutcomeResult) string {
 }
 
 // title says what ran and how it ended, for example "Cleaner stale-pods: 3 deleted, 1 being deleted, 2 failed".
-func title(run *v1alpha1.CleanerRun, tally map[v1alpha1.OutcomeResult]int64) string {
-	text := "Cleaner " + run.Spec.Cleaner + ": " + strings.Join(deeds(run, tally), ", ")
+func title(run *v1alpha1.CleanerRun, counted *census) string {
+	text := "Cleaner " + run.Spec.Cleaner + ": " + strings.Join(deeds(run, counted), ", ")
 	switch run.Status.Phase {
 	case v1alpha1.RunInterrupted:
 		return text + " (stopped)"
@@ -59,10 +59,10 @@ func title(run *v1alpha1.CleanerRun, tally map[v1alpha1.OutcomeResult]int64) str
 	return text + " (not ended)"
 }
 
-// deeds are the counts of a run in words. Where the record had no room for all objects, nobody knows how many of them were deleted
-// and how many are still being deleted.
-func deeds(run *v1alpha1.CleanerRun, tally map[v1alpha1.OutcomeResult]int64) []string {
-	status := run.Status
+// deeds are the counts of a run in words. Where the record had no room for the outcomes of all objects, nobody knows how many of them
+// were deleted and how many are still being deleted.
+func deeds(run *v1alpha1.CleanerRun, counted *census) []string {
+	status, tally := run.Status, counted.outcomes
 	var words []string
 	add := func(n int64, format string) {
 		if n > 0 {
@@ -80,7 +80,7 @@ func deeds(run *v1alpha1.CleanerRun, tally map[v1alpha1.OutcomeResult]int64) []s
 		add(tally[v1alpha1.OutcomePlanned], "of %d it is not known whether they were "+verb)
 	case status.Acted == 0:
 		words = append(words, "nothing "+verb)
-	case status.ObjectsOmitted > 0:
+	case counted.total < int64(len(status.Objects))+status.ObjectsOmitted:
 		add(status.Acted, "%d acted on")
 	case run.Spec.Action == v1alpha1.ActionDelete:
 		ending, gone := tally[v1alpha1.OutcomeTerminating], tally[v1alpha1.OutcomeGone]

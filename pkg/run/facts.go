@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"time"
 
@@ -19,9 +20,13 @@ import (
 )
 
 // count counts the facts of a run that has ended and whose record says so. One whose record could not be written is counted by who
-// brings it to its end: nothing is counted twice. rest are objects that are not among the outcomes; err is why the run could not write down what it was going to touch.
-func (r *Runner) count(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, rest metrics.Tally, err error) {
-	found := tally(rest, outcomes, plan.notEvaluated)
+// brings it to its end: nothing is counted twice. rest are what is not among the outcomes; err is why the run could not write down
+// what it was going to touch.
+func (r *Runner) count(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, rest iter.Seq[object.Outcome], err error) {
+	found := tally(outcomes, plan.notEvaluated)
+	for outcome := range rest {
+		found.Add(outcome.Kind.GroupVersionKind, outcome.Result)
+	}
 	for _, selection := range plan.selections {
 		if selection.Kind.Kind != "" { // else there is no such kind
 			found.Selected(selection.Kind.GroupVersionKind)
@@ -75,8 +80,9 @@ func (e *expressions) took() map[metrics.Engine]time.Duration {
 	return all
 }
 
-// tally counts objects by kind and by what became of them, beside those that were counted already.
-func tally(found metrics.Tally, lists ...[]object.Outcome) metrics.Tally {
+// tally counts objects by kind and by what became of them.
+func tally(lists ...[]object.Outcome) metrics.Tally {
+	found := metrics.Tally{}
 	for _, outcomes := range lists {
 		for i := range outcomes {
 			found.Add(outcomes[i].Kind.GroupVersionKind, outcomes[i].Result)

@@ -16,8 +16,8 @@ import (
 
 // record is stage 5: what became of every object, and of the run. It returns false when the run is another operator's.
 func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) bool {
-	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...))
-	rest := plan.scan.describeRest(record)
+	rest := plan.scan.rest(record)
+	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...), rest)
 	record.Status.Exhausted = plan.exhausted(outcomes)
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
 	switch unsaved := r.close(ctx, cleaner, record, phase, reason, message); {

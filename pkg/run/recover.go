@@ -74,7 +74,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	phase, reason, message := rest.conclude(outcomes)
 	switch unsaved := r.close(ctx, rest.tells, record, phase, reason, message); {
 	case unsaved == nil:
-		r.Metrics.ObjectsHandled(record, tally(metrics.Tally{}, outcomes))
+		r.Metrics.ObjectsHandled(record, tally(outcomes))
 	case errors.Is(unsaved, journal.ErrTaken):
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -14,7 +15,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
-	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -126,25 +126,18 @@ func (s *scan) first(ctx context.Context, record *v1alpha1.CleanerRun) []object.
 	return s.outcomes(record, maxWhole)
 }
 
-// describeRest counts in the record, and in the tally that it returns, what is not among the first outcomes.
-func (s *scan) describeRest(record *v1alpha1.CleanerRun) metrics.Tally {
-	found := metrics.Tally{}
-	if s == nil {
-		return found
-	}
-	counts := &record.Status.RunCounts
-	for i, verdict := range s.matches.All() {
-		if i < maxWhole {
-			continue
+// rest are the outcomes that are not among the first. Nil, as of no Scan, is none.
+func (s *scan) rest(record *v1alpha1.CleanerRun) iter.Seq[object.Outcome] {
+	return func(yield func(object.Outcome) bool) {
+		if s == nil {
+			return
 		}
-		counts.Matched++
-		if !verdict.Act {
-			counts.Skipped++
+		for i, verdict := range s.matches.All() {
+			if i >= maxWhole && !yield(scanned(record, verdict)) {
+				return
+			}
 		}
-		record.Status.ObjectsOmitted++
-		found.Add(verdict.Kind.GroupVersionKind, scanned(record, verdict).Result)
 	}
-	return found
 }
 
 // toTell are the outcomes to tell: the first ones, and all where somebody is told of all.

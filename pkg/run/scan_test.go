@@ -5,6 +5,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,8 +40,8 @@ func TestScanOfMany(t *testing.T) {
 	if len(first) != maxWhole {
 		t.Fatalf("there are %d outcomes, want %d", len(first), maxWhole)
 	}
-	journal.Describe(record, 2*n, first)
-	tally := tally(s.describeRest(record), first)
+	journal.Describe(record, 2*n, first, s.rest(record))
+	tally := tally(first, slices.Collect(s.rest(record)))
 	protected := (n + 6) / 7
 	if want := (v1alpha1.RunCounts{Considered: 2 * n, Matched: n, Skipped: int64(protected)}); record.Status.RunCounts != want {
 		t.Errorf("the counts are %+v, want %+v", record.Status.RunCounts, want)

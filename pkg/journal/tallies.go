@@ -1,0 +1,56 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// maxTallies bounds the tallies of a record, some 120 bytes each.
+const maxTallies = 200
+
+// tallies count objects by what they have in common: the key has no count.
+type tallies map[v1alpha1.ObjectTally]int64
+
+func (t tallies) add(outcome *object.Outcome, result v1alpha1.OutcomeResult, n int64) {
+	t[v1alpha1.ObjectTally{
+		APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind, Namespace: outcome.Namespace, Outcome: result,
+	}] += n
+}
+
+// talliesOf are those of a record: what it counted, or what it lists when that is all.
+func talliesOf(status *v1alpha1.CleanerRunStatus) tallies {
+	all := tallies{}
+	for _, tally := range status.Tallies {
+		n := tally.Count
+		tally.Count = 0
+		all[tally] += n
+	}
+	if status.ObjectsOmitted > 0 {
+		return all
+	}
+	for _, o := range status.Objects {
+		all[v1alpha1.ObjectTally{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Outcome: o.Outcome}]++
+	}
+	return all
+}
+
+// largest are those that there is room for, the most objects first. Less than none are those that had no room before.
+func (t tallies) largest() []v1alpha1.ObjectTally {
+	var list []v1alpha1.ObjectTally
+	for tally, n := range t {
+		if tally.Count = n; n > 0 {
+			list = append(list, tally)
+		}
+	}
+	slices.SortFunc(list, func(a, b v1alpha1.ObjectTally) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Outcome, b.Outcome))
+	})
+	return list[:min(len(list), maxTallies)]
+}
