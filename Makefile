@@ -102,7 +102,7 @@ controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
-	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test ./...)
+	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test -count=1 ./...)
 
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.

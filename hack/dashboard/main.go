@@ -36,11 +36,16 @@ type board struct {
 	Refresh       string            `json:"refresh"`
 	Time          map[string]string `json:"time"`
 	Templating    templating        `json:"templating"`
+	Annotations   annotations       `json:"annotations"`
 	Panels        []panel           `json:"panels"`
 }
 
 type templating struct {
 	List []variable `json:"list"`
+}
+
+type annotations struct {
+	List []any `json:"list"`
 }
 
 type variable struct {
@@ -67,6 +72,7 @@ type panel struct {
 	Description string       `json:"description,omitempty"`
 	GridPos     grid         `json:"gridPos"`
 	Datasource  *source      `json:"datasource,omitempty"`
+	Panels      []panel      `json:"panels,omitzero"` // those of a row that is collapsed: none here, which must be said
 	Targets     []target     `json:"targets,omitempty"`
 	FieldConfig *fieldConfig `json:"fieldConfig,omitempty"`
 	Options     any          `json:"options,omitempty"`
@@ -129,7 +135,7 @@ func (l *layout) row(title string) {
 	if l.x > 0 {
 		l.x, l.y = 0, l.y+l.height
 	}
-	l.add(panel{Type: "row", Title: title}, 24, 1)
+	l.add(panel{Type: "row", Title: title, Panels: []panel{}}, 24, 1)
 	l.x, l.y = 0, l.y+1
 }
 

@@ -16,6 +16,7 @@ func dashboard() board {
 		Title: "KubeCleaner", UID: "kubecleaner", Tags: []string{"kubecleaner"},
 		Description:   "What the Cleaners of a cluster do. The metrics are explained in docs/metrics.md, the alerts in docs/runbooks.md.",
 		SchemaVersion: 39, Editable: true, Refresh: "1m", Time: map[string]string{"from": "now-24h", "to": "now"},
+		Annotations: annotations{List: []any{}},
 		Templating: templating{List: []variable{
 			{Name: "datasource", Label: "Data source", Type: "datasource", Query: "prometheus", Refresh: 1},
 			{
@@ -94,7 +95,7 @@ func (l *layout) operator() {
 	l.stat("Leaders", "It should be 1.", `sum(leader_election_master_status and on (instance) kubecleaner_build_info) or vector(0)`)
 	l.stat("Copies kept", "kubectl cleaner restore brings them back.", `max(kubecleaner_snapshots)`)
 	version := base("stat", "Version", "", "short", []query{{`count by (version) (kubecleaner_build_info)`, "{{version}}"}})
-	version.Options = map[string]string{"textMode": "name"}
+	version.Options = map[string]any{"textMode": "name", "orientation": "auto", "reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}}}
 	l.add(version, 6, 4)
 	l.graph("Copies", "How much they take, compressed. --max-copies-bytes bounds it.", "bytes", query{`max(kubecleaner_snapshot_bytes)`, "copies"})
 	l.graph("Time in expressions and scripts", "In all runs.", "s",

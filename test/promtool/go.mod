@@ -8,6 +8,7 @@ go 1.26.0
 tool github.com/prometheus/prometheus/cmd/promtool
 
 require (
+	github.com/grafana/grafana-foundation-sdk/go v0.0.12
 	github.com/prometheus/common v0.69.0
 	github.com/prometheus/prometheus v0.313.5
 )

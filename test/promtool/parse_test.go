@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package promtool reads the alerts and the dashboard with Prometheus' own parser. It is in the module that promtool is built from, so
-// that the operator's has nothing to do with Prometheus; make alerts tries what the rules say.
+// Package promtool reads the alerts and the dashboard with Prometheus' own parser, and the dashboard with Grafana's own types. It is
+// in the module that promtool is built from, so that the operator's has nothing to do with either; make alerts tries what the rules say.
 package promtool
 
 import (
@@ -13,6 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -65,5 +71,28 @@ func TestDashboardParses(t *testing.T) {
 	}
 	if queries < 20 {
 		t.Errorf("there are %d queries", queries)
+	}
+}
+
+// Grafana's own types, strictly: a field or a value that Grafana does not know, in the dashboard, its panels or their queries, is an error.
+func TestGrafanaKnowsTheDashboard(t *testing.T) {
+	text, err := os.ReadFile("../../config/grafana/dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime := cog.NewRuntime()
+	runtime.RegisterPanelcfgVariant(stat.VariantConfig())
+	runtime.RegisterPanelcfgVariant(table.VariantConfig())
+	runtime.RegisterPanelcfgVariant(timeseries.VariantConfig())
+	runtime.RegisterDataqueryVariant(prometheus.VariantConfig())
+	var board dashboard.Dashboard
+	if err := board.UnmarshalJSONStrict(text); err != nil {
+		t.Error(err)
+	}
+	if err := board.Validate(); err != nil {
+		t.Error(err)
+	}
+	if len(board.Panels) < 10 {
+		t.Errorf("there are %d panels", len(board.Panels))
 	}
 }
