@@ -58,6 +58,12 @@ func start(ctx context.Context, args []string) int {
 	}
 	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: int64(options.maxScriptMemory)})
 	defer scripts.Close()
+	stopTracing, err := startTracing(ctx, options, logger)
+	if err != nil {
+		logger.Error(err, "Could not start")
+		return 1
+	}
+	defer stopTracing()
 	manager, err := newManager(restConfig, options, scripts)
 	if err == nil {
 		logger.Info("Starting", "version", versionString(), "namespace", options.namespace, "dryRun", options.dryRun)

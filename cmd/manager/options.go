@@ -56,6 +56,7 @@ type options struct {
 	notifyCAFile        string
 	notifyHosts         egress.Hosts
 	metricHosts         egress.Hosts
+	tracingEndpoint     string
 	logLevel            string
 	logFormat           string
 
@@ -140,6 +141,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
 	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that notifications may be sent to although they are the operator's own machine (loopback), for example a relay beside it")
 	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
+	fs.StringVar(&o.tracingEndpoint, "tracing-endpoint", "", "address of an OpenTelemetry collector that gets a trace of each run, by OTLP over HTTP, for example http://otel-collector.observability:4318; OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER work too; without it, there are no traces")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
 	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
 	for name, isBool := range unused {
@@ -189,6 +191,7 @@ func (o *options) validate() error {
 	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxSelection > 0, "--max-selection-memory is %s; it must be positive", &o.maxSelection)
+	check(o.tracingEndpoint == "" || isHTTPAddress(o.tracingEndpoint), "--tracing-endpoint is %q; write an address such as http://otel-collector.observability:4318", o.tracingEndpoint)
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)

@@ -57,6 +57,7 @@ func TestOptions(t *testing.T) {
 		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"selection":      {args: []string{"--max-selection-memory=1Gi"}, want: func(o *options) { o.maxSelection = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
+		"traces":         {args: []string{"--tracing-endpoint=http://otel:4318"}, want: func(o *options) { o.tracingEndpoint = "http://otel:4318" }},
 		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
 		"metric hosts": {args: []string{"--allowed-metric-hosts= Prometheus.example.com,[::1] ,10.0.0.1"}, want: func(o *options) {
 			o.metricHosts = egress.Hosts{"prometheus.example.com": true, "::1": true, "10.0.0.1": true}
@@ -132,6 +133,8 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"unknown":           {args: []string{"--no-such-flag"}, want: []string{"flag provided but not defined: -no-such-flag"}},
 		"not a number":      {args: []string{"--worker-number=many"}, want: []string{`invalid value "many" for flag -worker-number`}},
 		"not a flag":        {args: []string{"--dry-run", "true"}, want: []string{`"true" is not a flag; see --help`}},
+		"traces nowhere":    {args: []string{"--tracing-endpoint=otel:4318"}, want: []string{`--tracing-endpoint is "otel:4318"; write an address such as http://otel-collector.observability:4318`}},
+		"traces and more":   {args: []string{"--tracing-endpoint=https://me:secret@otel"}, want: []string{`--tracing-endpoint`}},
 		"copies elsewhere":  {args: []string{"--copies-path=copies", "--s3-secret=a/b"}, want: []string{`--copies-path is "copies"; it must be an absolute path`, `--s3-secret is "a/b"; it must be the name of a Secret`}},
 		"no run":            {args: []string{"--max-parallel-runs=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},
 		"no worker":         {args: []string{"--worker-number=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},

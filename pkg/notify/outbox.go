@@ -194,13 +194,6 @@ func (o *Outbox) notification(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRu
 	return nil, &Error{Reason: "it was removed from the Cleaner before it was sent", Permanent: true}
 }
 
-// deliver sends one notification.
-func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
-	sending, cancel := context.WithTimeout(ctx, sendTimeout)
-	defer cancel()
-	return o.Deliver(sending, cleaner, run, notification)
-}
-
 // find reads the record, and the entry that is to be sent. The entry is nil when there is nothing to send any more.
 func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *v1alpha1.NotificationStatus, error) {
 	run, err := o.Run(ctx, next.run)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -34,12 +35,15 @@ type progress struct {
 	metrics *metrics.Metrics
 	// stop ends the writing. What was being written when it returns may not arrive any more.
 	stop func()
+	// span begins the span of a stage.
+	span func(metrics.Stage) trace.Span
 
-	mu    sync.Mutex
-	stage metrics.Stage
-	since time.Time
-	took  map[metrics.Stage]time.Duration
-	kind  string
+	mu     sync.Mutex
+	stage  metrics.Stage
+	traced trace.Span
+	since  time.Time
+	took   map[metrics.Stage]time.Duration
+	kind   string
 	// done, matched and total are of the stage. A total of 0 is not known.
 	done, matched, total int64
 }
@@ -47,7 +51,14 @@ type progress struct {
 // startProgress begins to count, and to write from time to time how far the run has come. That is done beside the run, which does
 // not wait for it and does not care whether it succeeds.
 func (r *Runner) startProgress(ctx context.Context, record *v1alpha1.CleanerRun, stage metrics.Stage, total int) *progress {
-	p := &progress{clock: r.Clock, metrics: r.Metrics, took: map[metrics.Stage]time.Duration{}, stage: stage, total: int64(total), since: r.Clock.Now()}
+	span := func(stage metrics.Stage) trace.Span {
+		_, span := tracer.Start(ctx, string(stage))
+		return span
+	}
+	p := &progress{
+		clock: r.Clock, metrics: r.Metrics, took: map[metrics.Stage]time.Duration{}, span: span,
+		stage: stage, traced: span(stage), total: int64(total), since: r.Clock.Now(),
+	}
 	writing, cancel := context.WithCancel(ctx)
 	ticker := r.Clock.NewTicker(progressEvery)
 	ended := make(chan struct{})
@@ -118,6 +129,8 @@ func (p *progress) enter(stage metrics.Stage, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.took[p.stage] += now.Sub(p.since)
+	p.traced.End()
+	p.traced = p.span(stage)
 	p.stage, p.since, p.kind, p.done, p.matched, p.total = stage, now, "", 0, 0, int64(total)
 }
 
@@ -135,6 +148,7 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.took[p.stage] += now.Sub(p.since)
+	p.traced.End()
 	p.since = now
 	for stage, took := range p.took {
 		p.metrics.StageEnded(stage, took)

@@ -98,6 +98,8 @@ type Request struct {
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun) {
 	ctx, cancel := r.limit(forCleaner(ctx, request.Cleaner), MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
+	ctx, traced := traceRun(ctx, request)
+	defer func() { traced(record) }()
 	defer r.Lists.Enter()()
 	cleaner, begun, err := r.begin(ctx, request)
 	if err != nil || begun.Status.Phase != "" { // a run that was taken over has an end by now, or another operator has it

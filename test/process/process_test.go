@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -84,6 +85,11 @@ func launch(t *testing.T, kubeconfig string, args ...string) *manager {
 	m := &manager{health: freeAddress(t), log: &logBuffer{}, exited: make(chan error, 1)}
 	m.cmd = exec.Command(binary, append([]string{"--health-addr=" + m.health, "--diagnostics-address=0"}, args...)...)
 	m.cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "NAMESPACE=" + operatorNamespace, "HOME=" + t.TempDir()}
+	for _, variable := range os.Environ() {
+		if strings.HasPrefix(variable, "OTEL_") {
+			m.cmd.Env = append(m.cmd.Env, variable)
+		}
+	}
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
 	must(t, m.cmd.Start())
 	go func() {

@@ -1,0 +1,70 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	otelresource "go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+const (
+	// tracesPath is where a collector takes traces, unless the address says another (OTLP specification 1.9, "OTLP/HTTP Request").
+	tracesPath = "/v1/traces"
+	// lastTraces bounds how long the traces that were not sent yet may take when the operator stops.
+	lastTraces = 3 * time.Second
+)
+
+// startTracing sends traces to the collector that the options name, if they name one, until what it returns is called. A collector that
+// does not answer costs traces, and nothing else: they are sent beside the work, and those that there is no room for are dropped.
+func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop func(), err error) {
+	if o.tracingEndpoint == "" {
+		return func() {}, nil
+	}
+	logger = logger.WithName("tracing")
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Error(err, "Could not send traces") }))
+	address, err := url.Parse(o.tracingEndpoint)
+	if err != nil {
+		return nil, fmt.Errorf("--tracing-endpoint: %w", err)
+	}
+	if strings.Trim(address.Path, "/") == "" {
+		address.Path = tracesPath
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()))
+	if err != nil {
+		return nil, fmt.Errorf("starting to trace: %w", err)
+	}
+	// What the environment says goes before ours.
+	about, err := otelresource.New(ctx, otelresource.WithAttributes(
+		attribute.String("service.name", reporter), attribute.String("service.version", versionString()),
+		attribute.String("k8s.namespace.name", o.namespace),
+	), otelresource.WithTelemetrySDK(), otelresource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("starting to trace: %w", err)
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	otel.SetTracerProvider(provider)
+	return func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
+		defer cancel()
+		if err := provider.Shutdown(ending); err != nil {
+			logger.Error(err, "Could not send the last traces")
+		}
+	}, nil
+}
+
+// isHTTPAddress reports whether text is an address with a host, and nothing that a collector would not look at.
+func isHTTPAddress(text string) bool {
+	address, err := url.Parse(text)
+	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Host != "" && address.User == nil && address.RawQuery == "" && address.Fragment == ""
+}
