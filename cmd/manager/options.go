@@ -191,7 +191,7 @@ func (o *options) validate() error {
 	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxSelection > 0, "--max-selection-memory is %s; it must be positive", &o.maxSelection)
-	check(o.tracingEndpoint == "" || isHTTPAddress(o.tracingEndpoint), "--tracing-endpoint is %q; write an address such as http://otel-collector.observability:4318", o.tracingEndpoint)
+	check(o.tracingEndpoint == "" || isHTTPAddress(o.tracingEndpoint), "--tracing-endpoint is not right; write an address such as http://otel-collector.observability:4318, without a user or a password: those go into the environment variable OTEL_EXPORTER_OTLP_HEADERS")
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)

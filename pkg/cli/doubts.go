@@ -5,8 +5,10 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 )
 
 // doubts are what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner should know.
@@ -28,6 +30,7 @@ func (r *checked) doubts() {
 		if sel.MetricSource != nil && !sel.WantsMetrics() {
 			r.add(field+".metricSource", FieldUnused, "has no effect without metricQueries", "")
 		}
+		r.metricHost(field+".metricSource", &sel)
 		if action != v1alpha1.ActionScan && spec.ResourcePolicySet.AggregatedSelection == "" && matchesAll(sel) {
 			r.add(field, EverythingMatches, fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),
 				"if that is not meant, add labelFilters, matchConditions or evaluate")
@@ -37,7 +40,21 @@ func (r *checked) doubts() {
 		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
 			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), FieldIgnored,
 				"is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
+		} else if ref := notification.NotificationRef; ref != nil && ref.Kind != "" && ref.Kind != "Secret" {
+			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef.kind", i), SecretAnyway,
+				fmt.Sprintf("is %s, but it is the Secret %s/%s that is read", quoted(ref.Kind), ref.Namespace, ref.Name), "write kind: Secret")
 		}
+	}
+}
+
+// metricHost says when metrics are to be read from where the operator reads none unless a flag of its own allows it.
+func (r *checked) metricHost(field string, sel *v1alpha1.ResourceSelector) {
+	if !sel.WantsMetrics() || r.has(field+".url") {
+		return
+	}
+	if err := new(inputs.Metrics).Allow(sel); err != nil {
+		at, text, _ := strings.Cut(err.Error(), ": ")
+		r.add(strings.TrimSuffix(field, "metricSource")+at, HostNeedsFlag, text, "")
 	}
 }
 
