@@ -36,13 +36,19 @@ func (r *checked) doubts() {
 				"if that is not meant, add labelFilters, matchConditions or evaluate")
 		}
 	}
-	for i, notification := range spec.Notifications {
-		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
-			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), FieldIgnored,
-				"is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
-		} else if ref := notification.NotificationRef; ref != nil && ref.Kind != "" && ref.Kind != "Secret" {
-			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef.kind", i), SecretAnyway,
-				fmt.Sprintf("is %s, but it is the Secret %s/%s that is read", quoted(ref.Kind), ref.Namespace, ref.Name), "write kind: Secret")
+	r.secrets()
+}
+
+// secrets are the notifications' references to Secrets that are not what they seem.
+func (r *checked) secrets() {
+	for i, notification := range r.cleaner.Spec.Notifications {
+		ref, field := notification.NotificationRef, fmt.Sprintf("spec.notifications[%d].notificationRef", i)
+		switch {
+		case ref == nil:
+		case !notification.Type.NeedsSecret():
+			r.add(field, FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
+		case ref.Kind != "" && ref.Kind != "Secret":
+			r.add(field+".kind", SecretAnyway, fmt.Sprintf("is %s, but it is the Secret %s/%s that is read", quoted(ref.Kind), ref.Namespace, ref.Name), "write kind: Secret")
 		}
 	}
 }
