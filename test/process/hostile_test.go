@@ -22,13 +22,10 @@ const (
 	everySecond = "* * * * * *"
 	// hang is a pattern in which the interpreter stays for longer than anyone waits, and that nothing interrupts.
 	hang = `function evaluate() return {matching = string.find(string.rep("a", 30), string.rep("a?", 30) .. string.rep("a", 30)) ~= nil} end`
-	// late is by how much a run of the normal Cleaner may end after it was due. It takes tens of milliseconds: the rest is for
-	// a machine that is busy with other tests.
-	late = 5 * time.Second
 )
 
 // A Cleaner that runs every second and whose script hangs is stopped by a condition after three runs. Meanwhile a Cleaner beside
-// it keeps its time.
+// it goes on.
 func TestHostileCleanerBesideANormalOne(t *testing.T) {
 	c := newClient(t)
 	newNamespace(t, c, "hostile", 3)
@@ -66,15 +63,21 @@ func TestHostileCleanerBesideANormalOne(t *testing.T) {
 			t.Errorf("%s: %s: %s", run.Name, run.Status.Reason, run.Status.Message)
 		}
 	}
-	var slowest time.Duration
+	var slowest time.Duration // told, and not judged: it is the machine's
+	beside := 0
 	for _, run := range of("normal") {
 		slowest = max(slowest, run.Status.CompletionTime.Sub(run.Spec.NominalTime.Time))
 		if run.Status.Reason != v1alpha1.ReasonCompleted {
 			t.Errorf("%s: %s: %s", run.Name, run.Status.Reason, run.Status.Message)
 		}
+		if slices.ContainsFunc(of("hostile"), func(hanging v1alpha1.CleanerRun) bool {
+			return !run.Spec.NominalTime.Before(hanging.Status.StartTime) && !hanging.Status.CompletionTime.Before(run.Status.CompletionTime)
+		}) {
+			beside++
+		}
 	}
-	t.Logf("%d runs of the normal Cleaner; the slowest ended %s after it was due", len(of("normal")), slowest)
-	if n := len(of("normal")); n < 5 || slowest > late {
-		t.Errorf("the normal Cleaner ran %d times; the slowest run ended %s after it was due", n, slowest)
+	t.Logf("%d runs of the normal Cleaner, %d of them while the hostile one hung; the slowest ended %s after it was due", len(of("normal")), beside, slowest)
+	if beside < 3 { // 15 and more on a machine of its own
+		t.Errorf("only %d runs of the normal Cleaner began and ended while the hostile one hung", beside)
 	}
 }
