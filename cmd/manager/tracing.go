@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	otelresource "go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 const (
@@ -23,6 +26,9 @@ const (
 	tracesPath = "/v1/traces"
 	// lastTraces bounds how long the traces that were not sent yet may take when the operator stops.
 	lastTraces = 3 * time.Second
+	// traceTimeout bounds one request to the collector, and maxTraceError what is logged of one that failed, in bytes.
+	traceTimeout  = 10 * time.Second
+	maxTraceError = 500
 )
 
 // startTracing sends traces to the collector that the options name, if they name one, until what it returns is called. A collector that
@@ -32,7 +38,9 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 		return func() {}, nil
 	}
 	logger = logger.WithName("tracing")
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Error(err, "Could not send traces") }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // it has what the collector answered
+		logger.Info("Could not send traces", "cause", v1alpha1.Truncate(err.Error(), maxTraceError))
+	}))
 	address, err := url.Parse(o.tracingEndpoint)
 	if err != nil {
 		return nil, fmt.Errorf("--tracing-endpoint: %w", err)
@@ -40,7 +48,9 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 	if strings.Trim(address.Path, "/") == "" {
 		address.Path = tracesPath
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()))
+	// What goes with the spans, a token for example, is for this collector and no other.
+	plain := &http.Client{Timeout: traceTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()), otlptracehttp.WithHTTPClient(plain))
 	if err != nil {
 		return nil, fmt.Errorf("starting to trace: %w", err)
 	}
@@ -58,7 +68,7 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
 		defer cancel()
 		if err := provider.Shutdown(ending); err != nil {
-			logger.Error(err, "Could not send the last traces")
+			logger.Info("Could not send the last traces", "cause", v1alpha1.Truncate(err.Error(), maxTraceError))
 		}
 	}, nil
 }

@@ -132,3 +132,18 @@ func TestTalliesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// What is rare is counted although the commonest outcome alone would take all lines.
+func TestTalliesKeepWhatIsRare(t *testing.T) {
+	outcomes := join(many(5000, v1alpha1.OutcomeMatched), many(30, v1alpha1.OutcomeProtected))
+	for i := range outcomes {
+		if outcomes[i].Namespace = "last"; outcomes[i].Result == v1alpha1.OutcomeMatched {
+			outcomes[i].Namespace = fmt.Sprintf("namespace-%d", i%250)
+		}
+	}
+	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionScan}}
+	Describe(run, 5030, outcomes)
+	if got := run.Status.Tallies; len(got) != maxTallies || got[0].Outcome != v1alpha1.OutcomeProtected || got[0].Count != 30 || got[1].Count != 20 {
+		t.Errorf("there are %d tallies, and the first are %+v", len(got), got[:2])
+	}
+}

@@ -40,17 +40,27 @@ func talliesOf(status *v1alpha1.CleanerRunStatus) tallies {
 	return all
 }
 
-// largest are those that there is room for, the most objects first. Less than none are those that had no room before.
+// largest are those that there is room for, the most objects first. When not all fit, those of the commonest outcome give way: what was
+// left alone, or failed, is told. Less than none are those that had no room before.
 func (t tallies) largest() []v1alpha1.ObjectTally {
 	var list []v1alpha1.ObjectTally
+	times := map[v1alpha1.OutcomeResult]int64{}
 	for tally, n := range t {
 		if tally.Count = n; n > 0 {
 			list = append(list, tally)
+			times[tally.Outcome] += n
 		}
 	}
-	slices.SortFunc(list, func(a, b v1alpha1.ObjectTally) int {
+	order := func(a, b v1alpha1.ObjectTally) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Outcome, b.Outcome))
-	})
-	return list[:min(len(list), maxTallies)]
+	}
+	if len(list) > maxTallies {
+		slices.SortFunc(list, func(a, b v1alpha1.ObjectTally) int {
+			return cmp.Or(cmp.Compare(times[a.Outcome], times[b.Outcome]), order(a, b))
+		})
+		list = list[:maxTallies]
+	}
+	slices.SortFunc(list, order)
+	return list
 }

@@ -57,8 +57,8 @@ func (c *census) add(run *v1alpha1.CleanerRun, kind, namespace string, outcome v
 	p.words[word(run, outcome)] += n
 }
 
-// lines say how many objects of each kind and namespace had which outcome, the most first.
-func (c *census) lines() []string {
+// lines say how many objects of each kind and namespace had which outcome, the most first, of a total that may be more than was counted.
+func (c *census) lines(total int64) []string {
 	var lines []string
 	for _, name := range largest(c.places, func(p *place) int64 { return p.total }) {
 		p := c.places[name]
@@ -68,7 +68,25 @@ func (c *census) lines() []string {
 		}
 		lines = append(lines, name+": "+strings.Join(words, ", "))
 	}
+	if c.total < total && len(lines) > maxGroups { // nobody knows how many more there are
+		return append(lines[:maxGroups:maxGroups], "and more kinds and namespaces")
+	}
 	return first(lines, "more kind and namespace", "more kinds and namespaces")
+}
+
+// unlisted says how many objects were left alone beside those that the record lists with their reasons.
+func (c *census) unlisted(run *v1alpha1.CleanerRun, listed []v1alpha1.ObjectOutcome) []string {
+	more := maps.Clone(c.outcomes)
+	for _, o := range listed {
+		more[o.Outcome]--
+	}
+	var lines []string
+	for _, outcome := range leftAlone {
+		if n := more[outcome]; n > 0 {
+			lines = append(lines, fmt.Sprintf("%d %s, which the record does not list", n, word(run, outcome)))
+		}
+	}
+	return lines
 }
 
 // largest are the keys by the size of what they have, equal ones in their order.

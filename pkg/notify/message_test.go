@@ -66,6 +66,29 @@ func TestTitles(t *testing.T) {
 	}
 }
 
+// What was left alone is told also where the record has no room for it, and so is that not all places are counted.
+func TestLeftAloneBeyondTheRecord(t *testing.T) {
+	message := sample()
+	message.Run.Status = v1alpha1.CleanerRunStatus{
+		Phase: v1alpha1.RunCompleted, RunCounts: v1alpha1.RunCounts{Matched: 900, Skipped: 30}, ObjectsOmitted: 898,
+		Objects: []v1alpha1.ObjectOutcome{{Kind: "Pod", Namespace: "a", Name: "b", Outcome: "Matched"}, {Kind: "Pod", Namespace: "a", Name: "c", Outcome: "Protected", Reason: "it says so"}},
+		Tallies: []v1alpha1.ObjectTally{{Kind: "Pod", Namespace: "z", Outcome: "Protected", Count: 30}},
+	}
+	for i := range 12 {
+		message.Run.Status.Tallies = append(message.Run.Status.Tallies, v1alpha1.ObjectTally{Kind: "Pod", Namespace: string(rune('a' + i)), Outcome: "Matched", Count: 10})
+	}
+	r := newReport(message, strings.TrimSpace)
+	text := plainText().join(plainText().render(r, true, maxMail, plainText().length).sections)
+	for _, want := range []string{
+		"1 protected: it says so (Pod a/c)", "29 protected, which the record does not list", "Left alone, of 150 of 900 objects",
+		"By kind and namespace, of 150 of 900 objects", "and more kinds and namespaces",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
 // Every outcome has words of its own.
 func TestEveryOutcomeHasWords(t *testing.T) {
 	run := sample().Run

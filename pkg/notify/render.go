@@ -62,7 +62,7 @@ func (m markup) sections(r *report, objects int, file bool) []section {
 		lines = append(lines, m.text(r.rest(more, file), maxLine))
 	}
 	add("Objects", lines)
-	add(partly("Left alone", r.listed, r.total), m.all(r.left))
+	add(partly("Left alone", r.counted, r.total), m.all(r.left))
 	return append(sections, m.ending(r)...)
 }
 

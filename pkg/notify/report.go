@@ -58,7 +58,7 @@ func newReport(message Message, hide func(string) string) *report {
 	r := &report{
 		id:    message.id(),
 		title: clean(title(run, counted)), summary: document.Message, document: document,
-		counts: counted.lines(), left: leftOf(run, document.Objects), counted: counted.total,
+		counts: counted.lines(int64(len(document.Objects)) + run.Status.ObjectsOmitted), left: append(leftOf(run, document.Objects), counted.unlisted(run, document.Objects)...), counted: counted.total,
 		listed: int64(len(document.Objects)), total: int64(len(document.Objects)) + run.Status.ObjectsOmitted,
 	}
 	if message.Test {
@@ -138,13 +138,17 @@ func nameOf(o v1alpha1.ObjectOutcome) string {
 	return o.Kind + " " + o.Namespace + "/" + o.Name
 }
 
+// leftAlone are the outcomes of what a run left alone for a reason of the object's own.
+var leftAlone = []v1alpha1.OutcomeResult{
+	v1alpha1.OutcomeUnchanged, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeProtected,
+	v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeGone,
+}
+
 // leftOf says of what was left alone why, by reason.
 func leftOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []string {
 	var left []v1alpha1.ObjectOutcome
 	for _, o := range objects {
-		switch o.Outcome {
-		case v1alpha1.OutcomeUnchanged, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeProtected,
-			v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeGone:
+		if slices.Contains(leftAlone, o.Outcome) {
 			left = append(left, o)
 		}
 	}
