@@ -169,6 +169,9 @@ const (
 	OutcomeTransformed OutcomeResult = "Transformed"
 	// OutcomeUnchanged is an object that the transform script left as it was. Nothing was sent.
 	OutcomeUnchanged OutcomeResult = "Unchanged"
+	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. Who deleted it, that run or
+	// somebody else, is not known.
+	OutcomeFoundGone OutcomeResult = "FoundGone"
 	// OutcomeGone is an object that somebody else deleted first.
 	OutcomeGone OutcomeResult = "Gone"
 	// OutcomeReplaced is an object that was created again under the same name since it was judged. It was left alone.

@@ -23,6 +23,16 @@ func (t tallies) add(outcome *object.Outcome, result v1alpha1.OutcomeResult, n i
 	}] += n
 }
 
+// Tallies are how many objects of each kind and namespace the record of a run says had which outcome.
+func Tallies(run *v1alpha1.CleanerRun) []v1alpha1.ObjectTally {
+	var list []v1alpha1.ObjectTally
+	for tally, n := range talliesOf(&run.Status) {
+		tally.Count = n
+		list = append(list, tally)
+	}
+	return list
+}
+
 // talliesOf are those of a record: what it counted, or what it lists when that is all.
 func talliesOf(status *v1alpha1.CleanerRunStatus) tallies {
 	all := tallies{}

@@ -42,6 +42,7 @@ func TestTitles(t *testing.T) {
 		"many":         {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, want: "900 acted on"},
 		"all counted":  {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, tallies: []v1alpha1.ObjectTally{{Outcome: "Deleted", Count: 890}, {Outcome: "Terminating", Count: 10}}, want: "890 deleted, 10 being deleted"},
 		"not all":      {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 900, Acted: 900}, objects: objects("Deleted"), omitted: 899, tallies: []v1alpha1.ObjectTally{{Outcome: "Deleted", Count: 890}}, want: "900 acted on"},
+		"taken over":   {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 2, Acted: 2}, objects: objects("FoundGone", "FoundGone"), want: "2 found gone after the run was cut off"},
 		"interrupted":  {action: v1alpha1.ActionDelete, phase: v1alpha1.RunInterrupted, counts: v1alpha1.RunCounts{Matched: 2, Acted: 1, Skipped: 1}, objects: objects("Deleted", "Interrupted"), want: "1 deleted, 1 left alone (stopped)"},
 		"not ended":    {action: v1alpha1.ActionDelete, phase: v1alpha1.RunExecuting, objects: objects("Planned"), want: "of 1 it is not known whether they were deleted (not ended)"},
 		"a bad reason": {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: "x\r\ny", want: "nothing deleted (failed)"},
@@ -93,7 +94,7 @@ func TestLeftAloneBeyondTheRecord(t *testing.T) {
 func TestEveryOutcomeHasWords(t *testing.T) {
 	run := sample().Run
 	for _, outcome := range []v1alpha1.OutcomeResult{
-		v1alpha1.OutcomePlanned, v1alpha1.OutcomeMatched, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeUnchanged,
+		v1alpha1.OutcomePlanned, v1alpha1.OutcomeMatched, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeUnchanged,
 		v1alpha1.OutcomeGone, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeProtected, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDenied,
 		v1alpha1.OutcomeKindGone, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted, v1alpha1.OutcomeNotEvaluated, v1alpha1.OutcomeFailed,
 	} {

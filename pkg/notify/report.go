@@ -74,7 +74,11 @@ func newReport(message Message, hide func(string) string) *report {
 	r.objects = entriesOf(run, document.Objects)
 	r.facts = factsOf(document)
 	if !message.Test {
-		r.ways = []fact{{"All of this run", "kubectl describe cleanerrun " + document.Run}}
+		label := "All of this run"
+		if document.ObjectsOmitted > 0 {
+			label = "What the record of this run lists"
+		}
+		r.ways = []fact{{label, "kubectl describe cleanerrun " + document.Run}}
 	}
 	r.ways = append(r.ways, fact{"All runs", "kubectl cleaner runs " + document.Cleaner})
 	if document.ObjectsOmitted > 0 {
@@ -115,7 +119,7 @@ func entriesOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []ent
 		case v1alpha1.OutcomeTerminating:
 			e.outcome += suffix(o.Reason)
 			done = append(done, e)
-		case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTransformed:
+		case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTransformed:
 			done = append(done, e)
 		case v1alpha1.OutcomeNotActed, v1alpha1.OutcomePlanned, v1alpha1.OutcomeInterrupted:
 			open = append(open, e)

@@ -19,6 +19,7 @@ func word(run *v1alpha1.CleanerRun, result v1alpha1.OutcomeResult) string {
 		v1alpha1.OutcomeTerminating:  "being deleted",
 		v1alpha1.OutcomeTransformed:  "changed",
 		v1alpha1.OutcomeUnchanged:    "as it should be already",
+		v1alpha1.OutcomeFoundGone:    "found gone after the run was cut off",
 		v1alpha1.OutcomeGone:         "gone already",
 		v1alpha1.OutcomeReplaced:     "left alone: replaced meanwhile",
 		v1alpha1.OutcomeChanged:      "left alone: changed meanwhile",
@@ -83,9 +84,10 @@ func deeds(run *v1alpha1.CleanerRun, counted *census) []string {
 	case counted.total < int64(len(status.Objects))+status.ObjectsOmitted:
 		add(status.Acted, "%d acted on")
 	case run.Spec.Action == v1alpha1.ActionDelete:
-		ending, gone := tally[v1alpha1.OutcomeTerminating], tally[v1alpha1.OutcomeGone]
-		add(status.Acted-ending-gone, "%d deleted")
+		ending, gone, found := tally[v1alpha1.OutcomeTerminating], tally[v1alpha1.OutcomeGone], tally[v1alpha1.OutcomeFoundGone]
+		add(status.Acted-ending-gone-found, "%d deleted")
 		add(ending, "%d being deleted")
+		add(found, "%d found gone after the run was cut off")
 		add(gone, "%d gone already")
 	default:
 		add(status.Acted, "%d changed")

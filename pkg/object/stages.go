@@ -39,7 +39,7 @@ func (o Outcome) Handled(action v1alpha1.Action) bool {
 	switch o.Result {
 	case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed:
 		return true
-	case v1alpha1.OutcomeGone: // somebody else deleted it first
+	case v1alpha1.OutcomeGone, v1alpha1.OutcomeFoundGone: // somebody else deleted it first, or may have
 		return action == v1alpha1.ActionDelete
 	default:
 		return false

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
@@ -87,6 +89,17 @@ func tally(lists ...[]object.Outcome) metrics.Tally {
 		for i := range outcomes {
 			found.Add(outcomes[i].Kind.GroupVersionKind, outcomes[i].Result)
 		}
+	}
+	return found
+}
+
+// recorded counts the objects of a run as its record does.
+func recorded(record *v1alpha1.CleanerRun) metrics.Tally {
+	found := metrics.Tally{}
+	for _, t := range journal.Tallies(record) {
+		kind := schema.FromAPIVersionAndKind(t.APIVersion, t.Kind)
+		found.Selected(kind)
+		found[kind][t.Outcome] += int(t.Count)
 	}
 	return found
 }

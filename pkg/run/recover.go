@@ -22,8 +22,8 @@ import (
 )
 
 // Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim whose
-// outcome is not known it looks at the live object: one that is gone was deleted; one that is still as it was judged is dealt with
-// now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
+// outcome is not known it looks at the live object: of one that is gone nobody knows who deleted it; one that is still as it was
+// judged is dealt with now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
 	err := guarded(ctx, func() error {
 		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, tells: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
@@ -74,7 +74,9 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	phase, reason, message := rest.conclude(outcomes)
 	switch unsaved := r.close(ctx, rest.tells, record, phase, reason, message); {
 	case unsaved == nil:
-		r.Metrics.ObjectsHandled(record, tally(outcomes))
+		found := recorded(record) // also what the operator before had left alone, and counted nowhere that is left
+		r.Metrics.ObjectsHandled(record, found)
+		r.Metrics.ObjectsFound(record, found)
 	case errors.Is(unsaved, journal.ErrTaken):
 		return
 	}
@@ -128,7 +130,7 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 	case err != nil:
 		return m.unread(ctx, intent, err)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
-		return m.outcome(intent, v1alpha1.OutcomeDeleted, recovered)
+		return m.outcome(intent, v1alpha1.OutcomeFoundGone, recovered)
 	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
 		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
 	case live == nil:

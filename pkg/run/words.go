@@ -112,17 +112,18 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 	for _, outcome := range outcomes {
 		results[outcome.Result]++
 	}
-	ending, gone := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone]
+	ending, gone, found := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone], results[v1alpha1.OutcomeFoundGone]
 	if record.Spec.Action != v1alpha1.ActionDelete {
 		gone = 0 // they are left alone
 	}
 	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
-	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone, done)
+	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done)
 	for _, part := range []struct {
 		n     int64
 		words string
 	}{
 		{ending, "being deleted"},
+		{found, "found gone after the run was cut off"},
 		{gone, "gone already"},
 		{counts.Skipped, "left alone"},
 		{denied, "denied"},

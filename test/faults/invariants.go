@@ -164,7 +164,7 @@ func admits(outcome journal.SavedOutcome) bool {
 		return strings.Contains(outcome.Reason, "it could not be found out what became of it")
 	case v1alpha1.OutcomeKindGone:
 		return strings.Contains(outcome.Reason, "it is not known what became of the object")
-	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFailed:
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFailed:
 		return true
 	}
 	return false
@@ -252,7 +252,7 @@ func (w *World) checkRecord(record *Record) []error {
 func (w *World) claim(uid types.UID, outcome v1alpha1.OutcomeResult) string {
 	live := w.After[uid]
 	switch outcome {
-	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeGone, v1alpha1.OutcomeReplaced:
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeGone, v1alpha1.OutcomeReplaced:
 		if live != nil {
 			return fmt.Sprintf("%s is there, and the outcome is %s", name(live), outcome)
 		}

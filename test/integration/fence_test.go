@@ -90,7 +90,7 @@ func TestLostLease(t *testing.T) {
 			next := l.successor()
 			next.startExecutor()
 			record := next.goOn(l.first().Add(time.Minute))
-			wantRun(t, record, v1alpha1.ReasonCompleted, "60 of 60 objects matched; 60 deleted")
+			wantRun(t, record, v1alpha1.ReasonCompleted, "60 of 60 objects matched; ", " deleted")
 			next.wantRecords(l.first())
 			b.wantNames()
 			must(t, l.user.Get(t.Context(), client.ObjectKey{Name: l.now.Name}, &report))
@@ -117,7 +117,7 @@ func TestLostLeaseWhileRecovering(t *testing.T) {
 	third := next.successor()
 	third.startExecutor()
 	record := third.goOn(l.first().Add(time.Minute))
-	wantRun(t, record, v1alpha1.ReasonCompleted, "40 of 40 objects matched; 40 deleted")
+	wantRun(t, record, v1alpha1.ReasonCompleted, "40 of 40 objects matched; ", " deleted") // some are found gone: their outcomes could not be saved
 	wantCounts(t, record, v1alpha1.RunCounts{Considered: 40, Matched: 40, Acted: 40})
 	l.wantNames()
 }

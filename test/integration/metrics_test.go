@@ -79,6 +79,7 @@ func TestRunIsMeasured(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	registry := b.measure()
+	tried := b.sends()
 	b.configMap("old")
 	b.configMap("kept", func(cm *corev1.ConfigMap) { cm.Annotations = map[string]string{v1alpha1.ProtectAnnotation: "true"} })
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationEvent), evaluate(`function evaluate() return {matching = true} end`)))
@@ -87,6 +88,7 @@ func TestRunIsMeasured(t *testing.T) {
 	l.step()
 	l.at(l.first().Add(10 * time.Minute))
 	l.finish()
+	tried(&l.records()[0])
 	started := l.now.Status.LastRunTime.Unix()
 	for range 3 {
 		l.step()
@@ -152,6 +154,7 @@ func TestNothingIsMeasuredTwice(t *testing.T) {
 	registry := b.measure()
 	b.configMap("one")
 	b.configMap("two")
+	b.configMap("kept", func(cm *corev1.ConfigMap) { cm.Annotations = protect })
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
 	var acted atomic.Bool
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
@@ -175,7 +178,10 @@ func TestNothingIsMeasuredTwice(t *testing.T) {
 	wantMeasured(t, registry, map[string][]string{"actions_total": nil, "runs_total": {"{Delete,Completed} 1"}})
 	b.runner.Close(t.Context(), record)
 	l.step()
-	wantMeasured(t, registry, map[string][]string{"actions_total": {"{Delete,,ConfigMap,Deleted} 2"}, "runs_total": {"{Delete,Completed} 1"}})
+	wantMeasured(t, registry, map[string][]string{
+		"actions_total": {"{Delete,,ConfigMap,Deleted} 2", "{Delete,,ConfigMap,Protected} 1"}, "runs_total": {"{Delete,Completed} 1"},
+		"matched_resources": {"{,ConfigMap} 3"}, "scanned_resources": {"{} 3"}, "k8s_cleaner_current_resources_count": {"{} 3"},
+	})
 }
 
 // TestCopiesAreMeasured by the sweep. It sweeps the records of the whole cluster, so it does not run beside others.

@@ -47,7 +47,7 @@ func TestStoppedWhileRecovering(t *testing.T) {
 	third := second.successor()
 	third.startExecutor()
 	record := third.goOn(l.first().Add(2 * time.Minute))
-	wantRun(t, record, v1alpha1.ReasonCompleted, fmt.Sprintf("%[1]d of %[1]d objects matched; %[1]d deleted.", objects))
+	wantRun(t, record, v1alpha1.ReasonCompleted, fmt.Sprintf("%[1]d of %[1]d objects matched; 0 deleted, %[1]d found gone after the run was cut off.", objects))
 }
 
 // TestSuspendedWhileRecovering: the rest is not touched, but it is looked at.

@@ -73,8 +73,8 @@ func TestRecoveryLooksAtEachObject(t *testing.T) {
 
 	record := next.goOn(l.first().Add(time.Minute))
 	want := map[string]v1alpha1.OutcomeResult{
-		"old-0": v1alpha1.OutcomeDeleted, "old-1": v1alpha1.OutcomeDeleted, "old-2": v1alpha1.OutcomeAbandoned,
-		"old-3": v1alpha1.OutcomeTerminating, "old-4": v1alpha1.OutcomeDeleted, "old-5": v1alpha1.OutcomeDeleted,
+		"old-0": v1alpha1.OutcomeFoundGone, "old-1": v1alpha1.OutcomeFoundGone, "old-2": v1alpha1.OutcomeAbandoned,
+		"old-3": v1alpha1.OutcomeTerminating, "old-4": v1alpha1.OutcomeFoundGone, "old-5": v1alpha1.OutcomeDeleted,
 	}
 	for name, outcome := range outcomes(record) {
 		if outcome != want[name] {
@@ -82,7 +82,7 @@ func TestRecoveryLooksAtEachObject(t *testing.T) {
 		}
 	}
 	wantCounts(t, record, v1alpha1.RunCounts{Considered: 6, Matched: 6, Acted: 5, Skipped: 1})
-	wantRun(t, record, v1alpha1.ReasonFailed, "The operator went away while the run was acting, and the run was gone on with. 6 of 6 objects matched; 4 deleted, 1 being deleted, 1 left alone.")
+	wantRun(t, record, v1alpha1.ReasonFailed, "The operator went away while the run was acting, and the run was gone on with. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
 	if record.Status.Phase != v1alpha1.RunInterrupted || deletes(next) != 1 {
 		t.Fatalf("the phase is %s, after %d deletes of the next operator", record.Status.Phase, deletes(next))
 	}
@@ -113,7 +113,7 @@ func TestRecoveryDoesNotGoOn(t *testing.T) {
 			next.at(l.first().Add(time.Minute + c.after))
 			next.waitFinished(next.now)
 			record := &next.records()[0]
-			wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not gone on with: ", c.want, "3 of 3 objects matched; 1 deleted, 2 left alone.")
+			wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not gone on with: ", c.want, "3 of 3 objects matched; 0 deleted, 1 found gone after the run was cut off, 2 left alone.")
 			wantCounts(t, record, v1alpha1.RunCounts{Considered: 3, Matched: 3, Acted: 1, Skipped: 2})
 			l.wantNames("old-1", "old-2")
 			if deletes(next) != 0 {

@@ -54,7 +54,12 @@ func leave(result Result, format string, args ...any) plan {
 }
 
 // touched are the outcomes of objects that a run deleted or changed, or may have.
-var touched = []v1alpha1.OutcomeResult{"", v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed}
+var touched = []v1alpha1.OutcomeResult{
+	"", v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed,
+}
+
+// vanished are the outcomes of objects that are gone, or are going, by the run or, perhaps, while it was cut off.
+var vanished = []v1alpha1.OutcomeResult{v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating}
 
 // unknown is the outcome of an object of a run that has ended, and left nothing about it.
 const unknown v1alpha1.OutcomeResult = "Unknown"
@@ -100,7 +105,7 @@ func decide(c *journal.Copy, f facts, options Options) plan {
 
 // bringBack decides about an object that was deleted.
 func bringBack(copied object.Object, before map[string]any, f facts, options Options) plan {
-	known := f.outcome == v1alpha1.OutcomeDeleted || f.outcome == v1alpha1.OutcomeTerminating
+	known := slices.Contains(vanished, f.outcome)
 	switch live := f.live; {
 	case live == nil, live.Deleting && f.returns:
 		body, notes := desired(copied.Kind.GroupKind(), before, f, options)

@@ -62,6 +62,8 @@ func TestDecide(t *testing.T) {
 	}{
 		"deleted":                        {copied, "", "", facts{outcome: "Deleted"}, Options{}, StepCreate, Planned, "", body},
 		"ended since":                    {copied, "", "", facts{outcome: "Terminating"}, Options{}, StepCreate, Planned, "", body},
+		"found gone":                     {copied, "", "", facts{outcome: "FoundGone"}, Options{}, StepCreate, Planned, "", body},
+		"found gone, and replaced":       {copied, "", another, facts{outcome: "FoundGone"}, Options{}, "", Exists, exists, ""},
 		"outcome unknown, and gone":      {copied, "", "", facts{}, Options{}, StepCreate, Planned, "", body},
 		"outcome unknown, still there":   {copied, "", still, facts{}, Options{}, "", Left, "it is still there: the run did not delete it", ""},
 		"not known, and gone":            {copied, "", "", facts{outcome: unknown}, Options{}, "", Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same", ""},

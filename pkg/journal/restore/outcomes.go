@@ -5,6 +5,7 @@ package restore
 
 import (
 	"cmp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,8 +35,7 @@ func complete(run *v1alpha1.CleanerRun, intents []journal.Intent, outcomes map[i
 func namespacesOf(intents []journal.Intent, outcomes map[int]journal.SavedOutcome) map[string]bool {
 	deleted := map[string]bool{}
 	for i := range intents {
-		outcome := outcomes[i].Outcome
-		if intents[i].Object().Kind.GroupKind() == namespaceKind().GroupKind() && (outcome == v1alpha1.OutcomeDeleted || outcome == v1alpha1.OutcomeTerminating) {
+		if intents[i].Object().Kind.GroupKind() == namespaceKind().GroupKind() && slices.Contains(vanished, outcomes[i].Outcome) {
 			deleted[intents[i].Name] = true
 		}
 	}
