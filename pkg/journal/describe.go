@@ -17,6 +17,9 @@ import (
 // maxRunBytes bounds the list in a CleanerRun: etcd takes at most 1.5 MiB at once.
 const maxRunBytes = 256 << 10
 
+// examples is how many objects of each outcome are listed before all of a rarer one. Messages name 20.
+const examples = 20
+
 // Describe puts the outcomes, counted and listed as far as they fit, into the run's status. more are only counted.
 func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, more ...iter.Seq[object.Outcome]) {
 	status, all, total := &run.Status, tallies{}, int64(0)
@@ -77,8 +80,9 @@ func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
 	}
 }
 
-// fitting are the entries that there is room for. When that is not all, failures come first, and of the others those whose outcome is
-// the rarest: nobody needs to be told 3,000 times what is as it should be, and the one object that was left alone must not be missing.
+// fitting are the entries that there is room for. When that is not all, failures come first, then some of each outcome, and then those
+// whose outcome is the rarest: nobody needs to be told 3,000 times what is as it should be, the one object that was left alone must
+// not be missing, and there is an example of everything.
 func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
 	var list []v1alpha1.ObjectOutcome
 	room := maxRunBytes
@@ -92,21 +96,8 @@ func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOut
 	if len(list) == n {
 		return list
 	}
-	order, times := make([]int32, n), map[v1alpha1.OutcomeResult]int{}
-	results := make([]v1alpha1.OutcomeResult, n)
-	for i := range order {
-		order[i], results[i] = int32(i), entry(i).Outcome //nolint:gosec // memory ends long before
-		times[results[i]]++
-	}
-	rank := func(i int32) int {
-		if result := results[i]; !result.IsFailure() && result != v1alpha1.OutcomeNotEvaluated {
-			return times[result]
-		}
-		return 0
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(rank(a), rank(b)) })
 	list, room = list[:0], maxRunBytes
-	for _, i := range order {
+	for _, i := range telling(n, entry) {
 		e := entry(int(i))
 		if e.Size() <= room {
 			room -= e.Size()
@@ -114,6 +105,31 @@ func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOut
 		}
 	}
 	return list
+}
+
+// telling are the indexes of n entries, those first that tell the most.
+func telling(n int, entry func(int) v1alpha1.ObjectOutcome) []int32 {
+	order, times := make([]int32, n), map[v1alpha1.OutcomeResult]int{}
+	results, turns := make([]v1alpha1.OutcomeResult, n), make([]int8, n)
+	for i := range order {
+		result := entry(i).Outcome
+		order[i], results[i] = int32(i), result //nolint:gosec // memory ends long before
+		switch {
+		case result.IsFailure(), result == v1alpha1.OutcomeNotEvaluated:
+		case times[result] < examples:
+			turns[i] = 1
+		default:
+			turns[i] = 2
+		}
+		times[result]++
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		if turn := cmp.Compare(turns[a], turns[b]); turn != 0 || turns[a] == 0 {
+			return turn
+		}
+		return cmp.Compare(times[results[a]], times[results[b]])
+	})
+	return order
 }
 
 func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.Outcome) {

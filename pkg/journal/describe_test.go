@@ -6,6 +6,7 @@ package journal
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,14 @@ func many(n int, result v1alpha1.OutcomeResult) []object.Outcome {
 	return outcomes
 }
 
+func names(result v1alpha1.OutcomeResult, n int) []string {
+	var all []string
+	for _, o := range many(n, result) {
+		all = append(all, o.Name)
+	}
+	return all
+}
+
 func join(parts ...[]object.Outcome) []object.Outcome {
 	var all []object.Outcome
 	for _, part := range parts {
@@ -45,6 +54,7 @@ func TestRecordListsWhatIsRareFirst(t *testing.T) {
 		"failures before what is rare": {join(many(3000, "Deleted"), many(1, "Replaced"), many(2, "Denied"), many(1, "NotEvaluated")), "Denied-0 Denied-1 NotEvaluated-0 Replaced-0 Deleted-0"},
 		"many are left alone":          {join(many(5000, "Protected"), many(2, "Deleted"), many(1, "Denied")), "Denied-0 Deleted-0 Deleted-1 Protected-0"},
 		"stopped":                      {join(many(4000, "Deleted"), many(1500, "Interrupted")), "Interrupted-0 Interrupted-1"},
+		"an example of everything":     {join(many(4000, "Deleted"), many(1500, "Abandoned")), strings.Join(slices.Concat(names("Abandoned", examples), names("Deleted", examples), []string{"Abandoned-20"}), " ")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			described := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
@@ -145,5 +155,20 @@ func TestTalliesKeepWhatIsRare(t *testing.T) {
 	Describe(run, 5030, outcomes)
 	if got := run.Status.Tallies; len(got) != maxTallies || got[0].Outcome != v1alpha1.OutcomeProtected || got[0].Count != 30 || got[1].Count != 20 {
 		t.Errorf("there are %d tallies, and the first are %+v", len(got), got[:2])
+	}
+}
+
+// A Report that is made from a record says how many objects that does not list.
+func TestReportFromARecordThatIsNotWhole(t *testing.T) {
+	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+	outcomes := many(3000, v1alpha1.OutcomeDeleted)
+	Describe(run, 3000, outcomes)
+	run.Status.Phase = v1alpha1.RunCompleted
+	listed := len(run.Status.Objects)
+	if got := reportSpec(run, outcomes[:listed], maxReportBytes).Message; !strings.HasPrefix(got, fmt.Sprintf("%d more objects may not be listed: ", 3000-listed)) {
+		t.Errorf("it says %q", got)
+	}
+	if got := reportSpec(run, outcomes, 1<<30).Message; got != "" {
+		t.Errorf("it says %q", got)
 	}
 }

@@ -89,6 +89,9 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, room int) v
 		}
 		spec.ResourceInfo = append(spec.ResourceInfo, info)
 	}
+	if unknown := int64(len(run.Status.Objects)) + run.Status.ObjectsOmitted - int64(len(outcomes)); unknown > 0 { // it is made from the record
+		say(&spec, "%d more objects may not be listed: the operator went away before it wrote this Report, and the record of the run does not list them.", unknown)
+	}
 	if omitted > 0 {
 		say(&spec, "%d more objects are not listed: a Report holds at most %d KiB.", omitted, maxReportBytes>>10)
 	}
