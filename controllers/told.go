@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -81,26 +82,31 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
 		return
 	}
-	var failed, pending []string
-	waiting := 0
+	var troubles []trouble
+	failed, waiting := 0, 0
 	for _, n := range notifications {
+		name := fmt.Sprintf("%s (%s)", n.Name, n.Type)
 		switch {
 		case n.State == v1alpha1.NotificationFailed:
-			failed = append(failed, fmt.Sprintf("%s (%s): %s", n.Name, n.Type, n.Message))
+			troubles = slices.Insert(troubles, failed, trouble{name, n.Message})
+			failed++
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			pending = append(pending, fmt.Sprintf("%s (%s): %s; it will be tried again at %s", n.Name, n.Type, n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339)))
+			troubles = append(troubles, trouble{name, fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339))})
 		case n.State == v1alpha1.NotificationPending:
 			waiting++
 		}
 	}
 	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered."
-	switch {
-	case len(failed) > 0:
+	switch pending := len(troubles) - failed; {
+	case failed > 0 && pending > 0:
 		status, reason = metav1.ConditionFalse, v1alpha1.ReasonUndelivered
-		message = fmt.Sprintf("%d of %d notifications could not be delivered: %s", len(failed), all, failed[0])
-	case len(pending) > 0:
+		message = fmt.Sprintf("%d of %d notifications could not be delivered, and %d not yet: %s", failed, all, pending, inWords(troubles))
+	case failed > 0:
+		status, reason = metav1.ConditionFalse, v1alpha1.ReasonUndelivered
+		message = fmt.Sprintf("%d of %d notifications could not be delivered: %s", failed, all, inWords(troubles))
+	case pending > 0:
 		status, reason = metav1.ConditionFalse, v1alpha1.ReasonDelivering
-		message = fmt.Sprintf("%d of %d notifications could not be delivered yet: %s", len(pending), all, pending[0])
+		message = fmt.Sprintf("%d of %d notifications could not be delivered yet: %s", pending, all, inWords(troubles))
 	case waiting > 0:
 		status, reason = metav1.ConditionUnknown, v1alpha1.ReasonDelivering
 		message = fmt.Sprintf("%d of %d notifications are being sent.", waiting, all)
@@ -108,4 +114,20 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 		message = "The last run had nothing to tell."
 	}
 	setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, status, reason, v1alpha1.Truncate(message, maxStatusMessage))
+}
+
+// trouble is a notification that was not delivered, and why.
+type trouble struct{ notification, cause string }
+
+// inWords tells all of them. The names of several come first: there need not be room for all causes.
+func inWords(troubles []trouble) string {
+	var names, causes []string
+	for _, t := range troubles {
+		names, causes = append(names, t.notification), append(causes, t.notification+": "+t.cause)
+	}
+	text := strings.Join(causes, ". ")
+	if len(troubles) > 1 {
+		text = strings.Join(names, ", ") + ". " + text
+	}
+	return text
 }

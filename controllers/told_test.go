@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -42,5 +43,33 @@ func TestLatestOfEach(t *testing.T) {
 	want := map[string]string{"mail": "Delivered ", "hook": "Pending of run second: ", "chat": "Delivered of run third: "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The condition names every notification that was not delivered, those first that are given up.
+func TestConditionNamesAllThatFailed(t *testing.T) {
+	t.Parallel()
+	at := metav1.NewTime(time.Date(2026, 5, 1, 3, 0, 0, 0, time.UTC))
+	failed := func(name string) v1alpha1.NotificationStatus {
+		return v1alpha1.NotificationStatus{Name: name, Type: "Slack", State: v1alpha1.NotificationFailed, Attempts: 1, Message: "no such channel"}
+	}
+	pending := v1alpha1.NotificationStatus{Name: "mail", Type: "SMTP", State: v1alpha1.NotificationPending, Attempts: 1, Message: "refused", NextAttemptTime: &at}
+	delivered := v1alpha1.NotificationStatus{Name: "hook", Type: "Webhook", State: v1alpha1.NotificationDelivered, Attempts: 1}
+	for name, test := range map[string]struct {
+		notifications []v1alpha1.NotificationStatus
+		reason, want  string
+	}{
+		"one":       {[]v1alpha1.NotificationStatus{delivered, failed("chat")}, v1alpha1.ReasonUndelivered, "1 of 2 notifications could not be delivered: chat (Slack): no such channel"},
+		"two":       {[]v1alpha1.NotificationStatus{failed("a"), delivered, failed("b")}, v1alpha1.ReasonUndelivered, "2 of 3 notifications could not be delivered: a (Slack), b (Slack). a (Slack): no such channel. b (Slack): no such channel"},
+		"both":      {[]v1alpha1.NotificationStatus{pending, failed("chat")}, v1alpha1.ReasonUndelivered, "1 of 2 notifications could not be delivered, and 1 not yet: chat (Slack), mail (SMTP). chat (Slack): no such channel. mail (SMTP): refused; it will be tried again at 2026-05-01T03:00:00Z"},
+		"later":     {[]v1alpha1.NotificationStatus{pending, delivered}, v1alpha1.ReasonDelivering, "1 of 2 notifications could not be delivered yet: mail (SMTP): refused; it will be tried again at 2026-05-01T03:00:00Z"},
+		"delivered": {[]v1alpha1.NotificationStatus{delivered}, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered."},
+	} {
+		cleaner := &v1alpha1.Cleaner{}
+		setDelivered(cleaner, test.notifications)
+		got := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+		if got == nil || got.Reason != test.reason || got.Message != test.want {
+			t.Errorf("%s: the condition is %+v, want %s: %s", name, got, test.reason, test.want)
+		}
 	}
 }
