@@ -134,6 +134,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"not a number":      {args: []string{"--worker-number=many"}, want: []string{`invalid value "many" for flag -worker-number`}},
 		"not a flag":        {args: []string{"--dry-run", "true"}, want: []string{`"true" is not a flag; see --help`}},
 		"traces nowhere":    {args: []string{"--tracing-endpoint=otel:4318"}, want: []string{`--tracing-endpoint is not right; write an address such as http://otel-collector.observability:4318`}},
+		"traces to no host": {args: []string{"--tracing-endpoint=http://:4318"}, want: []string{`--tracing-endpoint is not right`}},
 		"traces and more":   {args: []string{"--tracing-endpoint=https://me:secret@otel"}, want: []string{`--tracing-endpoint`}},
 		"copies elsewhere":  {args: []string{"--copies-path=copies", "--s3-secret=a/b"}, want: []string{`--copies-path is "copies"; it must be an absolute path`, `--s3-secret is "a/b"; it must be the name of a Secret`}},
 		"no run":            {args: []string{"--max-parallel-runs=0"}, want: []string{"--max-parallel-runs is 0; it must be at least 1"}},

@@ -76,5 +76,5 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 // isHTTPAddress reports whether text is an address with a host, and nothing that a collector would not look at.
 func isHTTPAddress(text string) bool {
 	address, err := url.Parse(text)
-	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Host != "" && address.User == nil && address.RawQuery == "" && address.Fragment == ""
+	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" && address.User == nil && address.RawQuery == "" && address.Fragment == ""
 }
