@@ -179,7 +179,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
 	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told, Tried: facts.Notified}
-	runner.Outbox = outbox.Add
+	runner.Outbox = outbox.Tell
 	if err := mgr.Add(outbox); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote the
@@ -30,6 +31,8 @@ type Error struct {
 
 	// again is true for what may have passed in a moment.
 	again bool
+	// unwritten are the objects whose Events are still to be written.
+	unwritten []object.Outcome
 }
 
 // Error implements error.
@@ -62,7 +65,7 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 	case errors.Is(err, egress.ErrNotAHost):
 		return permanent("the address is link-local or none of a host, where no notification is sent to")
 	case errors.Is(err, egress.ErrOwnMachine):
-		return permanent("the address is this machine's own, where no notification is sent to; if it is meant, name its host in --allowed-notification-hosts of the operator")
+		return permanent("the address is this machine's own, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test")
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return passing("the service's host is not known; check its name in the Secret, and the cluster's DNS")
 	case errors.As(err, &dns):

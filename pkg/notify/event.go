@@ -6,6 +6,8 @@ package notify
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/util/workqueue"
@@ -26,48 +29,99 @@ import (
 const (
 	// eventReason is k8s-cleaner's.
 	eventReason = "K8sCleaner"
-	// eventParallel is how many Events are written at once.
+	// eventParallel is how many Events of one run are written at once.
 	eventParallel = 8
 	// eventTimeout bounds the writing of one Event.
 	eventTimeout = 10 * time.Second
-	// maxErrors is how many causes are told; the rest are counted.
-	maxErrors = 3
 )
 
 // Event returns the channel that records one Event on each object that the run handled. controller and instance say who
-// reports.
+// reports. An Event that was written before is not written again: its name is the run's and the object's.
 func Event(live client.Client, clk clock.PassiveClock, controller, instance string) Channel {
 	return func(ctx context.Context, message Message) error {
-		var handled []object.Outcome
-		for _, outcome := range message.Outcomes {
-			if outcome.Handled(message.Run.Spec.Action) {
-				handled = append(handled, outcome)
-			}
-		}
+		handled := handledOf(message)
 		errs := make([]error, len(handled))
 		now := clk.Now()
-		workqueue.ParallelizeUntil(ctx, eventParallel, len(handled), func(i int) {
+		write := func(i int) (err error) {
 			defer func() {
 				if p := recover(); p != nil { // it would end the process
-					errs[i] = fmt.Errorf("a fault of KubeCleaner: %v", p)
+					err = permanent("a fault of KubeCleaner: %v", p)
 				}
 			}()
 			event := eventFor(message, handled[i], now)
-			event.Name = eventName(handled[i], now.UnixNano()+int64(i))
 			event.ReportingController, event.ReportingInstance = controller, instance
 			bounded, cancel := context.WithTimeout(ctx, eventTimeout)
 			defer cancel()
-			errs[i] = live.Create(bounded, event)
-		})
-		return summarize(errs, context.Cause(ctx))
+			return unwritten(live.Create(bounded, event), event.Namespace)
+		}
+		begun := make([]bool, len(handled))
+		workqueue.ParallelizeUntil(ctx, eventParallel, len(handled), func(i int) { begun[i], errs[i] = true, write(i) })
+		for i := range errs {
+			if !begun[i] {
+				errs[i] = passing("there was no time left for it")
+			}
+		}
+		return lacking(handled, errs)
 	}
+}
+
+// handledOf are the objects of the run that an Event is due for, without what Events do not need.
+func handledOf(message Message) []object.Outcome {
+	handled := []object.Outcome{}
+	for _, o := range message.Outcomes {
+		if o.Handled(message.Run.Spec.Action) {
+			o.Raw, o.Err = nil, nil
+			handled = append(handled, o)
+		}
+	}
+	return handled
+}
+
+// unwritten says why an Event was not written, in namespace. Nil when it is there.
+func unwritten(err error, namespace string) error {
+	switch {
+	case err == nil, apierrors.IsAlreadyExists(err):
+		return nil
+	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return permanent("namespace %s is gone, or is being deleted, and takes no Events", namespace)
+	case apierrors.IsForbidden(err):
+		return permanent("%s. Let the operator's ServiceAccount create events of events.k8s.io there", v1alpha1.Truncate(err.Error(), longestReason/2))
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+		return permanent("%s", v1alpha1.Truncate(err.Error(), longestReason/2))
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown: // the words are the client's: no answer came, or none in time
+		return passing("the API server did not answer, or not within %s", eventTimeout)
+	}
+	return passing("%s", v1alpha1.Truncate(err.Error(), longestReason/2))
+}
+
+// lacking says how many Events were not written, with the first cause, and which objects they are for.
+func lacking(handled []object.Outcome, errs []error) error {
+	fault, first := &Error{Permanent: true}, ""
+	for i, err := range errs {
+		var told *Error
+		if !errors.As(err, &told) {
+			continue
+		}
+		if fault.Permanent = fault.Permanent && told.Permanent; len(fault.unwritten) == 0 {
+			first = fmt.Sprintf("on %s: %s", handled[i].Object, told.Reason)
+		}
+		fault.unwritten = append(fault.unwritten, handled[i])
+	}
+	if len(fault.unwritten) == 0 {
+		return nil
+	}
+	if len(fault.unwritten) > 1 {
+		first = "the first, " + first
+	}
+	fault.Reason = fmt.Sprintf("%d of %s could not be written; %s", len(fault.unwritten), many(int64(len(handled)), "Event"), first)
+	return fault
 }
 
 func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.Event {
 	// An Event about a cluster-scoped object is in the namespace default, as those of Kubernetes are.
 	namespace := cmp.Or(outcome.Namespace, metav1.NamespaceDefault)
 	return &eventsv1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: eventName(message, outcome)},
 		EventTime:  metav1.NewMicroTime(now),
 		Type:       corev1.EventTypeNormal,
 		Reason:     eventReason,
@@ -83,13 +137,15 @@ func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.
 	}
 }
 
-// eventName is unique in the run by its number. It begins with the object's name, if an Event may have that.
-func eventName(outcome object.Outcome, number int64) string {
+// eventName is the same whenever the notification of the run is about the object, and that of no other. It begins with the object's
+// name, if an Event may have that.
+func eventName(message Message, outcome object.Outcome) string {
 	name := v1alpha1.ShortName(outcome.Name, 200)
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		name = strings.ToLower(outcome.Kind.Kind)
 	}
-	return fmt.Sprintf("%s.%x", name, number)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %s %s", message.id(), outcome.Kind.GroupKind(), outcome.Namespace, outcome.Name, outcome.UID))
+	return name + "." + hex.EncodeToString(sum[:8])
 }
 
 // note says what happened to the object, in at most 1,024 bytes, which is what an Event takes.
@@ -99,22 +155,4 @@ func note(message Message, outcome object.Outcome) string {
 		text += ": " + outcome.Message
 	}
 	return v1alpha1.Truncate(text, 1024)
-}
-
-// summarize joins the first causes and counts the rest.
-func summarize(errs []error, cause error) error {
-	told := []error{cause}
-	failed := 0
-	for _, err := range errs {
-		if err == nil {
-			continue
-		}
-		if failed++; failed <= maxErrors {
-			told = append(told, err)
-		}
-	}
-	if failed > maxErrors {
-		told = append(told, fmt.Errorf("and %d more", failed-maxErrors))
-	}
-	return errors.Join(told...)
 }

@@ -24,10 +24,10 @@ type lanes struct {
 	turns map[letter]string
 }
 
-// laneOf tells services apart by the Secret with their settings, which Cleaners share. It is empty for what stays in the cluster.
+// laneOf tells services apart by the Secret with their settings, which Cleaners share. Reports and Events have a lane for each type.
 func laneOf(n v1alpha1.Notification) string {
 	if n.NotificationRef == nil {
-		return ""
+		return string(n.Type)
 	}
 	return string(n.Type) + " " + n.NotificationRef.Namespace + "/" + n.NotificationRef.Name
 }
@@ -40,7 +40,7 @@ func (l *lanes) enter(lane string, next letter) bool {
 		l.busy, l.waiting, l.waits, l.turns = map[string]int{}, map[string][]letter{}, map[letter]bool{}, map[letter]string{}
 	}
 	delete(l.turns, next)
-	if lane != "" && l.busy[lane] >= abreast {
+	if l.busy[lane] >= abreast {
 		if !l.waits[next] {
 			l.waits[next] = true
 			l.waiting[lane] = append(l.waiting[lane], next)

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
@@ -46,8 +47,8 @@ type Outbox struct {
 	// Client writes how it went into the records.
 	Client client.StatusClient
 	Clock  clock.WithTicker
-	// Deliver sends one notification of a run.
-	Deliver func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error
+	// Deliver sends one notification of a run. The message has no outcomes when they are to be taken from the run's record.
+	Deliver func(ctx context.Context, message Message, notification v1alpha1.Notification) error
 	// Told is called when the delivery of a run's notifications has changed, with the Cleaner's name.
 	Told func(cleaner string)
 	// Tried is called when an attempt is written down, with the state that it left the notification in. Nil in tests that do not
@@ -58,7 +59,9 @@ type Outbox struct {
 	queue workqueue.TypedDelayingInterface[letter]
 	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
 	unsaved sync.Map
-	lanes   lanes
+	// outcomes are the objects that Events are still to be written about, by letter.
+	outcomes sync.Map
+	lanes    lanes
 }
 
 // attempt is how it went to send a letter. Without a fault it was delivered.
@@ -84,6 +87,17 @@ func (o *Outbox) Add(run *v1alpha1.CleanerRun) {
 			o.letters().AddAfter(letter{run.Name, entry.Name}, o.until(entry))
 		}
 	}
+}
+
+// Tell sends what a run that has just ended has to tell. Its record need not have room for all the objects that Events are written
+// about: those are kept until they are, or the operator goes away.
+func (o *Outbox) Tell(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	for i := range run.Status.Notifications {
+		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent && entry.State == v1alpha1.NotificationPending {
+			o.outcomes.Store(letter{run.Name, entry.Name}, handledOf(Message{Run: run, Outcomes: outcomes}))
+		}
+	}
+	o.Add(run)
 }
 
 // until is for how long an entry has to wait.
@@ -138,6 +152,7 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	run, entry, err := o.find(ctx, next)
 	if err == nil && entry == nil {
 		o.unsaved.Delete(next)
+		o.outcomes.Delete(next)
 	}
 	if err != nil || entry == nil || ctx.Err() != nil {
 		return err
@@ -162,13 +177,31 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 			return nil
 		}
 		defer o.leave(lane)
-		fault = o.deliver(ctx, cleaner, run, *notification)
+		fault = o.deliver(ctx, o.message(next, cleaner, run), *notification)
+		o.keep(next, fault)
 	}
 	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
 		o.unsaved.Store(next, attempt{fault})
 		err = o.save(context.WithoutCancel(ctx), next, fault)
 	}
 	return err
+}
+
+// message is what a letter says.
+func (o *Outbox) message(next letter, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) Message {
+	message := Message{Cleaner: cleaner, Run: run, Notification: next.notification}
+	if kept, ok := o.outcomes.Load(next); ok {
+		message.Outcomes, _ = kept.([]object.Outcome)
+	}
+	return message
+}
+
+// keep remembers which Events are still to be written.
+func (o *Outbox) keep(next letter, fault error) {
+	var told *Error
+	if errors.As(fault, &told) && len(told.unwritten) > 0 {
+		o.outcomes.Store(next, told.unwritten)
+	}
 }
 
 // leave lets the next notification for a service have its turn.
@@ -234,7 +267,7 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 		return err
 	}
 	if fault != nil {
-		klog.FromContext(ctx).Error(fault, "Could not deliver notification", "run", next.run, "notification", next.notification)
+		klog.FromContext(ctx).Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification", next.notification)
 	}
 	if o.Tried != nil {
 		o.Tried(again.Spec.Cleaner, tried.Type, tried.State)

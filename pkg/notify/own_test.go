@@ -13,7 +13,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 )
 
-const ownMachine = "the address is this machine's own, where no notification is sent to; if it is meant, name its host in --allowed-notification-hosts of the operator"
+const ownMachine = "the address is this machine's own, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test"
 
 // Nothing is sent to the operator's own machine that its flag does not name: neither over HTTP nor as a mail.
 func TestOwnMachine(t *testing.T) {

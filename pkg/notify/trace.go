@@ -18,13 +18,13 @@ import (
 var tracer = otel.Tracer("github.com/kubecleaner/kubecleaner/pkg/notify")
 
 // deliver sends one notification.
-func (o *Outbox) deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
+func (o *Outbox) deliver(ctx context.Context, message Message, notification v1alpha1.Notification) error {
 	sending, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	sending, span := tracer.Start(sending, "notify", trace.WithAttributes(attribute.String("kubecleaner.cleaner", run.Spec.Cleaner),
-		attribute.String("kubecleaner.run", run.Name), attribute.String("kubecleaner.channel", string(notification.Type))))
+	sending, span := tracer.Start(sending, "notify", trace.WithAttributes(attribute.String("kubecleaner.cleaner", message.Run.Spec.Cleaner),
+		attribute.String("kubecleaner.run", message.Run.Name), attribute.String("kubecleaner.channel", string(notification.Type))))
 	defer span.End()
-	err := o.Deliver(sending, cleaner, run, notification)
+	err := o.Deliver(sending, message, notification)
 	if err != nil {
 		span.SetStatus(otelcodes.Error, "not delivered")
 	}

@@ -58,7 +58,7 @@ type Runner struct {
 	// Notify sends the notifications of the types that need a Secret.
 	Notify *notify.Sender
 	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
-	Outbox     func(*v1alpha1.CleanerRun)
+	Outbox     func(record *v1alpha1.CleanerRun, outcomes []object.Outcome)
 	Protection guard.Protection
 	// Queries asks the metricQueries of Cleaners. Nil where there is nobody to ask.
 	Queries *inputs.Metrics

@@ -4,7 +4,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"k8s.io/klog/v2"
 
@@ -28,27 +30,27 @@ func due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.Noti
 	return entries
 }
 
-// tell is stage 6. The Report and Events are written at once, because the record need not have room for all objects; everything
-// else, and what did not succeed, is left to the outbox.
+// tell is stage 6. The Report is written at once: one write, for which the record need not have room for all objects. Everything else,
+// and what did not succeed, is left to the outbox.
 func (r *Runner) tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	tried := false
 	for i := range record.Status.Notifications {
 		entry := &record.Status.Notifications[i]
-		if entry.Type != v1alpha1.NotificationCleanerReport && entry.Type != v1alpha1.NotificationEvent {
+		if entry.Type != v1alpha1.NotificationCleanerReport {
 			continue
 		}
 		tried = true
-		err := r.deliver(ctx, *entry, cleaner, record, outcomes)
+		err := r.report(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
 		if err != nil {
 			klog.FromContext(ctx).Error(err, "Could not deliver notification", "notification", entry.Name, "type", entry.Type)
 		}
 		notify.Settle(entry, err, r.Clock.Now(), record.Status.CompletionTime)
 	}
-	if tried && r.save(ctx, record, record.Status.Phase) == nil { // else they are sent again, and counted then
+	if tried && r.save(ctx, record, record.Status.Phase) == nil { // else it is written again, and counted then
 		r.countNotifications(record)
 	}
 	if r.Outbox != nil && record.HasPendingNotifications() {
-		r.Outbox(record)
+		r.Outbox(record, outcomes)
 	}
 }
 
@@ -61,36 +63,36 @@ func (r *Runner) countNotifications(record *v1alpha1.CleanerRun) {
 	}
 }
 
-// deliver tells the run on one channel of the cluster. One that panics has failed.
-func (r *Runner) deliver(ctx context.Context, entry v1alpha1.NotificationStatus, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
+// report writes the Cleaner's Report. If it panics, it has failed.
+func (r *Runner) report(ctx context.Context, message notify.Message) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
+	return guarded(ctx, func() error { return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes) })
+}
+
+// Deliver tells a run, for the outbox: from its record, unless the message has outcomes. If that panics, it has failed.
+func (r *Runner) Deliver(ctx context.Context, message notify.Message, notification v1alpha1.Notification) error {
+	ctx = forCleaner(ctx, message.Run.Spec.Cleaner)
+	unlisted := int64(0)
+	if message.Outcomes == nil {
+		message.Outcomes, unlisted = message.Told(), message.Run.Status.ObjectsOmitted
+	}
 	return guarded(ctx, func() error {
-		if entry.Type == v1alpha1.NotificationCleanerReport {
-			return r.Journal.WriteReport(ctx, cleaner, record, outcomes)
+		switch notification.Type {
+		case v1alpha1.NotificationCleanerReport:
+			return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes)
+		case v1alpha1.NotificationEvent:
+			return cmp.Or(r.Event(ctx, message), untold(unlisted))
 		}
-		return r.event(ctx, notify.Message{Cleaner: cleaner, Run: record, Outcomes: outcomes})
+		return r.send(ctx, notification, message)
 	})
 }
 
-// event records Events. It is not tried again: some may be there, and would be there twice.
-func (r *Runner) event(ctx context.Context, message notify.Message) error {
-	if err := r.Event(ctx, message); err != nil {
-		return &notify.Error{Reason: oneLine(err), Permanent: true}
+// untold says that a run's Events cannot be complete any more.
+func untold(objects int64) error {
+	if objects == 0 {
+		return nil
 	}
-	return nil
-}
-
-// Deliver tells a run from its record, for the outbox.
-func (r *Runner) Deliver(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, notification v1alpha1.Notification) error {
-	ctx = forCleaner(ctx, record.Spec.Cleaner)
-	message := notify.Message{Cleaner: cleaner, Run: record, Notification: notification.Name}
-	switch notification.Type {
-	case v1alpha1.NotificationCleanerReport:
-		return r.Journal.WriteReport(ctx, cleaner, record, message.Told())
-	case v1alpha1.NotificationEvent: // its operator went away before
-		message.Outcomes = message.Told()
-		return r.event(ctx, message)
-	}
-	return r.send(ctx, notification, message)
+	return &notify.Error{Permanent: true, Reason: fmt.Sprintf(
+		"the operator went away before it had written all Events, and the record does not list %d more objects", objects)}
 }

@@ -198,11 +198,15 @@ func TestBlastRadiusCountsWhatWouldBeTouched(t *testing.T) {
 func TestBlastRadiusIsToldInStatusAndReport(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	tried := b.sends()
 	b.startExecutor()
 	b.configMaps(b.namespace, "cm", 4, stale)
 	c := b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale), maxCount(3), notifying(v1alpha1.NotificationCleanerReport, v1alpha1.NotificationEvent))
 	b.reconcile(c)
 	c = b.runNow(c)
+	record, err := b.runner.Journal.Find(t.Context(), c.Status.LastRun.Name)
+	must(t, err)
+	tried(record)
 	const want = "blast radius limit exceeded: 4 resources matched (max count 3)"
 	wantCondition(t, c, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonLimitExceeded, want)
 	wantTexts(t, "failureMessage", ptr.Deref(c.Status.FailureMessage, ""), want)

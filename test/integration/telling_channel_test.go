@@ -71,8 +71,8 @@ func (b *bench) webhookTo(name, address string) func(*v1alpha1.Cleaner) {
 func (b *bench) sends() (tried func(run *v1alpha1.CleanerRun) map[string]v1alpha1.NotificationStatus) {
 	b.t.Helper()
 	b.runner.Notify = notify.NewSender(nil, nil, egress.Hosts{"127.0.0.1": true}, clock.RealClock{})
-	outbox := &notify.Outbox{Run: b.runner.Journal.Find, Cleaner: b.runner.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Deliver, Told: func(string) {}}
-	b.runner.Outbox = outbox.Add
+	outbox := &notify.Outbox{Run: b.runner.Journal.Find, Cleaner: b.runner.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Deliver, Told: func(string) {}, Tried: b.runner.Metrics.Notified}
+	b.runner.Outbox = outbox.Tell
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, outbox.Start(ctx)) })

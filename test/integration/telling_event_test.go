@@ -36,11 +36,14 @@ func TestEventPerHandledObject(t *testing.T) {
 	} {
 		t.Run(string(action), func(t *testing.T) {
 			b := newBench(t)
+			tried := b.sends()
 			one, two := b.configMap("one", stale), b.configMap("two", stale)
 			b.configMap("used")
 			b.configMap("kept", stale, func(cm *corev1.ConfigMap) { cm.Annotations = protect })
 			c := b.cleaner(action, evaluate(matchStale), transform(touch), notifying(v1alpha1.NotificationEvent))
-			wantRun(t, b.run(c), v1alpha1.ReasonCompleted)
+			run := b.run(c)
+			wantRun(t, run, v1alpha1.ReasonCompleted)
+			tried(run)
 			events := b.objectEvents(c)
 			if len(events) != 2 {
 				t.Fatalf("%d Events, want one for each of the two objects that were handled", len(events))
@@ -80,11 +83,14 @@ func TestNoEventWhenNothingMatched(t *testing.T) {
 func TestEventOnClusterScopedObject(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	tried := b.sends()
 	name := b.newNamespace(map[string]string{"event": b.namespace})
 	selector := kind("", "v1", "Namespace", "")
 	selector.LabelFilters = equal("event", b.namespace)
 	c := b.cleaner(v1alpha1.ActionScan, selecting(selector), notifying(v1alpha1.NotificationEvent))
-	wantRun(t, b.run(c), v1alpha1.ReasonCompleted)
+	run := b.run(c)
+	wantRun(t, run, v1alpha1.ReasonCompleted)
+	tried(run)
 	b.namespace = metav1.NamespaceDefault
 	if events := b.objectEvents(c); len(events) != 1 || events[0].Regarding.Name != name {
 		t.Fatalf("the Events are %v", events)
@@ -95,6 +101,7 @@ func TestEventOnClusterScopedObject(t *testing.T) {
 func TestEventsOnObjectsWithOddNames(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	tried := b.sends()
 	b.configMap("same")
 	secret := &corev1.Secret{}
 	secret.Namespace, secret.Name = b.namespace, "same"
@@ -106,6 +113,7 @@ func TestEventsOnObjectsWithOddNames(t *testing.T) {
 		kind("", "v1", "Secret", b.namespace), kind("rbac.authorization.k8s.io", "v1", "Role", b.namespace)))
 	run := b.run(c)
 	wantRun(t, run, v1alpha1.ReasonCompleted, "3 deleted")
+	tried(run)
 	var about []string
 	for _, event := range b.objectEvents(c) {
 		about = append(about, event.Regarding.Kind+" "+event.Regarding.Name)
@@ -120,15 +128,21 @@ func TestEventsOnObjectsWithOddNames(t *testing.T) {
 func TestUndeliveredNotificationDoesNotFailTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	tried := b.sends()
 	b.startExecutor()
 	b.configMap("old")
 	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationEvent, v1alpha1.NotificationCleanerReport))
 	b.reconcile(c)
 	b.refusing("POST", "/events", "no Event today")
 	c = b.runNow(c)
+	run, err := b.runner.Journal.Find(t.Context(), c.Status.LastRun.Name)
+	must(t, err)
+	tried(run)
+	b.reconciler.Told(c.Name)
+	c = b.reconcile(c)
 	wantCondition(t, c, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
-	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonUndelivered,
-		"1 of 2 notifications could not be delivered: Event (Event): ", "no Event today")
+	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering,
+		"1 of 2 notifications could not be delivered yet: Event (Event): 1 of 1 Event could not be written; on ConfigMap "+b.namespace+"/old: the API server did not answer", "; it will be tried again at ")
 	if diff := cmp.Diff([]string{"old"}, reportedNames(b.reported(c))); diff != "" {
 		t.Fatalf("the Report (-want +got):\n%s", diff)
 	}

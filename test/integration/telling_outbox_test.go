@@ -44,7 +44,7 @@ func (b *bench) post() *post {
 	return p
 }
 
-func (p *post) deliver(ctx context.Context, _ *v1alpha1.Cleaner, _ *v1alpha1.CleanerRun, n v1alpha1.Notification) error {
+func (p *post) deliver(ctx context.Context, _ notify.Message, n v1alpha1.Notification) error {
 	p.mu.Lock()
 	p.sent = append(p.sent, n.Name)
 	answer := p.answers[n.Name]
