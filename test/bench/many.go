@@ -36,7 +36,7 @@ const (
 	creators = 16
 )
 
-// hostile are scripts that take all that they can get; three Cleaners have each. The last one keeps within its limits, and takes
+// hostile are scripts that take all that they can get; one Cleaner has each. The last one keeps within its limits, and takes
 // some tenths of a second for each object.
 var hostile = []string{
 	`function evaluate() while true do end end`,
@@ -45,7 +45,7 @@ var hostile = []string{
 	`function evaluate() local n = 0 for i = 1, 10000000 do n = n + 1 end return {matching = false} end`,
 }
 
-const eachHostile = 3
+const eachHostile = 1
 
 // many measures the manager with many Cleaners: how long it takes to look at all of them, its memory when nothing is due, and
 // when the last of those that are due together begins, beside others whose scripts hang.
