@@ -43,8 +43,10 @@ type Ledger struct {
 	// copying is held while copies are written.
 	copying sync.Mutex
 
-	// saving is held while outcomes are written; mu guards what follows it.
-	saving  sync.Mutex
+	// saving is held while outcomes are written. held is when it was last seen that the run is still this operator's.
+	saving sync.Mutex
+	held   time.Time
+	// mu guards what follows it.
 	mu      sync.Mutex
 	parts   []outcomePart
 	unsaved int

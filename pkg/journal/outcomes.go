@@ -70,10 +70,15 @@ func (l *Ledger) Flush(ctx context.Context) error {
 }
 
 func (l *Ledger) save(ctx context.Context) error {
-	if err := l.journal.holds(ctx, l.run); err != nil {
-		return wrap("saving outcomes", err)
-	}
 	now := l.journal.clock.Now()
+	// A record can be large, and reading it costs the API server more than the write. Between two looks, a part that another operator
+	// has written is not overwritten: its resourceVersion is not ours.
+	if now.Sub(l.held) >= saveEvery {
+		if err := l.journal.holds(ctx, l.run); err != nil {
+			return wrap("saving outcomes", err)
+		}
+		l.held = now
+	}
 	l.mu.Lock()
 	l.unsaved, l.saved = 0, now
 	type dirty struct {

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,5 +81,27 @@ func TestTransformThatChangesNothingSendsNothing(t *testing.T) {
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Skipped: 1})
 	if outcomes(run)["old"] != v1alpha1.OutcomeUnchanged || b.requests.count("PATCH", "/old") != 0 {
 		t.Fatalf("a transform that changes nothing sent something: %v", outcomes(run))
+	}
+}
+
+// While outcomes are saved, the record, which can be large, is looked at from time to time only.
+func TestSavingOutcomesReadsTheRecordSeldom(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 450)
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete)), v1alpha1.ReasonCompleted, "450 deleted")
+	saved, read := 0, 0
+	b.requests.mu.Lock()
+	defer b.requests.mu.Unlock()
+	for _, request := range b.requests.entries {
+		if strings.HasPrefix(request, "PUT ") && strings.Contains(request, "/secrets/") {
+			saved++
+		}
+		if strings.HasPrefix(request, "GET ") && strings.Contains(request, "/cleanerruns/") {
+			read++
+		}
+	}
+	if saved < 3 || read > 2 {
+		t.Errorf("the outcomes were saved %d times, and the record was read %d times", saved, read)
 	}
 }
