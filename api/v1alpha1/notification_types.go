@@ -136,7 +136,7 @@ type NotificationStatus struct {
 	// +required
 	State NotificationState `json:"state"`
 
-	// attempts is how often it was tried to send it.
+	// attempts is how often it was tried to send it. In each attempt, what may pass in a moment (429, 5xx) is tried up to three times.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
