@@ -131,7 +131,12 @@ func (r *CleanerReconciler) Finished(name string) {
 }
 
 // Reconcile folds in the finished result, decides what is due, writes the status once, and submits what is due.
-func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+	defer func() {
+		if ctx.Err() != nil { // the operator stops, which is no fault: the next one looks at every Cleaner
+			result, err = reconcile.Result{}, nil
+		}
+	}()
 	var cleaner v1alpha1.Cleaner
 	if err := r.Client.Get(ctx, request.NamespacedName, &cleaner); err != nil {
 		if apierrors.IsNotFound(err) {

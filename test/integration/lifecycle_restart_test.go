@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -151,4 +152,16 @@ func TestTwoOperatorsOneTick(t *testing.T) {
 		t.Fatalf("the phase is %s", record.Status.Phase)
 	}
 	b.wantNames()
+}
+
+// TestStoppedWhileReconciling: what an operator that stops could not write is no error.
+func TestStoppedWhileReconciling(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if result, err := l.reconciler.Reconcile(ctx, request(l.now.Name)); err != nil || result.RequeueAfter != 0 {
+		t.Fatalf("%v, %v", result, err)
+	}
 }
