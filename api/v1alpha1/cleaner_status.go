@@ -139,7 +139,7 @@ type RunCounts struct {
 	// +optional
 	Matched int64 `json:"matched"`
 
-	// acted is how many were deleted or changed.
+	// acted is how many were deleted or changed, or were gone when the run, or the one that took it over, came to them.
 	// +optional
 	Acted int64 `json:"acted"`
 

@@ -68,7 +68,7 @@ func (l *layout) deeds() {
 	l.graph("Objects", "By what became of them; docs/outcomes.md explains the words.", "short",
 		query{added("result", `kubecleaner_actions_total{cleaner=~"$cleaner"}`), "{{result}}"})
 	l.graph("Deleted", "By kind.", "short",
-		query{added("group, kind", `kubecleaner_actions_total{cleaner=~"$cleaner",result=~"Deleted|Terminating"}`), "{{kind}} {{group}}"})
+		query{added("group, kind", `kubecleaner_actions_total{cleaner=~"$cleaner",result=~"Deleted|FoundGone|Terminating"}`), "{{kind}} {{group}}"})
 	l.graph("Matched in the last run", "By Cleaner and kind.", "short",
 		query{`max by (cleaner, group, kind) (kubecleaner_matched_resources{cleaner=~"$cleaner"})`, "{{cleaner}}: {{kind}} {{group}}"})
 	l.graph("Looked at in the last run", "By Cleaner.", "short",

@@ -72,7 +72,7 @@ func (l *Ledger) Flush(ctx context.Context) error {
 func (l *Ledger) save(ctx context.Context) error {
 	now := l.journal.clock.Now()
 	// A record can be large, and reading it costs the API server more than the write. Between two looks, a part that another operator
-	// has written is not overwritten: its resourceVersion is not ours.
+	// has written is not overwritten: its resourceVersion is not ours. One that it has only read is, and it writes that again.
 	if now.Sub(l.held) >= saveEvery {
 		if err := l.journal.holds(ctx, l.run); err != nil {
 			return wrap("saving outcomes", err)

@@ -26,22 +26,23 @@ const (
 )
 
 // WriteReport writes the Report of the Cleaner's name anew. It goes away with the Cleaner. With the storage Report it shows copies:
-// those of the objects that the run touched or, when it touched none, those that an earlier run put there.
-func (j *Journal) WriteReport(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
+// those of the objects that the run touched or, when it touched none, those that an earlier run put there. unlisted is how many objects
+// are not among the outcomes, because these were taken from the run's record.
+func (j *Journal) WriteReport(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64) error {
 	if cleaner.CopyStorage() != v1alpha1.StorageReport {
-		return j.applyReport(ctx, cleaner, reportSpec(run, outcomes, maxReportBytes))
+		return j.applyReport(ctx, cleaner, reportSpec(run, outcomes, unlisted, maxReportBytes))
 	}
 	shown, err := j.shown(ctx, cleaner.Name)
 	if err != nil {
 		return err
 	}
 	if run.Status.Acted > 0 {
-		spec := reportSpec(run, outcomes, maxShownBytes)
+		spec := reportSpec(run, outcomes, unlisted, maxShownBytes)
 		showBodies(&spec, bodies(run, outcomes, shown), outcomes)
 		return j.applyReport(ctx, cleaner, spec)
 	}
 	earlier := otherThan(shown, outcomes)
-	spec := reportSpec(run, outcomes, maxShownBytes-sizeOf(earlier))
+	spec := reportSpec(run, outcomes, unlisted, maxShownBytes-sizeOf(earlier))
 	return j.applyReport(ctx, cleaner, withEarlier(spec, earlier))
 }
 
@@ -68,7 +69,7 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 
 // reportSpec lists what the run handled, as far as there is room for it. What a stopped run would have touched is listed too, and says so, because people
 // look here for it.
-func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, room int) v1alpha1.ReportSpec {
+func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
 	if run.Status.Phase != v1alpha1.RunCompleted {
 		spec.Message = run.Status.Message
@@ -89,8 +90,8 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, room int) v
 		}
 		spec.ResourceInfo = append(spec.ResourceInfo, info)
 	}
-	if unknown := int64(len(run.Status.Objects)) + run.Status.ObjectsOmitted - int64(len(outcomes)); unknown > 0 { // it is made from the record
-		say(&spec, "%d more objects may not be listed: the operator went away before it wrote this Report, and the record of the run does not list them.", unknown)
+	if unlisted > 0 {
+		say(&spec, "%d more objects are not listed: this Report could not be written when the run ended, and the record of the run does not list them.", unlisted)
 	}
 	if omitted > 0 {
 		say(&spec, "%d more objects are not listed: a Report holds at most %d KiB.", omitted, maxReportBytes>>10)

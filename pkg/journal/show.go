@@ -33,7 +33,7 @@ func (j *Journal) showCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run
 			planned[i].Result = v1alpha1.OutcomeTransformed
 		}
 	}
-	spec := reportSpec(&v1alpha1.CleanerRun{Spec: run.Spec, Status: v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted}}, planned, maxShownBytes)
+	spec := reportSpec(&v1alpha1.CleanerRun{Spec: run.Spec, Status: v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted}}, planned, 0, maxShownBytes)
 	say(&spec, "Run %s is going on, and these are the objects that it is going to touch.", run.Name)
 	showBodies(&spec, bodies(run, planned, nil), planned)
 	return j.applyReport(ctx, cleaner, withEarlier(spec, otherThan(shown, planned)))

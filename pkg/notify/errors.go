@@ -20,7 +20,7 @@ import (
 )
 
 // Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote the
-// address, the token or the message: all words are ours.
+// address, the token or the message: all words are ours. Only of why the API server took no Event its own words are told.
 type Error struct {
 	// Reason is a sentence, with the way out where there is one.
 	Reason string

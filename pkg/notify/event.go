@@ -84,15 +84,20 @@ func unwritten(err error, namespace string) error {
 		return nil
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return permanent("namespace %s is gone, or is being deleted, and takes no Events", namespace)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"): // Events end by themselves
+		return passing("%s", refusal(err))
 	case apierrors.IsForbidden(err):
-		return permanent("%s. Let the operator's ServiceAccount create events of events.k8s.io there", v1alpha1.Truncate(err.Error(), longestReason/2))
+		return permanent("%s. Let the operator's ServiceAccount create events of events.k8s.io there", refusal(err))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
-		return permanent("%s", v1alpha1.Truncate(err.Error(), longestReason/2))
+		return permanent("%s", refusal(err))
 	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown: // the words are the client's: no answer came, or none in time
 		return passing("the API server did not answer, or not within %s", eventTimeout)
 	}
-	return passing("%s", v1alpha1.Truncate(err.Error(), longestReason/2))
+	return passing("%s", refusal(err))
 }
+
+// refusal is what the API server says of an Event, in one line.
+func refusal(err error) string { return clean(v1alpha1.Truncate(err.Error(), longestReason/2)) }
 
 // lacking says how many Events were not written, with the first cause, and which objects they are for.
 func lacking(handled []object.Outcome, errs []error) error {
@@ -113,7 +118,7 @@ func lacking(handled []object.Outcome, errs []error) error {
 	if len(fault.unwritten) > 1 {
 		first = "the first, " + first
 	}
-	fault.Reason = fmt.Sprintf("%d of %s could not be written; %s", len(fault.unwritten), many(int64(len(handled)), "Event"), first)
+	fault.Reason = fmt.Sprintf("%s could not be written; %s", many(int64(len(fault.unwritten)), "Event"), first)
 	return fault
 }
 

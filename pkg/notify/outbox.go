@@ -5,7 +5,6 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
@@ -23,18 +21,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 const (
 	// senders is how many notifications are sent at once.
 	senders = 16
-	// sendTimeout bounds one delivery, with the sender's own few tries.
-	sendTimeout = time.Minute
-	// firstPause is how long to wait after the first failure. It doubles up to lastPause.
-	firstPause, lastPause = 30 * time.Second, time.Hour
-	// longestReason bounds what a record says of a failure, in bytes.
-	longestReason = 1024
+	// sendTimeout bounds one delivery, with the sender's own few tries; eventsTimeout, the Events on all objects of a run.
+	sendTimeout   = time.Minute
+	eventsTimeout = 10 * time.Minute
 )
 
 // Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to be sent stands
@@ -59,9 +53,8 @@ type Outbox struct {
 	queue workqueue.TypedDelayingInterface[letter]
 	// unsaved are how attempts went that could not be written down yet, by letter: those are not sent again.
 	unsaved sync.Map
-	// outcomes are the objects that Events are still to be written about, by letter.
-	outcomes sync.Map
-	lanes    lanes
+	backlog backlog
+	lanes   lanes
 }
 
 // attempt is how it went to send a letter. Without a fault it was delivered.
@@ -87,17 +80,6 @@ func (o *Outbox) Add(run *v1alpha1.CleanerRun) {
 			o.letters().AddAfter(letter{run.Name, entry.Name}, o.until(entry))
 		}
 	}
-}
-
-// Tell sends what a run that has just ended has to tell. Its record need not have room for all the objects that Events are written
-// about: those are kept until they are, or the operator goes away.
-func (o *Outbox) Tell(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
-	for i := range run.Status.Notifications {
-		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent && entry.State == v1alpha1.NotificationPending {
-			o.outcomes.Store(letter{run.Name, entry.Name}, handledOf(Message{Run: run, Outcomes: outcomes}))
-		}
-	}
-	o.Add(run)
 }
 
 // until is for how long an entry has to wait.
@@ -152,7 +134,7 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 	run, entry, err := o.find(ctx, next)
 	if err == nil && entry == nil {
 		o.unsaved.Delete(next)
-		o.outcomes.Delete(next)
+		o.backlog.drop(next)
 	}
 	if err != nil || entry == nil || ctx.Err() != nil {
 		return err
@@ -177,31 +159,14 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 			return nil
 		}
 		defer o.leave(lane)
-		fault = o.deliver(ctx, o.message(next, cleaner, run), *notification)
-		o.keep(next, fault)
+		fault = o.deliver(ctx, Message{Cleaner: cleaner, Run: run, Notification: next.notification, Outcomes: o.backlog.of(next)}, *notification)
+		o.backlog.written(next, fault)
 	}
 	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
 		o.unsaved.Store(next, attempt{fault})
 		err = o.save(context.WithoutCancel(ctx), next, fault)
 	}
 	return err
-}
-
-// message is what a letter says.
-func (o *Outbox) message(next letter, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) Message {
-	message := Message{Cleaner: cleaner, Run: run, Notification: next.notification}
-	if kept, ok := o.outcomes.Load(next); ok {
-		message.Outcomes, _ = kept.([]object.Outcome)
-	}
-	return message
-}
-
-// keep remembers which Events are still to be written.
-func (o *Outbox) keep(next letter, fault error) {
-	var told *Error
-	if errors.As(fault, &told) && len(told.unwritten) > 0 {
-		o.outcomes.Store(next, told.unwritten)
-	}
 }
 
 // leave lets the next notification for a service have its turn.
@@ -269,40 +234,13 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	if fault != nil {
 		klog.FromContext(ctx).Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification", next.notification)
 	}
+	if tried.State != v1alpha1.NotificationPending {
+		o.backlog.drop(next)
+	}
 	if o.Tried != nil {
 		o.Tried(again.Spec.Cleaner, tried.Type, tried.State)
 	}
 	o.Add(again)
 	o.Told(again.Spec.Cleaner)
 	return err
-}
-
-// Settle puts into an entry how an attempt went: delivered, given up, or to be tried again, and when.
-func Settle(entry *v1alpha1.NotificationStatus, fault error, now time.Time, ended *metav1.Time) {
-	entry.Attempts++
-	entry.NextAttemptTime, entry.Message = nil, ""
-	if fault == nil {
-		entry.State = v1alpha1.NotificationDelivered
-		return
-	}
-	entry.State = v1alpha1.NotificationFailed
-	entry.Message = v1alpha1.Truncate(fault.Error(), longestReason)
-	var told *Error
-	if errors.As(fault, &told) && told.Permanent {
-		return
-	}
-	pause := lastPause
-	if entry.Attempts < 8 { // 30 s, doubled seven times, is more than an hour
-		pause = min(lastPause, firstPause<<(entry.Attempts-1))
-	}
-	pause = wait.Jitter(pause, 0.2)
-	if told != nil {
-		pause = max(pause, told.RetryAfter)
-	}
-	if next := now.Add(pause); ended != nil && next.Sub(ended.Time) < v1alpha1.NotificationRetention {
-		entry.State = v1alpha1.NotificationPending
-		entry.NextAttemptTime = &metav1.Time{Time: next}
-		return
-	}
-	entry.Message = v1alpha1.Truncate("given up after a day: "+fault.Error(), longestReason)
 }

@@ -93,13 +93,16 @@ func tally(lists ...[]object.Outcome) metrics.Tally {
 	return found
 }
 
-// recorded counts the objects of a run as its record does.
-func recorded(record *v1alpha1.CleanerRun) metrics.Tally {
-	found := metrics.Tally{}
+// counted counts the objects of a run that was taken over: the victims, whose outcomes are given, and what its record says of the
+// others, which the operator before had left alone and counted nowhere that is left.
+func counted(record *v1alpha1.CleanerRun, victims []object.Outcome) metrics.Tally {
+	found := tally(victims)
 	for _, t := range journal.Tallies(record) {
-		kind := schema.FromAPIVersionAndKind(t.APIVersion, t.Kind)
-		found.Selected(kind)
-		found[kind][t.Outcome] += int(t.Count)
+		if t.Outcome != v1alpha1.OutcomePlanned {
+			kind := schema.FromAPIVersionAndKind(t.APIVersion, t.Kind)
+			found.Selected(kind)
+			found[kind][t.Outcome] += int(t.Count)
+		}
 	}
 	return found
 }

@@ -70,11 +70,11 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		return
 	}
 	r.flush(ctx, ledger)
+	found := counted(record, outcomes)
 	journal.Settle(record, outcomes)
 	phase, reason, message := rest.conclude(outcomes)
 	switch unsaved := r.close(ctx, rest.tells, record, phase, reason, message); {
 	case unsaved == nil:
-		found := recorded(record) // also what the operator before had left alone, and counted nowhere that is left
 		r.Metrics.ObjectsHandled(record, found)
 		r.Metrics.ObjectsFound(record, found)
 	case errors.Is(unsaved, journal.ErrTaken):

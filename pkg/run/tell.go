@@ -4,8 +4,8 @@
 package run
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/klog/v2"
@@ -67,7 +67,7 @@ func (r *Runner) countNotifications(record *v1alpha1.CleanerRun) {
 func (r *Runner) report(ctx context.Context, message notify.Message) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
-	return guarded(ctx, func() error { return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes) })
+	return guarded(ctx, func() error { return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes, 0) })
 }
 
 // Deliver tells a run, for the outbox: from its record, unless the message has outcomes. If that panics, it has failed.
@@ -75,24 +75,44 @@ func (r *Runner) Deliver(ctx context.Context, message notify.Message, notificati
 	ctx = forCleaner(ctx, message.Run.Spec.Cleaner)
 	unlisted := int64(0)
 	if message.Outcomes == nil {
-		message.Outcomes, unlisted = message.Told(), message.Run.Status.ObjectsOmitted
+		message.Outcomes = message.Told()
+		unlisted = unlistedOf(message.Run, message.Outcomes)
 	}
 	return guarded(ctx, func() error {
 		switch notification.Type {
 		case v1alpha1.NotificationCleanerReport:
-			return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes)
+			return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
 		case v1alpha1.NotificationEvent:
-			return cmp.Or(r.Event(ctx, message), untold(unlisted))
+			return withUnlisted(r.Event(ctx, message), unlisted)
 		}
 		return r.send(ctx, notification, message)
 	})
 }
 
-// untold says that a run's Events cannot be complete any more.
-func untold(objects int64) error {
-	if objects == 0 {
-		return nil
+// unlistedOf is how many objects the run handled that its record, which lists the others, has no room for.
+func unlistedOf(run *v1alpha1.CleanerRun, listed []object.Outcome) int64 {
+	handled := run.Status.Acted
+	if run.Spec.Action == v1alpha1.ActionScan || run.Spec.DryRun {
+		handled = run.Status.Matched - run.Status.Skipped
 	}
-	return &notify.Error{Permanent: true, Reason: fmt.Sprintf(
-		"the operator went away before it had written all Events, and the record does not list %d more objects", objects)}
+	for i := range listed {
+		if listed[i].Handled(run.Spec.Action) {
+			handled--
+		}
+	}
+	return max(0, min(handled, run.Status.ObjectsOmitted))
+}
+
+// withUnlisted says, when the Events are as good as written, that there may not be one on every object.
+func withUnlisted(err error, unlisted int64) error {
+	var told *notify.Error
+	switch {
+	case unlisted == 0, err != nil && !errors.As(err, &told), told != nil && !told.Permanent:
+		return err
+	}
+	text := fmt.Sprintf("Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run does not list these", unlisted)
+	if told != nil {
+		text = told.Reason + "; " + text
+	}
+	return &notify.Error{Reason: text, Permanent: true}
 }

@@ -41,7 +41,7 @@ func (c *crowd) dueTogether(ctx context.Context) (punctuality, error) {
 			return c.client.Patch(patching, cleaner, patch)
 		})
 	}
-	for i := range eachHostile * len(hostile) {
+	for i := range hostile {
 		change(fmt.Sprintf("hostile-%02d", i))
 	}
 	for i := range c.due {

@@ -36,7 +36,7 @@ const (
 	creators = 16
 )
 
-// hostile are scripts that take all that they can get; one Cleaner has each. The last one keeps within its limits, and takes
+// hostile are scripts that take all that they can get; a Cleaner has each. The last one keeps within its limits, and takes
 // some tenths of a second for each object.
 var hostile = []string{
 	`function evaluate() while true do end end`,
@@ -44,8 +44,6 @@ var hostile = []string{
 	`function evaluate() local t = {} while true do t[#t + 1] = {#t} end end`,
 	`function evaluate() local n = 0 for i = 1, 10000000 do n = n + 1 end return {matching = false} end`,
 }
-
-const eachHostile = 1
 
 // many measures the manager with many Cleaners: how long it takes to look at all of them, its memory when nothing is due, and
 // when the last of those that are due together begins, beside others whose scripts hang.
@@ -116,8 +114,8 @@ func newCrowd(ctx context.Context, env *testenv.Env, due int) (*crowd, error) {
 // create creates the Cleaners: the hostile ones, those that will be due together, and the rest.
 func (c *crowd) create(ctx context.Context, total int) error {
 	var all []*v1alpha1.Cleaner
-	for i := range eachHostile * len(hostile) {
-		all = append(all, cleanerWith(fmt.Sprintf("hostile-%02d", i), hostileNamespace, hostile[i%len(hostile)]))
+	for i, script := range hostile {
+		all = append(all, cleanerWith(fmt.Sprintf("hostile-%02d", i), hostileNamespace, script))
 	}
 	for i := range total - len(all) {
 		name := fmt.Sprintf("idle-%04d", i)

@@ -91,6 +91,7 @@ func TestLostLease(t *testing.T) {
 			next.startExecutor()
 			record := next.goOn(l.first().Add(time.Minute))
 			wantRun(t, record, v1alpha1.ReasonCompleted, "60 of 60 objects matched; ", " deleted")
+			wantCounts(t, record, v1alpha1.RunCounts{Considered: 60, Matched: 60, Acted: 60})
 			next.wantRecords(l.first())
 			b.wantNames()
 			must(t, l.user.Get(t.Context(), client.ObjectKey{Name: l.now.Name}, &report))

@@ -4,11 +4,13 @@
 package integration
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -194,31 +196,48 @@ func TestRecoveryWithoutTheIntent(t *testing.T) {
 	l.wantNames("old-0", "old-1", "old-2")
 }
 
-// TestOldOperatorCannotWriteAfterATakeOver: the one that was taken for gone can neither save outcomes nor end the record.
+// TestOldOperatorCannotWriteAfterATakeOver: the one that was taken for gone can neither save outcomes nor end the record, whether it
+// looked at the record a moment ago or has to look again.
 func TestOldOperatorCannotWriteAfterATakeOver(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.configMaps(b.namespace, "old", 2)
-	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
-	l.startExecutor()
-	at := newBarrier(t)
-	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
-	l.at(l.first())
-	at.await(2)
-	next := l.successor()
-	next.startExecutor()
-	record := next.goOn(l.first().Add(time.Minute))
-	wantRun(t, record, v1alpha1.ReasonCompleted, "the run was gone on with. 2 of 2 objects matched; 2 deleted.")
-	at.open()
-	l.finish()
-	if after := l.records()[0]; after.ResourceVersion != record.ResourceVersion {
-		t.Fatalf("the old operator wrote to the record: %+v", after.Status)
-	}
-	known, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
-	must(t, err)
-	for i := range 2 {
-		if known[i].Outcome != v1alpha1.OutcomeDeleted {
-			t.Fatalf("the outcomes are %v", known)
-		}
+	for name, c := range map[string]struct {
+		objects int
+		held    string
+		holds   int
+		passes  time.Duration
+	}{
+		"before it saved":        {2, "/configmaps/old-", 2, 0},
+		"just after it had":      {120, "/configmaps/old-11", 11, 0},
+		"some time after it had": {120, "/configmaps/old-11", 11, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMaps(b.namespace, "old", c.objects)
+			l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+			l.startExecutor()
+			at := newBarrier(t)
+			b.holdRequests(at, http.MethodDelete, c.held)
+			l.at(l.first())
+			at.await(c.holds)
+			next := l.successor()
+			next.startExecutor()
+			record := next.goOn(l.first().Add(time.Minute))
+			wantRun(t, record, v1alpha1.ReasonCompleted, fmt.Sprintf("the run was gone on with. %[1]d of %[1]d objects matched; ", c.objects))
+			wantCounts(t, record, v1alpha1.RunCounts{Considered: int64(c.objects), Matched: int64(c.objects), Acted: int64(c.objects)})
+			before, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
+			must(t, err)
+			l.clock.Step(c.passes)
+			at.open()
+			l.finish()
+			if after := l.records()[0]; after.ResourceVersion != record.ResourceVersion {
+				t.Fatalf("the old operator wrote to the record: %+v", after.Status)
+			}
+			known, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
+			must(t, err)
+			if diff := cmp.Diff(before, known); diff != "" || len(known) != c.objects {
+				t.Fatalf("the old operator wrote outcomes (-before +after):\n%s", diff)
+			}
+		})
 	}
 }

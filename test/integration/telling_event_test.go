@@ -142,7 +142,7 @@ func TestUndeliveredNotificationDoesNotFailTheRun(t *testing.T) {
 	c = b.reconcile(c)
 	wantCondition(t, c, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
 	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering,
-		"1 of 2 notifications could not be delivered yet: Event (Event): 1 of 1 Event could not be written; on ConfigMap "+b.namespace+"/old: the API server did not answer", "; it will be tried again at ")
+		"1 of 2 notifications could not be delivered yet: Event (Event): 1 Event could not be written; on ConfigMap "+b.namespace+"/old: the API server did not answer", "; it will be tried again at ")
 	if diff := cmp.Diff([]string{"old"}, reportedNames(b.reported(c))); diff != "" {
 		t.Fatalf("the Report (-want +got):\n%s", diff)
 	}

@@ -133,8 +133,8 @@ func TestReportAndRecordOf20000Objects(t *testing.T) {
 	must(t, err)
 	book.End(record, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "")
 	must(t, book.Save(t.Context(), record, ""))
-	must(t, book.WriteReport(t.Context(), c, record, outcomes))
-	must(t, book.WriteReport(t.Context(), c, record, outcomes)) // again, over the old one
+	must(t, book.WriteReport(t.Context(), c, record, outcomes, 0))
+	must(t, book.WriteReport(t.Context(), c, record, outcomes, 0)) // again, over the old one
 
 	stored := b.stored(record)
 	if listed := len(stored.Status.Objects); stored.Status.Matched != n || listed < 500 || int64(listed)+stored.Status.ObjectsOmitted != n {

@@ -1,0 +1,74 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// maxBacklog is how many objects may be kept, of all runs together, some 300 bytes each, unless one run alone has more.
+const maxBacklog = 100_000
+
+// backlog are the objects that Events are still to be written about. A record need not have room for all of them; what is not kept here
+// any more is told from there. It is safe for concurrent use.
+type backlog struct {
+	mutex   sync.Mutex
+	letters map[letter][]object.Outcome
+	size    int
+}
+
+// Tell sends what a run that has just ended has to tell, with Events on all of its objects, also those that its record does not list.
+func (o *Outbox) Tell(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	for i := range run.Status.Notifications {
+		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent && entry.State == v1alpha1.NotificationPending {
+			o.backlog.add(letter{run.Name, entry.Name}, handledOf(Message{Run: run, Outcomes: outcomes}))
+		}
+	}
+	o.Add(run)
+}
+
+func (b *backlog) add(next letter, outcomes []object.Outcome) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.letters == nil {
+		b.letters = map[letter][]object.Outcome{}
+	}
+	if b.size > 0 && b.size+len(outcomes) > maxBacklog {
+		return
+	}
+	b.letters[next] = outcomes
+	b.size += len(outcomes)
+}
+
+// of are the objects kept for a letter. Nil when they are to be taken from the record.
+func (b *backlog) of(next letter) []object.Outcome {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.letters[next]
+}
+
+// written takes out the objects whose Events are there now: all but those that the fault names.
+func (b *backlog) written(next letter, fault error) {
+	var told *Error
+	if !errors.As(fault, &told) || len(told.unwritten) == 0 {
+		return
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if kept, ok := b.letters[next]; ok {
+		b.letters[next] = told.unwritten
+		b.size += len(told.unwritten) - len(kept)
+	}
+}
+
+func (b *backlog) drop(next letter) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.size -= len(b.letters[next])
+	delete(b.letters, next)
+}

@@ -1,0 +1,135 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// deleted are n objects that a run deleted.
+func deleted(n int) []object.Outcome {
+	outcomes := make([]object.Outcome, n)
+	for i := range outcomes {
+		outcomes[i].Result, outcomes[i].Raw = v1alpha1.OutcomeDeleted, []byte("{}")
+	}
+	return outcomes
+}
+
+// The objects of Events are kept until these are written, without the objects' bytes, and not without a bound.
+func TestBacklog(t *testing.T) {
+	o := &Outbox{Clock: clocktesting.NewFakeClock(time.Now())}
+	t.Cleanup(o.letters().ShutDown)
+	tell := func(name string, n int) letter {
+		run := sample().Run.DeepCopy()
+		run.Name = name
+		run.Status.Notifications = []v1alpha1.NotificationStatus{
+			{Name: "event", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationPending},
+			{Name: "slack", Type: v1alpha1.NotificationSlack, State: v1alpha1.NotificationPending},
+			{Name: "told", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationDelivered},
+		}
+		o.Tell(run, append(deleted(n), object.Outcome{Result: v1alpha1.OutcomeProtected}))
+		return letter{name, "event"}
+	}
+	a := tell("a", 3)
+	kept := o.backlog.of(a)
+	if len(kept) != 3 || kept[0].Raw != nil || len(o.backlog.letters) != 1 {
+		t.Fatalf("%d objects are kept: %+v", len(kept), o.backlog.letters)
+	}
+	o.backlog.written(a, &Error{unwritten: kept[:1]})
+	o.backlog.written(letter{"unknown", "event"}, &Error{unwritten: kept[:1]})
+	o.backlog.written(a, errors.New("of nothing in particular"))
+	if len(o.backlog.of(a)) != 1 || o.backlog.size != 1 {
+		t.Fatalf("%d objects are kept, counted as %d", len(o.backlog.of(a)), o.backlog.size)
+	}
+	b := tell("b", maxBacklog)
+	if o.backlog.of(b) != nil {
+		t.Fatal("there is no bound")
+	}
+	o.backlog.drop(a)
+	o.backlog.drop(a)
+	if b = tell("b", maxBacklog+1); len(o.backlog.of(b)) != maxBacklog+1 {
+		t.Fatal("a run that has more alone is not kept")
+	}
+	o.backlog.drop(b)
+	if len(o.backlog.letters) != 0 || o.backlog.size != 0 {
+		t.Fatalf("kept are %d, counted as %d", len(o.backlog.letters), o.backlog.size)
+	}
+}
+
+// takesAll is a client whose writes succeed.
+type takesAll struct{ client.SubResourceWriter }
+
+func (t takesAll) Status() client.SubResourceWriter { return t }
+
+func (takesAll) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return nil
+}
+
+// What is delivered, or given up, is not kept.
+func TestBacklogIsEmptyInTheEnd(t *testing.T) {
+	for name, fault := range map[string]error{"delivered": nil, "given up": permanent("no")} {
+		run := sample().Run.DeepCopy()
+		run.Status.Notifications = []v1alpha1.NotificationStatus{{Name: "event", Type: v1alpha1.NotificationEvent, State: v1alpha1.NotificationPending}}
+		cleaner := &v1alpha1.Cleaner{}
+		cleaner.Spec.Notifications = []v1alpha1.Notification{{Name: "event", Type: v1alpha1.NotificationEvent}}
+		told := 0
+		o := &Outbox{
+			Clock: clocktesting.NewFakeClock(time.Now()), Client: takesAll{}, Told: func(string) {},
+			Run:     func(context.Context, string) (*v1alpha1.CleanerRun, error) { return run, nil },
+			Cleaner: func(context.Context, string, types.UID) (*v1alpha1.Cleaner, error) { return cleaner, nil },
+			Deliver: func(_ context.Context, message Message, _ v1alpha1.Notification) error {
+				told = len(message.Outcomes)
+				return fault
+			},
+		}
+		t.Cleanup(o.letters().ShutDown)
+		o.Tell(run, deleted(3))
+		if err := o.send(t.Context(), letter{run.Name, "event"}); err != nil || told != 3 || len(o.backlog.letters) != 0 {
+			t.Errorf("%s: %v; %d objects were told, and %v are kept", name, err, told, o.backlog.letters)
+		}
+	}
+}
+
+// What may pass is told apart from what stays, and what the API server says is one line.
+func TestWhyAnEventWasNotWritten(t *testing.T) {
+	events := schema.GroupResource{Group: "events.k8s.io", Resource: "events"}
+	ending := apierrors.NewForbidden(events, "e", errors.New("it is being terminated"))
+	ending.ErrStatus.Details.Causes = append(ending.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+	for name, test := range map[string]struct {
+		err       error
+		permanent bool
+		want      string
+	}{
+		"there already":  {err: apierrors.NewAlreadyExists(events, "e")},
+		"namespace gone": {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "n"), true, "namespace n is gone, or is being deleted, and takes no Events"},
+		"namespace ends": {ending, true, "namespace n is gone, or is being deleted, and takes no Events"},
+		"no right":       {apierrors.NewForbidden(events, "e", errors.New("no\n\x1b[31mright")), true, `events.events.k8s.io "e" is forbidden: no  [31mright. Let the operator's ServiceAccount create events of events.k8s.io there`},
+		"quota":          {apierrors.NewForbidden(events, "e", errors.New("exceeded quota: q")), false, `events.events.k8s.io "e" is forbidden: exceeded quota: q`},
+		"busy":           {apierrors.NewTooManyRequests("later", 1), false, "later"},
+		"no answer":      {errors.New("dial tcp: canary"), false, "the API server did not answer, or not within 10s"},
+	} {
+		err := unwritten(test.err, "n")
+		var told *Error
+		if test.want == "" && err == nil {
+			continue
+		}
+		if !errors.As(err, &told) || told.Permanent != test.permanent || told.Reason != test.want {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
