@@ -202,5 +202,5 @@ bin/golangci-lint-%:
 # The version is that of test/promtool/go.mod. Without service discovery, which no rule needs, it builds in half the time.
 bin/promtool-%:
 	@mkdir -p bin
-	@grep -q 'prometheus/prometheus $* ' test/promtool/go.mod || { echo "test/promtool/go.mod has another version of Prometheus than $*" >&2; exit 1; }
+	@grep -Eq 'prometheus/prometheus $*( |$$$$)' test/promtool/go.mod || { echo "test/promtool/go.mod has another version of Prometheus than $*" >&2; exit 1; }
 	cd test/promtool && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags '-s -w' -o '$(CURDIR)/$@' github.com/prometheus/prometheus/cmd/promtool
