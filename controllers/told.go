@@ -54,7 +54,7 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 		}
 		latest = latestOfEach(cleaner, latest, runs)
 	}
-	setDelivered(cleaner, latest)
+	setDelivered(cleaner, latest, run.Name)
 	return nil
 }
 
@@ -75,8 +75,8 @@ func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
 	return latest
 }
 
-// setDelivered says how the delivery of notifications goes. Without any, there is no such condition.
-func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.NotificationStatus) {
+// setDelivered says how the delivery of notifications goes, the last ones of the named run. Without any, there is no such condition.
+func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.NotificationStatus, run string) {
 	all := len(notifications)
 	if len(cleaner.Spec.Notifications) == 0 && all == 0 {
 		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
@@ -113,7 +113,11 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 	case all == 0:
 		message = "The last run had nothing to tell."
 	}
-	setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, status, reason, v1alpha1.Truncate(message, maxStatusMessage))
+	if len(message) > maxStatusMessage {
+		rest := " All reasons: kubectl describe cleanerrun " + run
+		message = v1alpha1.Truncate(message, maxStatusMessage-len(rest)) + rest
+	}
+	setCondition(cleaner, v1alpha1.ConditionNotificationsDelivered, status, reason, message)
 }
 
 // trouble is a notification that was not delivered, and why.

@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,8 @@ func TestConditionNamesAllThatFailed(t *testing.T) {
 	}
 	pending := v1alpha1.NotificationStatus{Name: "mail", Type: "SMTP", State: v1alpha1.NotificationPending, Attempts: 1, Message: "refused", NextAttemptTime: &at}
 	delivered := v1alpha1.NotificationStatus{Name: "hook", Type: "Webhook", State: v1alpha1.NotificationDelivered, Attempts: 1}
+	long := failed("long")
+	long.Message = strings.Repeat("x", 2000)
 	for name, test := range map[string]struct {
 		notifications []v1alpha1.NotificationStatus
 		reason, want  string
@@ -63,11 +66,15 @@ func TestConditionNamesAllThatFailed(t *testing.T) {
 		"two":       {[]v1alpha1.NotificationStatus{failed("a"), delivered, failed("b")}, v1alpha1.ReasonUndelivered, "2 of 3 notifications could not be delivered: a (Slack), b (Slack). a (Slack): no such channel. b (Slack): no such channel"},
 		"both":      {[]v1alpha1.NotificationStatus{pending, failed("chat")}, v1alpha1.ReasonUndelivered, "1 of 2 notifications could not be delivered, and 1 not yet: chat (Slack), mail (SMTP). chat (Slack): no such channel. mail (SMTP): refused; it will be tried again at 2026-05-01T03:00:00Z"},
 		"later":     {[]v1alpha1.NotificationStatus{pending, delivered}, v1alpha1.ReasonDelivering, "1 of 2 notifications could not be delivered yet: mail (SMTP): refused; it will be tried again at 2026-05-01T03:00:00Z"},
+		"long":      {[]v1alpha1.NotificationStatus{long}, v1alpha1.ReasonUndelivered, " All reasons: kubectl describe cleanerrun a-1"},
 		"delivered": {[]v1alpha1.NotificationStatus{delivered}, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered."},
 	} {
 		cleaner := &v1alpha1.Cleaner{}
-		setDelivered(cleaner, test.notifications)
+		setDelivered(cleaner, test.notifications, "a-1")
 		got := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+		if name == "long" && got != nil && len(got.Message) <= maxStatusMessage && strings.HasSuffix(got.Message, test.want) {
+			continue
+		}
 		if got == nil || got.Reason != test.reason || got.Message != test.want {
 			t.Errorf("%s: the condition is %+v, want %s: %s", name, got, test.reason, test.want)
 		}

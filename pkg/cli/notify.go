@@ -94,6 +94,9 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if kept := keptInCluster(cleaner); len(args) == 1 && len(kept) > 0 {
+		o.note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
+	}
 	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, allowed, clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
 	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
@@ -157,6 +160,17 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 		return nil, fail(NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
 	}
 	return nil, fail(NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
+}
+
+// keptInCluster are the names of the notifications that are sent to no service.
+func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
+	var names []string
+	for _, n := range cleaner.Spec.Notifications {
+		if !n.Type.NeedsSecret() {
+			names = append(names, fmt.Sprintf("%s (%s)", oneLine(n.Name), n.Type))
+		}
+	}
+	return names
 }
 
 func deliverSample(ctx context.Context, api *cluster, sender *notify.Sender, n v1alpha1.Notification, message notify.Message) error {

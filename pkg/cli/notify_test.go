@@ -41,7 +41,7 @@ func TestNotifyTest(t *testing.T) {
 	got := s.call(t.Context(), nil, "notify", "test", c.Name, "--allowed-notification-hosts=127.0.0.1")
 	s.wants(got, ExitPartial, "NOTIFICATION   TYPE   RESULT\ngood   Webhook   delivered\n"+
 		"bad   Webhook   Secret NS/bad: WEBHOOK_URL is missing: it holds the address of the service, which begins with https:// or http://\n"+
-		"none   Webhook   there is no Secret NS/none, which notificationRef names\n", "")
+		"none   Webhook   there is no Secret NS/none, which notificationRef names\n", "note: no sample of report (CleanerReport): the operator writes it into the cluster\n")
 	var sent struct{ Cleaner, Message string }
 	body := <-bodies
 	check(t, json.Unmarshal([]byte(body), &sent))

@@ -6,6 +6,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,5 +132,28 @@ func TestWhyAnEventWasNotWritten(t *testing.T) {
 		if !errors.As(err, &told) || told.Permanent != test.permanent || told.Reason != test.want {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
+	}
+}
+
+// unanswered is a client whose requests get no answer.
+type unanswered struct {
+	client.Client
+	asked *atomic.Int32
+}
+
+func (u unanswered) Create(context.Context, client.Object, ...client.CreateOption) error {
+	u.asked.Add(1)
+	return errors.New("dial tcp: i/o timeout")
+}
+
+// An API server that does not answer is not asked a thousand times.
+func TestEventsEndWhenNobodyAnswers(t *testing.T) {
+	var asked atomic.Int32
+	message := sample()
+	message.Outcomes = deleted(1000)
+	err := Event(unanswered{asked: &asked}, clocktesting.NewFakeClock(time.Now()), "kubecleaner", "test")(t.Context(), message)
+	var told *Error
+	if !errors.As(err, &told) || told.Permanent || len(told.unwritten) != 1000 || asked.Load() > 3*eventParallel {
+		t.Errorf("%v, after %d requests", err, asked.Load())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,10 +56,20 @@ func Event(live client.Client, clk clock.PassiveClock, controller, instance stri
 			return unwritten(live.Create(bounded, event), event.Namespace)
 		}
 		begun := make([]bool, len(handled))
-		workqueue.ParallelizeUntil(ctx, eventParallel, len(handled), func(i int) { begun[i], errs[i] = true, write(i) })
+		var silent atomic.Int32 // how many in a row got no answer
+		asking, stop := context.WithCancel(ctx)
+		defer stop()
+		workqueue.ParallelizeUntil(asking, eventParallel, len(handled), func(i int) {
+			begun[i], errs[i] = true, write(i)
+			if told := (*Error)(nil); !errors.As(errs[i], &told) || !told.again {
+				silent.Store(0)
+			} else if silent.Add(1) >= eventParallel {
+				stop()
+			}
+		})
 		for i := range errs {
 			if !begun[i] {
-				errs[i] = passing("there was no time left for it")
+				errs[i] = passing("it was not tried, because the API server did not answer, or there was no time left")
 			}
 		}
 		return lacking(handled, errs)
@@ -79,6 +90,7 @@ func handledOf(message Message) []object.Outcome {
 
 // unwritten says why an Event was not written, in namespace. Nil when it is there.
 func unwritten(err error, namespace string) error {
+	var answer apierrors.APIStatus
 	switch {
 	case err == nil, apierrors.IsAlreadyExists(err):
 		return nil
@@ -90,10 +102,10 @@ func unwritten(err error, namespace string) error {
 		return permanent("%s. Let the operator's ServiceAccount create events of events.k8s.io there", refusal(err))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		return permanent("%s", refusal(err))
-	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown: // the words are the client's: no answer came, or none in time
-		return passing("the API server did not answer, or not within %s", eventTimeout)
+	case errors.As(err, &answer):
+		return passing("%s", refusal(err))
 	}
-	return passing("%s", refusal(err))
+	return &Error{Reason: fmt.Sprintf("the API server did not answer, or not within %s", eventTimeout), again: true} // the words are the client's
 }
 
 // refusal is what the API server says of an Event, in one line.
@@ -155,7 +167,7 @@ func eventName(message Message, outcome object.Outcome) string {
 
 // note says what happened to the object, in at most 1,024 bytes, which is what an Event takes.
 func note(message Message, outcome object.Outcome) string {
-	text := fmt.Sprintf("Cleaner %s: %s", message.Cleaner.Name, outcome.Result)
+	text := fmt.Sprintf("Cleaner %s: %s", message.Cleaner.Name, word(message.Run, outcome.Result))
 	if outcome.Message != "" {
 		text += ": " + outcome.Message
 	}

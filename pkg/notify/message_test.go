@@ -35,7 +35,7 @@ func TestTitles(t *testing.T) {
 		"terminating":  {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 1, Acted: 1}, objects: objects("Terminating"), want: "1 being deleted"},
 		"gone":         {action: v1alpha1.ActionDelete, counts: v1alpha1.RunCounts{Matched: 1, Acted: 1}, objects: objects("Gone"), want: "1 gone already"},
 		"denied":       {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonPartiallyFailed, counts: v1alpha1.RunCounts{Matched: 1, Failed: 1}, objects: objects("Denied"), want: "nothing deleted, 1 failed (partly failed)"},
-		"dry run":      {action: v1alpha1.ActionScan, dryRun: true, counts: v1alpha1.RunCounts{Matched: 2}, objects: objects("DryRun", "DryRun"), want: "2 matched, nothing touched (dry run)"},
+		"dry run":      {action: v1alpha1.ActionScan, dryRun: true, counts: v1alpha1.RunCounts{Matched: 2}, objects: objects("DryRun", "DryRun"), want: "2 would be deleted, nothing touched (dry run)"},
 		"limit":        {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonLimitExceeded, counts: v1alpha1.RunCounts{Matched: 2, Skipped: 2}, objects: objects("NotActed", "NotActed"), want: "nothing deleted, 2 left alone (limit exceeded)"},
 		"incomplete":   {action: v1alpha1.ActionDelete, phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonViewIncomplete, counts: v1alpha1.RunCounts{Failed: 1}, objects: objects("NotEvaluated"), want: "nothing deleted, 1 not judged (not everything could be read)"},
 		"transform":    {action: v1alpha1.ActionTransform, counts: v1alpha1.RunCounts{Matched: 3, Acted: 1, Skipped: 2}, objects: objects("Transformed", "Unchanged", "Gone"), want: "1 changed, 2 left alone"},

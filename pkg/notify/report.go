@@ -57,7 +57,7 @@ func newReport(message Message, hide func(string) string) *report {
 	counted := newCensus(run, &document)
 	r := &report{
 		id:    message.id(),
-		title: clean(title(run, counted)), summary: document.Message, document: document,
+		title: clean(title(cleaner, run, counted)), summary: document.Message, document: document,
 		counts: counted.lines(int64(len(document.Objects)) + run.Status.ObjectsOmitted), left: append(leftOf(run, document.Objects), counted.unlisted(run, document.Objects)...), counted: counted.total,
 		listed: int64(len(document.Objects)), total: int64(len(document.Objects)) + run.Status.ObjectsOmitted,
 	}

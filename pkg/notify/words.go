@@ -47,8 +47,8 @@ func word(run *v1alpha1.CleanerRun, result v1alpha1.OutcomeResult) string {
 }
 
 // title says what ran and how it ended, for example "Cleaner stale-pods: 3 deleted, 1 being deleted, 2 failed".
-func title(run *v1alpha1.CleanerRun, counted *census) string {
-	text := "Cleaner " + run.Spec.Cleaner + ": " + strings.Join(deeds(run, counted), ", ")
+func title(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census) string {
+	text := "Cleaner " + run.Spec.Cleaner + ": " + strings.Join(deeds(cleaner, run, counted), ", ")
 	switch run.Status.Phase {
 	case v1alpha1.RunInterrupted:
 		return text + " (stopped)"
@@ -62,7 +62,7 @@ func title(run *v1alpha1.CleanerRun, counted *census) string {
 
 // deeds are the counts of a run in words. Where the record had no room for the outcomes of all objects, nobody knows how many of them
 // were deleted and how many are still being deleted.
-func deeds(run *v1alpha1.CleanerRun, counted *census) []string {
+func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census) []string {
 	status, tally := run.Status, counted.outcomes
 	var words []string
 	add := func(n int64, format string) {
@@ -73,7 +73,7 @@ func deeds(run *v1alpha1.CleanerRun, counted *census) []string {
 	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[run.Spec.Action]
 	switch {
 	case run.Spec.DryRun:
-		words = append(words, fmt.Sprintf("%d matched, nothing touched (dry run)", status.Matched))
+		words = append(words, fmt.Sprintf("%d %s, nothing touched (dry run)", status.Matched-status.Skipped, would(cleaner, run)))
 	case verb == "":
 		words = append(words, fmt.Sprintf("%d matched", status.Matched))
 	case tally[v1alpha1.OutcomePlanned] > 0: // the run was cut off, and what it was doing could not be found out
@@ -97,6 +97,20 @@ func deeds(run *v1alpha1.CleanerRun, counted *census) []string {
 	add(unjudged, "%d not judged")
 	add(status.Skipped, "%d left alone")
 	return words
+}
+
+// would says what a run had done if the operator did not run with --dry-run, as long as the Cleaner is as it was then.
+func would(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) string {
+	if cleaner.Generation != run.Spec.CleanerGeneration {
+		return "matched"
+	}
+	switch cleaner.EffectiveAction() {
+	case v1alpha1.ActionDelete:
+		return "would be deleted"
+	case v1alpha1.ActionTransform:
+		return "would be changed"
+	}
+	return "matched"
 }
 
 func failure(reason string) string {

@@ -145,13 +145,17 @@ func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.O
 		}
 	}
 	if live.ResourceVersion != intent.ResourceVersion {
-		return m.outcome(intent, v1alpha1.OutcomeAbandoned, "it changed while the operator was away; the next run judges it again")
+		return m.outcome(intent, v1alpha1.OutcomeAbandoned, changedAway)
 	}
 	return m.resume(ctx, intent, *live)
 }
 
-// recovered is the detail of an outcome that was found out from the live object.
-const recovered = "found out after the run had been cut off"
+const (
+	// recovered is the detail of an outcome that was found out from the live object.
+	recovered = "found out after the run had been cut off"
+	// changedAway is why an object was left alone that is not as it was judged.
+	changedAway = "it changed while the operator was away; the next run judges it again"
+)
 
 // resume deals with a victim that is as it was judged.
 func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live object.Object) object.Outcome {
@@ -174,7 +178,7 @@ func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live obj
 	changed := func(_ context.Context, now object.Object) (object.Verdict, map[string]any, error) {
 		return object.Verdict{
 			Candidate: object.Candidate{Object: now, Message: intent.Message}, Skip: v1alpha1.OutcomeAbandoned,
-			Reason: "it changed while the operator was away; the next run judges it again",
+			Reason: changedAway,
 		}, nil, nil
 	}
 	if m.record.Spec.Action == v1alpha1.ActionTransform {
@@ -232,6 +236,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
 			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 			return phase, reason, v1alpha1.Truncate(message, maxMessage)
+		case outcomes[i].Detail == changedAway: // left alone as in any run
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
 			phase = v1alpha1.RunInterrupted
 			if reason != v1alpha1.ReasonForbidden {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/klog/v2"
 
@@ -73,8 +74,8 @@ func (r *Runner) report(ctx context.Context, message notify.Message) error {
 // Deliver tells a run, for the outbox: from its record, unless the message has outcomes. If that panics, it has failed.
 func (r *Runner) Deliver(ctx context.Context, message notify.Message, notification v1alpha1.Notification) error {
 	ctx = forCleaner(ctx, message.Run.Spec.Cleaner)
-	unlisted := int64(0)
-	if message.Outcomes == nil {
+	unlisted, fromRecord := int64(0), message.Outcomes == nil
+	if fromRecord {
 		message.Outcomes = message.Told()
 		unlisted = unlistedOf(message.Run, message.Outcomes)
 	}
@@ -83,7 +84,7 @@ func (r *Runner) Deliver(ctx context.Context, message notify.Message, notificati
 		case v1alpha1.NotificationCleanerReport:
 			return r.Journal.WriteReport(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
 		case v1alpha1.NotificationEvent:
-			return withUnlisted(r.Event(ctx, message), unlisted)
+			return withUnlisted(r.Event(ctx, message), fromRecord, unlisted)
 		}
 		return r.send(ctx, notification, message)
 	})
@@ -103,16 +104,22 @@ func unlistedOf(run *v1alpha1.CleanerRun, listed []object.Outcome) int64 {
 	return max(0, min(handled, run.Status.ObjectsOmitted))
 }
 
-// withUnlisted says, when the Events are as good as written, that there may not be one on every object.
-func withUnlisted(err error, unlisted int64) error {
+// withUnlisted says of Events that were written from the record that some may have been there before, and that there may not be one on
+// every object.
+func withUnlisted(err error, fromRecord bool, unlisted int64) error {
 	var told *notify.Error
-	switch {
-	case unlisted == 0, err != nil && !errors.As(err, &told), told != nil && !told.Permanent:
+	if err != nil && !errors.As(err, &told) || !fromRecord {
 		return err
 	}
-	text := fmt.Sprintf("Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run does not list these", unlisted)
+	var texts []string
 	if told != nil {
-		text = told.Reason + "; " + text
+		texts = append(texts, told.Reason, "the operator was restarted meanwhile, and some of them may have been written before")
 	}
-	return &notify.Error{Reason: text, Permanent: true}
+	if unlisted > 0 {
+		texts = append(texts, fmt.Sprintf("Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run counts these, and does not list them", unlisted))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return &notify.Error{Reason: strings.Join(texts, "; "), Permanent: told == nil || told.Permanent}
 }

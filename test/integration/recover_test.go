@@ -84,8 +84,8 @@ func TestRecoveryLooksAtEachObject(t *testing.T) {
 		}
 	}
 	wantCounts(t, record, v1alpha1.RunCounts{Considered: 6, Matched: 6, Acted: 5, Skipped: 1})
-	wantRun(t, record, v1alpha1.ReasonFailed, "The operator went away while the run was acting, and the run was gone on with. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
-	if record.Status.Phase != v1alpha1.RunInterrupted || deletes(next) != 1 {
+	wantRun(t, record, v1alpha1.ReasonCompleted, "The operator went away while the run was acting, and the run was gone on with. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
+	if record.Status.Phase != v1alpha1.RunCompleted || deletes(next) != 1 {
 		t.Fatalf("the phase is %s, after %d deletes of the next operator", record.Status.Phase, deletes(next))
 	}
 	l.wantNames("old-1", "old-2", "old-3")

@@ -32,7 +32,7 @@ func (b *bench) objectEvents(c *v1alpha1.Cleaner) []eventsv1.Event {
 func TestEventPerHandledObject(t *testing.T) {
 	t.Parallel()
 	for action, note := range map[v1alpha1.Action]string{
-		v1alpha1.ActionDelete: "Deleted", v1alpha1.ActionTransform: "Transformed", v1alpha1.ActionScan: "Matched",
+		v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed", v1alpha1.ActionScan: "matched",
 	} {
 		t.Run(string(action), func(t *testing.T) {
 			b := newBench(t)
