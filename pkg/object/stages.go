@@ -37,9 +37,9 @@ type Outcome struct {
 // Handled reports whether a run of the action did to the object what it was asked to do; a Scan is asked to find it.
 func (o Outcome) Handled(action v1alpha1.Action) bool {
 	switch o.Result {
-	case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed:
+	case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed:
 		return true
-	case v1alpha1.OutcomeGone, v1alpha1.OutcomeFoundGone: // somebody else deleted it first, or may have
+	case v1alpha1.OutcomeGone: // somebody else deleted it first
 		return action == v1alpha1.ActionDelete
 	default:
 		return false

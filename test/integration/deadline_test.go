@@ -134,7 +134,7 @@ func TestDeadlineCountsFromTheStart(t *testing.T) {
 		l, next := cutOffRun(t, 3, http.MethodDelete, aMinute)
 		must(t, l.user.Delete(t.Context(), l.object("old-0")))
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, after+"3 of 3 objects matched; 1 deleted, 2 left alone.")
+		wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, after+"3 of 3 objects matched; 0 deleted, 1 found gone after the run was cut off, 2 left alone.")
 		wantOutcome(t, record, "old-1", v1alpha1.OutcomeAbandoned, late)
 		if deletes(next) != 0 {
 			t.Fatal("the next operator went on")

@@ -112,7 +112,7 @@ func TestRunIsMeasured(t *testing.T) {
 	for _, family := range families {
 		if family.GetName() == "kubecleaner_next_run_timestamp_seconds" {
 			next, planned := int64(family.GetMetric()[0].GetGauge().GetValue()), l.first().Add(day).Unix()
-			if next < planned || next > planned+600 || next == planned {
+			if next < planned || next > planned+600 { // its share of the jitter may be none
 				t.Fatalf("the next run is at %d, which should be %d and some time of the jitter", next, planned)
 			}
 		}
