@@ -77,7 +77,7 @@ func TestHostileCleanerBesideANormalOne(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs of the normal Cleaner, %d of them while the hostile one hung; the slowest ended %s after it was due", len(of("normal")), beside, slowest)
-	if beside < 3 { // 15 and more on a machine of its own
+	if beside < 3 { // 15 seen, and 1 with --max-parallel-runs=1
 		t.Errorf("only %d runs of the normal Cleaner began and ended while the hostile one hung", beside)
 	}
 }
