@@ -6,12 +6,14 @@ package notify
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -118,6 +120,8 @@ func TestWhyAnEventWasNotWritten(t *testing.T) {
 	}{
 		"there already":  {err: apierrors.NewAlreadyExists(events, "e")},
 		"namespace gone": {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "n"), true, "namespace n is gone, or is being deleted, and takes no Events"},
+		"not served":     {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "events.k8s.io", Kind: "Event"}}, true, "the API server does not serve events.k8s.io/v1"},
+		"something gone": {apierrors.NewGenericServerResponse(http.StatusNotFound, "post", events, "", "", 0, true), false, "the server could not find the requested resource (post events.events.k8s.io)"},
 		"namespace ends": {ending, true, "namespace n is gone, or is being deleted, and takes no Events"},
 		"no right":       {apierrors.NewForbidden(events, "e", errors.New("no\n\x1b[31mright")), true, `events.events.k8s.io "e" is forbidden: no  [31mright. Let the operator's ServiceAccount create events of events.k8s.io there`},
 		"quota":          {apierrors.NewForbidden(events, "e", errors.New("exceeded quota: q")), false, `events.events.k8s.io "e" is forbidden: exceeded quota: q`},

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/util/workqueue"
@@ -94,7 +95,9 @@ func unwritten(err error, namespace string) error {
 	switch {
 	case err == nil, apierrors.IsAlreadyExists(err):
 		return nil
-	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case meta.IsNoMatchError(err):
+		return permanent("the API server does not serve events.k8s.io/v1")
+	case isMissing(err, "namespaces"), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return permanent("namespace %s is gone, or is being deleted, and takes no Events", namespace)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"): // Events end by themselves
 		return passing("%s", refusal(err))
@@ -106,6 +109,13 @@ func unwritten(err error, namespace string) error {
 		return passing("%s", refusal(err))
 	}
 	return &Error{Reason: fmt.Sprintf("the API server did not answer, or not within %s", eventTimeout), again: true} // the words are the client's
+}
+
+// isMissing says whether the API server answers that there is no such object of resource: a bare 404 may be about anything.
+func isMissing(err error, resource string) bool {
+	var answer apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &answer) &&
+		answer.Status().Details != nil && answer.Status().Details.Kind == resource
 }
 
 // refusal is what the API server says of an Event, in one line.

@@ -113,7 +113,7 @@ func withUnlisted(err error, fromRecord bool, unlisted int64) error {
 	}
 	var texts []string
 	if told != nil {
-		texts = append(texts, told.Reason, "the operator was restarted meanwhile, and some of them may have been written before")
+		texts = append(texts, told.Reason, "what was done is read from the record of the run, so some of them may have been written before")
 	}
 	if unlisted > 0 {
 		texts = append(texts, fmt.Sprintf("Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run counts these, and does not list them", unlisted))
