@@ -91,6 +91,9 @@ func eagerEmpty(original any, at *path) (any, error) {
 		}
 		return []any{}, nil
 	}
+	if value, err := empty(node{}, at); err == nil {
+		return value, nil
+	}
 	return nil, faultf("the new empty table at %s could be a list or a map; set it to nil, or put something into it", at)
 }
 

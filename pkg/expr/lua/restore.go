@@ -122,7 +122,8 @@ func (r *restorer) table(table *gopher.LTable, original node, at *path) (any, er
 	return empty(original, at)
 }
 
-// empty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is.
+// empty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is. In metadata, which all kinds
+// have alike, an empty table where there was nothing is nothing: the API server does not keep it either.
 func empty(original node, at *path) (any, error) {
 	switch original.raw.Type() {
 	case object.Map:
@@ -132,6 +133,10 @@ func empty(original node, at *path) (any, error) {
 			return make([]any, len(before)), nil
 		}
 		return []any{}, nil
+	}
+	switch at.String() {
+	case "metadata.labels", "metadata.annotations", "metadata.finalizers", "metadata.ownerReferences":
+		return nil, nil
 	}
 	return nil, faultf("the new empty table at %s could be a list or a map; set it to nil, or put something into it", at)
 }

@@ -87,6 +87,11 @@ func TestTransform(t *testing.T) {
 		{"nested list", `s.nested[1][2] = 5 return {resource=obj}`, `{"spec":{"nested":[[1,5],[],[[]],{"x":[]}]}}`},
 		{"nulls inside a list", `s.holes[1] = 2 return {resource=obj}`, `{"spec":{"holes":[2,null,3,null]}}`},
 		{"extra fields of the result", `s.replicas = 1 return {resource=obj, f=print}`, `{"spec":{"replicas":1}}`},
+		{
+			"nothing in new tables of metadata", `local m = obj.metadata m.labels = {} m.annotations = {} m.finalizers = {} m.ownerReferences = {}
+				return {resource=obj}`, `null`,
+		},
+		{"something in a new table of metadata", `obj.metadata.labels = {a="b"} return {resource=obj}`, `{"metadata":{"labels":{"a":"b"}}}`},
 		{"shared table", `local e = {k=1} s.a = e s.b = e return {resource=obj}`, `{"spec":{"a":{"k":1},"b":{"k":1}}}`},
 	}
 	for _, c := range cases {
@@ -122,6 +127,10 @@ func TestTransformErrors(t *testing.T) {
 		{
 			"new empty table", `s.containers[1].tolerations = {}`,
 			"the new empty table at spec.containers[1].tolerations could be a list or a map; set it to nil, or put something into it",
+		},
+		{
+			"new empty table named like one of metadata", `s.metadata = {labels={}}`,
+			"the new empty table at spec.metadata.labels could be a list or a map; set it to nil, or put something into it",
 		},
 		{"empty instead of a null", `s.none = {}`, "the new empty table at spec.none could be a list or a map; set it to nil, or put something into it"},
 		{"mixed", `s.labels[1] = "x"`, `the table at spec.labels has numbered elements and the key "a.b/c"; it must be a list or a map`},
