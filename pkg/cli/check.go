@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,13 @@ type checked struct {
 	// schedule is nil when it cannot be read.
 	schedule *schedule.Schedule
 	problems []problem
+}
+
+// hasConditions reports whether a selector of it has matchConditions.
+func (c *checked) hasConditions() bool {
+	return c.cleaner != nil && slices.ContainsFunc(c.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		return len(s.MatchConditions) > 0
+	})
 }
 
 func (s *shared) newChecker(pool *sandbox.Pool) (*checker, error) {

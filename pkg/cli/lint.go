@@ -51,6 +51,8 @@ type lintResult struct {
 	Problems []problem       `json:"problems"`
 
 	files int
+	// conditions says that a Cleaner has matchConditions. Which fields a kind has is not known without a cluster.
+	conditions bool
 }
 
 func (o *lintOptions) run(ctx context.Context) error {
@@ -81,6 +83,9 @@ func (o *lintOptions) run(ctx context.Context) error {
 	}
 	if o.failed(result.Problems) {
 		return quit(ExitError)
+	}
+	if result.conditions && o.output != "json" {
+		o.note("a cluster knows whether the fields in matchConditions exist: kubectl cleaner preview -f FILE asks it")
 	}
 	return nil
 }
@@ -115,6 +120,7 @@ func (o *lintOptions) lintSource(ctx context.Context, check *checker, source sou
 			}
 			problems = append(problems, checked.problems...)
 			result.Cleaners = append(result.Cleaners, linted(checked, check.now))
+			result.conditions = result.conditions || checked.hasConditions()
 		}
 	}
 	switch {

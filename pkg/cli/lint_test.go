@@ -121,6 +121,10 @@ func TestLintInput(t *testing.T) {
 	}{
 		{name: "standard input", path: "-", stdin: goodCleaner, wantOut: "Cleaner good (standard input:2), action Scan", wantErr: "1 Cleaner in 1 file: no problems"},
 		{
+			name: "fields that only a cluster knows", path: "-", wantOut: "Cleaner good", wantErr: "\nnote: a cluster knows whether the fields in matchConditions exist: ",
+			stdin: strings.Replace(goodCleaner, "kind: Pod}", `kind: Pod, matchConditions: [{name: a, expression: "object.spec.nod == ''"}]}`, 1),
+		},
+		{
 			name: "with directives, markers and Windows line ends", path: "-",
 			stdin:   "\ufeff%YAML 1.2\r\n--- # first\r\n" + strings.ReplaceAll(goodCleaner, "\n", "\r\n") + "...\r\n--- {kind: ConfigMap, apiVersion: v1}\r\n",
 			wantOut: "Cleaner good (standard input:4), action Scan", wantErr: "skipped 1 other object: ConfigMap",
