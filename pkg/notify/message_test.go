@@ -155,13 +155,18 @@ func TestPanicInAChannel(t *testing.T) {
 }
 
 func TestTemplates(t *testing.T) {
-	document := []byte(`{"title":"a \"title\"","matched":3,"objects":[{"name":"one"},{"name":"two"}],"dryRun":false}`)
+	document := []byte(`{"title":"a \"title\"","considered":11,"matched":3,"objects":[{"name":"one"},{"name":"two"}],"dryRun":false}`)
 	for text, want := range map[string]string{
 		`{"text": {{ json .title }}, "n": {{ .matched }}}`:                          `{"text": "a \"title\"", "n": 3}`,
 		`{{ range $i, $o := .objects }}{{ if $i }},{{ end }}{{ $o.name }}{{ end }}`: `one,two`,
 		`{{ range $.objects }}{{ .name }} of {{ $.matched }};{{ end }}`:             `one of 3;two of 3;`,
 		`{{ len .objects }}{{ if not .dryRun }} really{{ end }}`:                    `2 really`,
 		`{{ with index .objects 1 }}{{ .name }}{{ else }}none{{ end }}`:             `two`,
+		// Numbers are numbers.
+		`{{ if gt .considered .matched }}more{{ end }}{{ if gt .matched 0 }} some{{ end }}{{ if eq .failed 0 }} none{{ end }}`: `more some none`,
+		// What the document leaves out because it is empty is there, and empty.
+		`{{ range .objects }}{{ json .namespace }}{{ if .message }}: {{ .message }}{{ end }}{{ .reason }};{{ end }}`:        `"";"";`,
+		`{{ len .tallies }}{{ range .tallies }}{{ .namespace }}{{ end }}{{ .test }}{{ json .schedule }}{{ json .tallies }}`: `0false""[]`,
 	} {
 		got, err := applyTemplate(text, document)
 		if err != nil || string(got) != want {
@@ -169,8 +174,9 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{{ .nosuch }}`: "line 1: the document has no such field",
-		"\n{{ range .objects }}{{ .x }}{{ end }}": "line 2: the document has no such field",
+		`{{ .nosuch }}`: "line 1, column 4: the document has no such field",
+		"\n{{ range .objects }}{{ .x }}{{ end }}":                     "line 2, column 24: the document has no such field",
+		`{{ if gt .matched "2" }}{{ end }}`:                           "line 1, column 7: values of different types are compared: counts are whole numbers",
 		`{{ .title `:                                                  "line 1: it cannot be read as a Go template, or does not fit the document",
 		`{{ nosuch }}`:                                                "line 1: there is no such function",
 		`{{ print .title }}`:                                          "the function print is not allowed",

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -131,7 +133,7 @@ func applyTemplate(text string, document []byte) ([]byte, error) {
 		return nil, err
 	}
 	out := &limited{}
-	if err := parsed.Execute(out, data); err != nil {
+	if err := parsed.Execute(out, complete(data, reflect.TypeFor[Document]())); err != nil {
 		if errors.Is(err, errTooLong) {
 			return nil, errTooLong
 		}
@@ -140,21 +142,54 @@ func applyTemplate(text string, document []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// complete makes of a value that was decoded as t one for templates: with the fields that were left out because they are empty, and with
+// numbers, all of which are whole, that can be compared with one another.
+func complete(value any, t reflect.Type) any {
+	switch value := value.(type) {
+	case json.Number:
+		if whole, err := value.Int64(); err == nil {
+			return whole
+		}
+	case []any:
+		for i := range value {
+			value[i] = complete(value[i], t.Elem())
+		}
+	case map[string]any:
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if now, ok := value[name]; ok {
+				value[name] = complete(now, field.Type)
+			} else if field.Type.Kind() == reflect.Slice {
+				value[name] = []any{}
+			} else if name != "" {
+				value[name] = reflect.Zero(field.Type).Interface()
+			}
+		}
+	}
+	return value
+}
+
 // templateWords is what a template's error says; it quotes the template, which is a part of the Secret, and so only its beginning,
-// where the place stands, is kept: "line 3".
+// where the place stands, is kept: "line 3, column 7".
 func templateWords(err error) string {
 	text := strings.TrimPrefix(clean(err.Error()), "template: ")
 	place, rest, _ := strings.Cut(strings.TrimPrefix(text, "WEBHOOK_TEMPLATE:"), ": ")
-	line, _, _ := strings.Cut(place, ":")
+	line, column, _ := strings.Cut(place, ":")
+	where := "line " + v1alpha1.Truncate(line, 8)
+	if before, err := strconv.Atoi(column); err == nil {
+		where += fmt.Sprintf(", column %d", before+1)
+	}
 	switch {
 	case strings.Contains(rest, "map has no entry for key"):
 		rest = "the document has no such field"
 	case strings.Contains(rest, "function") && strings.Contains(rest, "not defined"):
 		rest = "there is no such function; these are: " + strings.Join(allowed, ", ")
+	case strings.Contains(rest, "for comparison"):
+		rest = "values of different types are compared: counts are whole numbers, such as 0, dryRun and test are true or false, all else is text"
 	default:
 		rest = "it cannot be read as a Go template, or does not fit the document"
 	}
-	return "line " + v1alpha1.Truncate(line, 8) + ": " + rest
+	return where + ": " + rest
 }
 
 // limited is a buffer that refuses to grow beyond maxTemplated.
