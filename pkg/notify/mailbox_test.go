@@ -117,6 +117,9 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	if s.mail.user == "" && !s.box.open {
 		return smtp.ErrAuthRequired
 	}
+	if refusal := s.box.refuse["MAIL"]; refusal != nil {
+		return refusal
+	}
 	s.mail.from = from
 	return nil
 }

@@ -181,6 +181,9 @@ func (b *terse) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// smtpLoginWanted is what a server answers to a mail of somebody who has to log in before (RFC 4954, 6).
+const smtpLoginWanted = 530
+
 // mailError says why a mail was not taken, by the server's codes: what it says besides may quote addresses.
 func mailError(ctx context.Context, s *Sender, v values, err error) *Error {
 	var (
@@ -210,7 +213,7 @@ func mailError(ctx context.Context, s *Sender, v values, err error) *Error {
 		return passing("%s", text)
 	}
 	hint := v.check("SMTP_SENDER", "SMTP_RECIPIENTS")
-	if refusal == nil {
+	if refusal == nil || code == smtpLoginWanted {
 		hint = v.check("SMTP_IDENTITY", "SMTP_PASSWORD")
 	}
 	return permanent("%s; %s", text, hint)

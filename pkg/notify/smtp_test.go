@@ -98,6 +98,7 @@ func TestMailFailures(t *testing.T) {
 		"wrong password":     {refusal("AUTH", 535, smtp.EnhancedCode{5, 7, 8}), true, "the mail server answered 535; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
 		"login fails today":  {refusal("AUTH", 454, smtp.EnhancedCode{4, 7, 0}), false, "the mail server answered 454"},
 		"unknown recipient":  {refusal("RCPT", 550, smtp.EnhancedCode{5, 1, 1}), true, "the mail server answered 550 5.1.1; check SMTP_SENDER and SMTP_RECIPIENTS"},
+		"login is wanted":    {refusal("MAIL", 530, smtp.EnhancedCode{5, 7, 0}), true, "the mail server answered 530 5.7.0; check SMTP_IDENTITY and SMTP_PASSWORD in Secret team-a/channel"},
 		"greylisted":         {refusal("RCPT", 451, smtp.EnhancedCode{4, 7, 1}), false, "the mail server answered 451 4.7.1"},
 		"mail box is full":   {refusal("DATA", 452, smtp.EnhancedCode{4, 2, 2}), false, "the mail server answered 452 4.2.2"},
 		"mail is not wanted": {refusal("DATA", 554, smtp.EnhancedCode{5, 7, 1}), true, "the mail server answered 554 5.7.1"},
