@@ -159,7 +159,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	authorities, err := o.notifyAuthorities()
+	authorities, err := notify.Authorities(o.notifyCAFile)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ package cli
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -74,9 +72,9 @@ func (s *shared) notifyTestCommand() *cobra.Command {
 }
 
 func (o *notifyOptions) run(ctx context.Context, args []string) error {
-	authorities, err := o.authorities()
+	authorities, err := notify.Authorities(o.caFile)
 	if err != nil {
-		return err
+		return fail(FileUnreadable, err, "")
 	}
 	var allowed egress.Hosts
 	if err := allowed.Set(o.allowed); err != nil {
@@ -121,22 +119,6 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 		return quit(ExitError)
 	}
 	return quit(ExitPartial)
-}
-
-// authorities are those of --notify-ca-file and the system's. Nil stands for the system's.
-func (o *notifyOptions) authorities() (*x509.CertPool, error) {
-	if o.caFile == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(o.caFile)
-	if err != nil {
-		return nil, fail(FileUnreadable, fmt.Errorf("--notify-ca-file: %w", err), "")
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil || !pool.AppendCertsFromPEM(pem) {
-		return nil, fail(FileUnreadable, fmt.Errorf("--notify-ca-file: %s holds no certificate in PEM", o.caFile), "")
-	}
-	return pool, nil
 }
 
 // chooseNotifications are the Cleaner's that are sent to a service or, of those, the one that is named.

@@ -71,9 +71,9 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 	case errors.As(err, &dns):
 		return passing("the service's host could not be looked up: the cluster's DNS did not answer")
 	case errors.As(err, &untrusted):
-		return passing("the service's certificate is signed by an authority that is not trusted; if it is your own, give it to the operator with --notify-ca-file")
+		return passing("the service's certificate is signed by an authority that is not trusted; if it is your own, give it to the operator with --notify-ca-file, which is read when it starts")
 	case errors.As(err, &otherName):
-		return passing("the service's certificate is for another host name")
+		return passing("the service's certificate is for another host name; check the host in the Secret, or let the service have a certificate for it")
 	case errors.As(err, &invalid), errors.As(err, &unverified):
 		return passing("the service's certificate is not valid, or not at this time")
 	case errors.As(err, &plain):
