@@ -69,9 +69,9 @@ func TestLargeMessages(t *testing.T) {
 			}
 			return
 		}
-		where := "; the attached file has the first 900"
+		where := "; the attached file has 900 objects"
 		if s.kind == v1alpha1.NotificationTeams {
-			where = "; the record of the run has the first 900"
+			where = "; the record of the run has 900 objects"
 		}
 		for _, want := range []string{
 			"Cleaner stale-configmaps: 990 deleted, 10 being deleted", "more objects" + where,

@@ -84,9 +84,9 @@ func (r *report) rest(more int64, file bool) string {
 	case file && r.listed == r.total:
 		return text + "; the attached file has all of them"
 	case file:
-		return text + fmt.Sprintf("; the attached file has the first %d", r.listed)
+		return text + fmt.Sprintf("; the attached file has %d objects", r.listed)
 	case r.listed < r.total:
-		return text + fmt.Sprintf("; the record of the run has the first %d", r.listed)
+		return text + fmt.Sprintf("; the record of the run has %d objects", r.listed)
 	}
 	return text + "; the record of the run has all of them"
 }
