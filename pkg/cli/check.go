@@ -38,8 +38,8 @@ type checked struct {
 }
 
 // hasConditions reports whether a selector of it has matchConditions.
-func (c *checked) hasConditions() bool {
-	return c.cleaner != nil && slices.ContainsFunc(c.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+func (r *checked) hasConditions() bool {
+	return r.cleaner != nil && slices.ContainsFunc(r.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
 		return len(s.MatchConditions) > 0
 	})
 }
