@@ -154,8 +154,6 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
 	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
-	expressions.memory = r.Memory.Share()
-	defer expressions.memory.Release()
 	expressions.keepNames = keepsNames(record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
 	plan.progress = progress
@@ -184,10 +182,11 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sa
 		return nil, err
 	}
 	log := klog.FromContext(ctx)
+	printed := func(line string) { log.V(1).Info("Script printed", "line", line) }
 	if selectsSecrets(cleaner) {
-		return open(cleaner, r.Scripts, r.Clock.Now(), pace, nil) // what is printed may hold their values
+		printed = nil // it may hold their values
 	}
-	return open(cleaner, r.Scripts, r.Clock.Now(), pace, func(line string) { log.V(1).Info("Script printed", "line", line) })
+	return open(cleaner, r.Scripts, r.Memory.Share(), r.Clock.Now(), pace, printed)
 }
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.

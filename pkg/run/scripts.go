@@ -32,7 +32,7 @@ type expressions struct {
 	metadataOnly []bool
 	// keepNames says that of the objects that match, once they were judged, the names are all that is needed.
 	keepNames bool
-	// memory is what all that is selected may take. Nil is a default.
+	// memory is what all that is selected may take.
 	memory  *selector.Share
 	session *sandbox.Session
 	// aggregate is nil without an aggregatedSelection.
@@ -49,7 +49,7 @@ type expressions struct {
 
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace sandbox.Pace, printed func(line string)) (*expressions, error) {
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, now time.Time, pace sandbox.Pace, printed func(line string)) (*expressions, error) {
 	var errs []error
 	programs, err := conditions(cleaner)
 	errs = append(errs, err)
@@ -59,7 +59,7 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace san
 		return nil, err
 	}
 	e := &expressions{
-		cleaner: cleaner, patch: patch, messages: map[types.UID]string{},
+		cleaner: cleaner, patch: patch, memory: memory, messages: map[types.UID]string{},
 		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Pace: pace, Print: printed}),
 	}
 	for _, program := range programs {
@@ -75,7 +75,10 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, now time.Time, pace san
 	return e, nil
 }
 
-func (e *expressions) close() { e.session.Close() }
+func (e *expressions) close() {
+	e.session.Close()
+	e.memory.Release()
+}
 
 // judge is how the i-th selector judges.
 func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
@@ -90,6 +93,8 @@ func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
 // pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
 // selectors'.
 func (e *expressions) pick(ctx context.Context, marks []selector.Mark) ([]object.Candidate, error) {
+	chosen := 0
+	e.aggregate.Keep = func(bytes int) error { chosen++; return e.memory.Choose(chosen, bytes) }
 	selected, err := e.aggregate.Finish(ctx)
 	if err != nil {
 		return nil, object.MaskError(e.mask, "aggregatedSelection", err)

@@ -43,6 +43,14 @@ type Share struct {
 	bytes int64
 }
 
+// Choose takes what an object takes that an aggregated script chose: it comes back with its bytes, and is the number-th.
+func (s *Share) Choose(number, bytes int) error {
+	if err := s.add(int64(candidateSize + bytes)); err != nil {
+		return fmt.Errorf("the first %d objects that it chose are too many: %w", number, err)
+	}
+	return nil
+}
+
 // add takes some bytes more, or fewer when they are negative. The error says who has the memory, and what to do; nothing is taken then.
 func (s *Share) add(bytes int64) error {
 	before, after := max(0, s.bytes-ownMemory), max(0, s.bytes+bytes-ownMemory)

@@ -5,8 +5,10 @@ package selector
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -115,4 +117,28 @@ func heap() int64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
+}
+
+// TestTooManyCannotBeJudged: what is kept of them counts, too, and is given back when the list begins anew.
+func TestTooManyCannotBeJudged(t *testing.T) {
+	found := &Found{Memory: NewBudget(ownMemory).Share()}
+	c := &collector{selector: &Selector{}, found: found}
+	fail := func() (n int, err error) {
+		for err == nil {
+			n++
+			c.failures, c.added = 0, 1
+			err = c.failed(t.Context(), candidate(n, 0).Object, int64(n), errors.New(strings.Repeat("no ", 100)))
+		}
+		return n, err
+	}
+	n, err := fail()
+	if err == nil || !strings.Contains(err.Error(), "objects that could not be judged are too many: they take more than 1 MiB of memory") || n < 1000 {
+		t.Fatalf("after %d: %v", n, err)
+	}
+	if err := c.restart(t.Context()); err != nil || found.Memory.bytes != 0 {
+		t.Fatalf("%d bytes are counted after the list began anew, %v", found.Memory.bytes, err)
+	}
+	if again, _ := fail(); again != n {
+		t.Errorf("%d were kept the second time, %d the first", again, n)
+	}
 }

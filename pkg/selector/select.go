@@ -7,9 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -97,6 +95,7 @@ type collector struct {
 	waiting      []waiting
 	notEvaluated []notEvaluated
 	failures     int // in a row
+	kept         int // bytes of notEvaluated
 	// events are those of the objects. Nil when nobody wants them.
 	events *inputs.Events
 	// readings are the Pods whose logs are being read, in the order of the list.
@@ -137,6 +136,7 @@ func (c *collector) restart(ctx context.Context) error {
 		return err
 	}
 	c.found.truncate(c.before)
+	c.found.giveBack(c.kept)
 	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, events: c.events}
 	c.open(ctx)
 	return nil
@@ -215,32 +215,4 @@ func (c *collector) judged(ctx context.Context, o object.Object, place int64, ma
 		return nil
 	}
 	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: message})
-}
-
-// failed notes an object that could not be judged.
-func (c *collector) failed(ctx context.Context, o object.Object, place int64, err error) error {
-	if stopped := context.Cause(ctx); stopped != nil {
-		return stopped // the run was stopped in the middle of the script, which is no failure of the script's
-	}
-	c.failures++
-	o.Raw = nil
-	candidate := object.Candidate{Object: o, Selector: c.selector.index}
-	c.notEvaluated = append(c.notEvaluated, notEvaluated{place, object.Outcome{
-		Verdict: object.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},
-		Result:  v1alpha1.OutcomeNotEvaluated, Detail: err.Error(), Err: err,
-	}})
-	if c.failures == maxConsecutiveErrors {
-		return fmt.Errorf("%d objects in a row could not be judged, the last one was %s: %w", c.failures, o, err)
-	}
-	return nil
-}
-
-// outcomes are the objects that could not be judged, in the order of the list: the script's come later than the conditions'.
-func (c *collector) outcomes() []object.Outcome {
-	slices.SortStableFunc(c.notEvaluated, func(a, b notEvaluated) int { return cmp.Compare(a.place, b.place) })
-	outcomes := make([]object.Outcome, len(c.notEvaluated))
-	for i := range c.notEvaluated {
-		outcomes[i] = c.notEvaluated[i].outcome
-	}
-	return outcomes
 }

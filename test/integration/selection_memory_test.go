@@ -30,6 +30,13 @@ func TestTooMuchIsSelected(t *testing.T) {
 		"the first 5 objects that match are too many: they take more than 1 MiB of memory: let the Cleaner select fewer at a time, by namespace, labelFilters or conditions, or raise --max-selection-memory")
 	b.wantUntouched()
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan)), v1alpha1.ReasonCompleted, "5 of 5 objects matched.")
+	together := b.cleaner(v1alpha1.ActionDelete, rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}), aggregated(`function evaluate()
+		local chosen = {}
+		for i, o in ipairs(resources) do chosen[i] = {resource = o} end
+		return {resources = chosen}
+	end`))
+	wantRun(t, b.run(together), v1alpha1.ReasonViewIncomplete, "aggregatedSelection: the first 5 objects that it chose are too many: they take more than 1 MiB of memory: let")
+	b.wantUntouched()
 	few := b.cleaner(v1alpha1.ActionDelete, evaluate(`function evaluate() return {matching = obj.metadata.name >= "large-2"} end`),
 		rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
 	wantRun(t, b.run(few), v1alpha1.ReasonCompleted, "3 of 5 objects matched; 3 deleted.")

@@ -25,6 +25,9 @@ const (
 // Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
 // hash of each one's bytes. It is for one goroutine.
 type Aggregate struct {
+	// Keep, if not nil, is asked before the bytes of an object that the script chose are kept. Its error is that of Finish.
+	Keep func(bytes int) error
+
 	session *Session
 	source  string
 	number  uint32

@@ -45,6 +45,11 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 		if sha256.Sum256(answer.raw) != member.sum {
 			return false, &protocolError{"other bytes of an object than it was given"}
 		}
+		if a.Keep != nil {
+			if err := a.Keep(len(answer.raw)); err != nil {
+				return false, err
+			}
+		}
 		selected = append(selected, Selected{int(answer.index), member.object(bytes.Clone(answer.raw)), answer.text})
 		return false, nil
 	})

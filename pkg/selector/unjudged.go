@@ -1,0 +1,47 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// failed notes an object that could not be judged.
+func (c *collector) failed(ctx context.Context, o object.Object, place int64, err error) error {
+	if stopped := context.Cause(ctx); stopped != nil {
+		return stopped // the run was stopped in the middle of the script, which is no failure of the script's
+	}
+	c.failures++
+	o.Raw = nil
+	candidate := object.Candidate{Object: o, Selector: c.selector.index}
+	c.notEvaluated = append(c.notEvaluated, notEvaluated{place, object.Outcome{
+		Verdict: object.Verdict{Candidate: candidate, Skip: v1alpha1.OutcomeNotEvaluated, Reason: err.Error()},
+		Result:  v1alpha1.OutcomeNotEvaluated, Detail: err.Error(), Err: err,
+	}})
+	size := candidateSize + len(o.Name) + len(err.Error())
+	if fault := c.found.share().add(int64(size)); fault != nil {
+		return fmt.Errorf("the first %d objects that could not be judged are too many: %w; the last one was %s: %w", len(c.notEvaluated), fault, o, err)
+	}
+	c.kept += size
+	if c.failures == maxConsecutiveErrors {
+		return fmt.Errorf("%d objects in a row could not be judged, the last one was %s: %w", c.failures, o, err)
+	}
+	return nil
+}
+
+// outcomes are the objects that could not be judged, in the order of the list: the script's come later than the conditions'.
+func (c *collector) outcomes() []object.Outcome {
+	slices.SortStableFunc(c.notEvaluated, func(a, b notEvaluated) int { return cmp.Compare(a.place, b.place) })
+	outcomes := make([]object.Outcome, len(c.notEvaluated))
+	for i := range c.notEvaluated {
+		outcomes[i] = c.notEvaluated[i].outcome
+	}
+	return outcomes
+}
