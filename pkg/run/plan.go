@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -146,7 +147,8 @@ func (r *Runner) protect(ctx context.Context, plan *plan) error {
 	var errs []error
 	for i := range plan.verdicts {
 		if plan.verdicts[i].Act {
-			errs = append(errs, r.protectOne(plan, &plan.verdicts[i]))
+			verdict := &plan.verdicts[i]
+			errs = append(errs, r.protectOne(plan, verdict, plan.namespaces[verdict.Namespace]))
 		}
 	}
 	return errors.Join(errs...)
@@ -168,12 +170,27 @@ func (r *Runner) namespacesOf(ctx context.Context, intents []journal.Intent) (ma
 	return found, err
 }
 
-func (r *Runner) protectOne(plan *plan, verdict *object.Verdict) error {
-	reason, err := r.Protection.Reason(verdict.Object, plan.namespaces[verdict.Namespace])
-	if err == nil && reason != "" {
+// protectOne turns a verdict on an object that is protected, or in a namespace that is not selected any more, into a skip. namespace is
+// the metadata of its namespace, nil if there is none.
+func (r *Runner) protectOne(plan *plan, verdict *object.Verdict, namespace *metav1.ObjectMeta) error {
+	reason, err := r.Protection.Reason(verdict.Object, namespace)
+	switch {
+	case err != nil:
+		return err
+	case reason != "":
 		verdict.Act, verdict.Skip, verdict.Reason = false, v1alpha1.OutcomeProtected, reason
+	case !plan.selectors[verdict.Selector].SelectsNamespace(verdict.Namespace, labelsOf(namespace)):
+		verdict.Act, verdict.Skip = false, v1alpha1.OutcomeChanged
+		verdict.Reason = "its namespace changed since it was judged, and is not selected any more"
 	}
-	return err
+	return nil
+}
+
+func labelsOf(metadata *metav1.ObjectMeta) labels.Set {
+	if metadata == nil {
+		return nil
+	}
+	return metadata.Labels
 }
 
 // blastRadius compares what the run would touch with the Cleaner's limit.

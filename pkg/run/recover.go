@@ -195,10 +195,7 @@ func (m *remainder) inScope(live object.Object) bool {
 	if live.Namespace == "" {
 		return true
 	}
-	var namespace labels.Set
-	if metadata := m.namespaces[live.Namespace]; metadata != nil {
-		namespace = metadata.Labels
-	}
+	namespace := labelsOf(m.namespaces[live.Namespace])
 	return slices.ContainsFunc(m.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
 		if s.Kind != live.Kind.Kind || s.Group != live.Kind.Group {
 			return false

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"k8s.io/klog/v2"
 
@@ -87,7 +88,12 @@ func (o *one) again(ctx context.Context, live object.Object) (object.Verdict, ma
 	}
 	klog.FromContext(ctx).V(1).Info("Resource changed and still matches", "object", objectName(live))
 	next.Act, next.Skip, next.Message = true, "", message
-	if err := o.runner.protectOne(o.plan, &next); err != nil || !next.Act {
+	// Its namespace may have changed, too, in what it protects and in what selects it.
+	namespaces, err := o.runner.Reader.Namespaces(ctx, slices.DeleteFunc([]string{live.Namespace}, func(name string) bool { return name == "" }))
+	if err != nil {
+		return next, nil, fmt.Errorf("finding out whether the namespace is protected: %w", err)
+	}
+	if err := o.runner.protectOne(o.plan, &next, namespaces[live.Namespace]); err != nil || !next.Act {
 		return next, nil, err
 	}
 	victim := journal.Victim{Candidate: next.Candidate}

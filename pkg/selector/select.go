@@ -163,7 +163,7 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if !c.selector.eligible(o) {
+	if !c.selector.eligible(o) || !c.selector.hasLabels(o) {
 		return nil
 	}
 	c.added++

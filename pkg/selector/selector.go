@@ -142,13 +142,16 @@ func (s *Selector) Resolve(ctx context.Context, reader *Reader) (object.Kind, er
 	return kind, nil
 }
 
+// SelectsNamespace reports whether the selector selects objects of the namespace, whose labels are given. That of a cluster-scoped object
+// is empty.
+func (s *Selector) SelectsNamespace(name string, has labels.Set) bool {
+	everywhere := s.namespace == "" && s.namespaces == nil
+	return everywhere || s.namespace != "" && s.namespace == name || s.namespaces != nil && s.namespaces.Matches(has)
+}
+
 // Again judges a live object as Select would have.
 func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (matches bool, message string, err error) {
-	metadata, err := o.Metadata()
-	if err != nil {
-		return false, "", err
-	}
-	if !scope.Contains(o.Namespace) || !s.labels.Matches(labels.Set(metadata.Labels)) || !s.eligible(o) {
+	if !scope.Contains(o.Namespace) || !s.hasLabels(o) || !s.eligible(o) {
 		return false, "", nil
 	}
 	data, err := s.cheapData(ctx, o)
@@ -181,6 +184,18 @@ func (s *Selector) eligible(o object.Object) bool {
 		return false
 	}
 	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)
+}
+
+// hasLabels asks the labelFilters. The API server was asked with each list; but not every one that is behind it knows label selectors.
+func (s *Selector) hasLabels(o object.Object) bool {
+	if s.labels.Empty() {
+		return true
+	}
+	has := labels.Set{}
+	for key, value := range object.JSON(o.Raw).At("metadata", "labels").Fields() {
+		has[key.String()] = value.Text()
+	}
+	return s.labels.Matches(has)
 }
 
 // conditions asks the CEL expressions that do not look at logs. Where there are none, they hold.

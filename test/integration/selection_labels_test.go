@@ -5,6 +5,7 @@ package integration
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -134,4 +135,24 @@ func TestLabelFilterWithTooLongPrefix(t *testing.T) {
 		"resourceSelectors[0]: labelFilters[0]: ", "prefix part must be no more than 253")
 	wantRun(t, b.run(c), v1alpha1.ReasonViewIncomplete, "labelFilters[0]: ")
 	b.wantUntouched()
+}
+
+// TestServerThatIgnoresLabels: an API server behind the API server need not know label selectors. What it sends besides is not selected.
+func TestServerThatIgnoresLabels(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("labelled")
+	b.configMap("other", func(cm *corev1.ConfigMap) { cm.Labels = nil })
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/configmaps") {
+			query := r.URL.Query()
+			query.Del("labelSelector")
+			r.URL.RawQuery = query.Encode()
+		}
+		return nil, nil
+	})
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete)), v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+	if !b.exists("other") {
+		t.Error("it does not have the label, and was deleted")
+	}
 }
