@@ -122,8 +122,10 @@ func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun)
 	switch {
 	case cleaner.Spec.ResourcePolicySet.AggregatedSelection != "": // an object that did not change may be in use by now
 		return "what was judged together with other objects must be judged again; the next run does"
-	case slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsEvents() }):
-		return "what was judged by its events must be judged again; the next run does" // they change without the object
+	case slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		return s.WantsEvents() || s.WantsMetrics() || s.LogSource != nil
+	}): // they change without the object
+		return "what was judged by its events, metrics or logs must be judged again; the next run does"
 	case r.Clock.Now().Before(deadline):
 		return ""
 	}
