@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,11 +76,17 @@ func (r *Reader) events(ctx context.Context, path string, events *inputs.Events,
 	return nil
 }
 
-// data is the inputs of an object of the list.
+// freshFor is for how long an object is new by its timestamp, when the clocks differ as much as they may.
+const freshFor = time.Minute
+
+// data is the inputs of an object of the list. The events of an object that may be newer than their list are read for it alone.
 func (c *collector) data(ctx context.Context, o object.Object) (object.JSON, error) {
 	metrics, err := c.selector.metrics(ctx)
 	if err != nil || c.events == nil {
 		return metrics, err
+	}
+	if c.selector.reader != nil && o.Created.After(c.selector.now.Add(-freshFor)) {
+		return c.selector.cheapData(ctx, o)
 	}
 	return joinEvents(metrics, c.events, o)
 }

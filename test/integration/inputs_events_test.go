@@ -64,6 +64,7 @@ func TestEventsReachScriptsAndConditions(t *testing.T) {
 	b.event(broken, "ConfigMap", "Broken", 3)
 	b.series(flapping, "Flapping", 7)
 	b.event(flapping, "ConfigMap", "Early", 1)
+	b.clock.Step(2 * time.Minute) // for new objects, there is another request each
 	run := b.run(b.cleaner(v1alpha1.ActionScan, withEvents, evaluate(`count = #events -- the chunk sees them as well
 function evaluate()
   if count == 0 then return {matching = false} end
@@ -163,4 +164,16 @@ func TestConditionOnEventsNeedsIncludeEvents(t *testing.T) {
 	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "events are not read: set includeEvents: true in the selector")
 	c = b.reconcile(b.cleaner(v1alpha1.ActionScan, withEvents, conditions(expression("size(events) == 0", ""))))
 	wantCondition(t, c, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+}
+
+// TestObjectThatIsYoungerThanItsEvents: the events are read before the objects. One that is created in between has none among them,
+// whatever happened to it.
+func TestObjectThatIsYoungerThanItsEvents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.beforeFirst(http.MethodGet, "/"+b.namespace+"/configmaps", func() {
+		b.event(b.configMap("young"), "ConfigMap", "InUse", 3)
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, withEvents, evaluate("function evaluate() return {matching = #events == 0} end")))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 1 object matched; 0 deleted.")
 }
