@@ -48,6 +48,8 @@ type plan struct {
 	counts guard.Counts
 	// namespaces are the metadata of the namespaces of the verdicts, for protection.
 	namespaces map[string]*metav1.ObjectMeta
+	// nowhere says which namespaces were looked in that there are not.
+	nowhere []string
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error
 	// aggregateFault says why the aggregated script did not choose.
@@ -80,6 +82,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 		plan.considered += selection.Considered
 		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
 	}
+	errs = append(errs, r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan))
 	plan.incomplete = errors.Join(errs...)
 	plan.candidates, plan.marks = found.Candidates, found.Marks
 	expressions.mask = object.Masker(found.Secrets...)

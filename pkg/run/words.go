@@ -144,17 +144,6 @@ func waitingWords(plan *plan) string {
 	return fmt.Sprintf(" %d more matched, but not yet in enough consecutive runs (occurrenceThreshold).", plan.waiting)
 }
 
-// nowhereWords draws attention to a selector that looked nowhere.
-func nowhereWords(plan *plan) string {
-	text := ""
-	for i, selection := range plan.selections {
-		if !selection.Scope.Cluster && len(selection.Scope.Namespaces) == 0 {
-			text += fmt.Sprintf(" resourceSelectors[%d].namespaceSelector matches no namespace.", i)
-		}
-	}
-	return text
-}
-
 // muchWords draws attention to a Delete that took more than half of what it looked at.
 func muchWords(record *v1alpha1.CleanerRun) string {
 	counts := record.Status.RunCounts

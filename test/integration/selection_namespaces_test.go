@@ -160,3 +160,18 @@ func TestRunStoppedWhileReadingTouchesNothing(t *testing.T) {
 	b.wantUntouched()
 	b.wantNames("mine")
 }
+
+// TestNamespaceThatIsNotThere reads as an empty one: an aggregated script would take everything for unused.
+func TestNamespaceThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("used")
+	b.pod("user", "used")
+	absent := b.namespace + "x"
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", absent)), aggregated(unusedConfigMaps)))
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector")
+	b.wantUntouched()
+	run = b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", absent))))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted. resourceSelectors[0]: there is no namespace "+absent+".")
+}
