@@ -92,6 +92,9 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 // judge is stage 2: the aggregated script over all that was selected, then the guards.
 func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) {
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
+	if record.Spec.Action != v1alpha1.ActionScan && plan.incomplete == nil {
+		plan.incomplete = r.chooseAgain(ctx, cleaner, expressions, plan)
+	}
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	r.judgeClock(record, plan)
@@ -109,26 +112,6 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 	default:
 		r.Denials.spare(record, plan.verdicts, r.Clock.Now())
 	}
-}
-
-// aggregate makes verdicts of the candidates: the aggregated script chooses, or all are meant. The script never sees a part of
-// the objects only: then nothing is chosen.
-func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err error) {
-	chosen := plan.candidates
-	switch {
-	case plan.aggregated && plan.incomplete != nil:
-		chosen = nil
-	case plan.aggregated:
-		if chosen, err = expressions.pick(ctx, plan.marks); err != nil {
-			plan.aggregateFault = err
-			return err
-		}
-	}
-	plan.candidates, plan.marks = nil, nil
-	for _, candidate := range chosen {
-		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
-	}
-	return nil
 }
 
 // protect turns the verdicts on protected objects into skips. It reads the namespaces anew each time: an annotation that was

@@ -4,6 +4,8 @@
 package integration
 
 import (
+	"net/http"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -158,4 +160,47 @@ func TestAggregatedResultWithoutMatch(t *testing.T) {
 		})
 	}
 	b.wantNames("mine")
+}
+
+// TestWhatIsCreatedBetweenTheLists of an aggregated selection: they are read one after the other, so that an object of a later one is seen
+// without what was created meanwhile, and uses it. All is read a second time then, and only what is chosen again is touched.
+func TestWhatIsCreatedBetweenTheLists(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		podsFirst bool
+		older     bool // the ConfigMap is older than the run
+		between   string
+		lists     int
+	}{
+		"with what uses it":          {podsFirst: true, between: "/configmaps", lists: 2},
+		"what uses it":               {podsFirst: true, older: true, between: "/configmaps", lists: 2},
+		"what uses it, in the other": {older: true, between: "/pods", lists: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.serviceAccount()
+			b.configMap("unused")
+			if test.older {
+				b.configMap("settings")
+			}
+			b.beforeFirst(http.MethodGet, "/"+b.namespace+test.between, func() { // somebody applies a workload
+				if !test.older {
+					b.configMap("settings")
+				}
+				b.pod("user", "settings")
+			})
+			kinds := []v1alpha1.ResourceSelector{kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", b.namespace)}
+			if test.podsFirst {
+				slices.Reverse(kinds)
+			}
+			run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kinds...), aggregated(unusedConfigMaps)))
+			if !b.exists("settings") || b.exists("unused") {
+				t.Errorf("a Pod uses the one, and none the other: %s", run.Status.Message)
+			}
+			if n := b.requests.count(http.MethodGet, "/"+b.namespace+"/pods"); n != test.lists {
+				t.Errorf("the Pods were listed %d times, want %d", n, test.lists)
+			}
+		})
+	}
 }

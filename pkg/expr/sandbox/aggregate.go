@@ -27,6 +27,8 @@ const (
 type Aggregate struct {
 	// Keep, if not nil, is asked before the bytes of an object that the script chose are kept. Its error is that of Finish.
 	Keep func(bytes int) error
+	// NamesOnly leaves out the bytes of what the script chose.
+	NamesOnly bool
 
 	session *Session
 	source  string
@@ -83,7 +85,7 @@ func (a *Aggregate) remember(o object.Object, raw []byte) {
 type Selected struct {
 	// Index is the object's place in the order of Add.
 	Index int
-	// Object has its bytes again, without metadata.managedFields unless the script mentions them.
+	// Object has its bytes again, unless NamesOnly is set, and without metadata.managedFields unless the script mentions them.
 	Object object.Object
 	// Message is at most 1 KiB, without control characters.
 	Message string

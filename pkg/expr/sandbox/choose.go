@@ -45,13 +45,9 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 		if sha256.Sum256(answer.raw) != member.sum {
 			return false, &protocolError{"other bytes of an object than it was given"}
 		}
-		if a.Keep != nil {
-			if err := a.Keep(len(answer.raw)); err != nil {
-				return false, err
-			}
-		}
-		selected = append(selected, Selected{int(answer.index), member.object(bytes.Clone(answer.raw)), answer.text})
-		return false, nil
+		raw, err := a.kept(answer.raw)
+		selected = append(selected, Selected{int(answer.index), member.object(raw), answer.text})
+		return false, err
 	})
 	var died *death
 	switch {
@@ -64,4 +60,17 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 		return nil, err
 	}
 	return selected, last.fault()
+}
+
+// kept is what stays of the bytes of an object that was chosen.
+func (a *Aggregate) kept(raw []byte) ([]byte, error) {
+	if a.NamesOnly {
+		raw = nil
+	}
+	if a.Keep != nil {
+		if err := a.Keep(len(raw)); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Clone(raw), nil
 }

@@ -1,0 +1,68 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// aggregate makes verdicts of the candidates: the aggregated script chooses, or all are meant. The script never sees a part of
+// the objects only: then nothing is chosen.
+func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err error) {
+	chosen := plan.candidates
+	switch {
+	case plan.aggregated && plan.incomplete != nil:
+		chosen = nil
+	case plan.aggregated:
+		if chosen, err = expressions.pick(ctx, plan.marks); err != nil {
+			plan.aggregateFault = err
+			return err
+		}
+	}
+	plan.candidates, plan.marks = nil, nil
+	for _, candidate := range chosen {
+		plan.verdicts = append(plan.verdicts, object.Verdict{Candidate: candidate, Act: true})
+	}
+	return nil
+}
+
+// chooseAgain reads everything a second time, lets the aggregated script choose once more, and leaves alone what it does not choose again.
+// The lists are read one after the other: of an object of a later one, the script did not see what was created meanwhile, and uses it.
+// Where all that it chose is of the first list, all others are younger, and once is enough.
+func (r *Runner) chooseAgain(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, plan *plan) error {
+	later := func(v object.Verdict) bool { return v.Selector > 0 }
+	if !plan.aggregated || !slices.ContainsFunc(plan.verdicts, later) {
+		return nil
+	}
+	expressions.aggregate = expressions.session.Aggregate(cleaner.Spec.ResourcePolicySet.AggregatedSelection)
+	expressions.aggregate.NamesOnly = true
+	now := r.read(ctx, cleaner, plan.who, expressions, selector.Observer{})
+	if now.incomplete != nil {
+		return fmt.Errorf("reading everything a second time: %w", now.incomplete)
+	}
+	chosen, err := expressions.pick(ctx, now.marks)
+	if err != nil {
+		plan.aggregateFault = err
+		return err
+	}
+	still := make(map[types.UID]bool, len(chosen))
+	for _, candidate := range chosen {
+		still[candidate.UID] = true
+	}
+	for i := range plan.verdicts {
+		if verdict := &plan.verdicts[i]; !still[verdict.UID] {
+			verdict.Act, verdict.Skip = false, v1alpha1.OutcomeChanged
+			verdict.Reason = "when everything was read a second time, the aggregated script did not choose it any more"
+		}
+	}
+	return nil
+}
