@@ -57,7 +57,8 @@ type MetricQuery struct {
 
 // LogSource is which logs of a Pod are read.
 type LogSource struct {
-	// containers are the names of the containers whose logs are read. Empty means all but init containers.
+	// containers are the names of the containers whose logs are read. Empty means all but init containers. A Pod that has none of them does
+	// not match.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

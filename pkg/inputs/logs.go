@@ -47,7 +47,7 @@ type Log struct {
 }
 
 // LogsOf says which logs of a Pod a source asks for. A container that the Pod does not have has none, and so has the earlier instance
-// of one that has not restarted.
+// of one that has not restarted. None at all mean that the Pod has none of the containers.
 func LogsOf(pod object.Object, source *v1alpha1.LogSource) ([]Log, error) {
 	var read corev1.Pod
 	if err := json.Unmarshal(pod.Raw, &read); err != nil {

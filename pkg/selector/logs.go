@@ -27,8 +27,14 @@ const (
 	maxReadings = 16
 )
 
-// errGone is of a Pod that is not there any more, and so does not match.
-var errGone = errors.New("the Pod is gone")
+// Pods with these errors do not match: one is not there any more; of the other, nothing can be said by its logs.
+var (
+	errGone     = errors.New("the Pod is gone")
+	errUnlogged = errors.New("the Pod has none of the containers that logSource names")
+)
+
+// hasLogs is false for an error of a Pod that does not match.
+func hasLogs(err error) bool { return !errors.Is(err, errGone) && !errors.Is(err, errUnlogged) }
 
 // logs reads the logs of a Pod, one after the other. It returns nil when nobody wants them.
 func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, error) {
@@ -46,6 +52,9 @@ func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, er
 	wanted, err := inputs.LogsOf(pod, s.spec.LogSource)
 	if err != nil {
 		return nil, fmt.Errorf("logSource: %w", err)
+	}
+	if len(wanted) == 0 {
+		return nil, errUnlogged
 	}
 	for i := range wanted {
 		if wanted[i].Text, err = read(ctx, pod, wanted[i]); errors.Is(err, errGone) {
@@ -177,7 +186,7 @@ func (c *collector) settle(ctx context.Context) error {
 	switch {
 	case c.stale:
 		return nil
-	case errors.Is(first.err, errGone):
+	case !hasLogs(first.err):
 		return c.judged(ctx, first.pod, first.place, false, "", nil)
 	case first.err != nil:
 		return c.judged(ctx, first.pod, first.place, false, "", first.err)

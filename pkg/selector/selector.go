@@ -163,7 +163,9 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 		return matches, because, err
 	}
 	logs, err := s.logs(ctx, o)
-	if err != nil {
+	if err != nil && !hasLogs(err) {
+		return false, "", nil
+	} else if err != nil {
 		return false, "", err
 	}
 	data = inputs.Join(data, logs)

@@ -284,3 +284,19 @@ func TestLogsOfPodsThatChange(t *testing.T) {
 		t.Fatalf("the run ended with %s: %s", run.Status.Reason, run.Status.Message)
 	}
 }
+
+// TestContainerThatIsNotThere has no log, of which it could be said that something is not in it.
+func TestContainerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	k := newKubelet(t)
+	k.serviceAccount()
+	k.pod("healthy", "worker")
+	k.logs["healthy/worker"] = lines("heartbeat")
+	named := func(names ...string) *v1alpha1.CleanerRun {
+		return k.run(k.cleaner(v1alpha1.ActionScan, logsOf(v1alpha1.LogSource{Containers: names}), conditions(expression("!logs.contains('heartbeat')", ""))))
+	}
+	wantRun(t, named("wroker"), v1alpha1.ReasonCompleted, "0 of 1 object matched.")
+	wantRun(t, named("wroker", "worker"), v1alpha1.ReasonCompleted, "0 of 1 object matched.")
+	k.logs["healthy/worker"] = lines("dead")
+	wantRun(t, named("wroker", "worker"), v1alpha1.ReasonCompleted, "1 of 1 object matched.")
+}
