@@ -42,9 +42,11 @@ func (p *plan) keys() []string {
 	if p.scan != nil {
 		return p.scan.keys()
 	}
-	keys := make([]string, len(p.verdicts))
+	keys := make([]string, 0, len(p.verdicts))
 	for i := range p.verdicts {
-		keys[i] = journal.CountKey(p.verdicts[i].Object)
+		if p.verdicts[i].Act { // else it was not chosen again
+			keys = append(keys, journal.CountKey(p.verdicts[i].Object))
+		}
 	}
 	return keys
 }
@@ -62,6 +64,6 @@ func (p *plan) keep(due func(object.Object) bool) {
 		return
 	}
 	before := len(p.verdicts)
-	p.verdicts = slices.DeleteFunc(p.verdicts, func(v object.Verdict) bool { return !due(v.Object) })
+	p.verdicts = slices.DeleteFunc(p.verdicts, func(v object.Verdict) bool { return v.Act && !due(v.Object) })
 	p.waiting = before - len(p.verdicts)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -203,4 +205,21 @@ func TestWhatIsCreatedBetweenTheLists(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhatIsNotChosenAgain is not counted for the occurrenceThreshold.
+func TestWhatIsNotChosenAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("settings")
+	b.beforeFirst(http.MethodGet, "/"+b.namespace+"/configmaps", func() { b.pod("user", "settings") })
+	c := b.cleaner(v1alpha1.ActionDelete, threshold(2), aggregated(unusedConfigMaps),
+		selecting(kind("", "v1", "Pod", b.namespace), kind("", "v1", "ConfigMap", b.namespace)))
+	run := b.run(c)
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; 0 deleted, 1 left alone.")
+	wantOutcome(t, run, "settings", v1alpha1.OutcomeChanged)
+	must(t, b.user.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "user"}}, client.GracePeriodSeconds(0)))
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 more matched, but not yet in enough consecutive runs")
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
 }
