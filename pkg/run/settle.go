@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -47,6 +48,9 @@ func mayPass(err error) bool {
 // operator before may have touched it. An error says that all of that is left to another operator.
 func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, intents []journal.Intent, known map[int]journal.SavedOutcome) ([]object.Outcome, error) {
 	outcomes := make([]object.Outcome, len(intents))
+	if m.closing == "" {
+		m.closeIfTooMany(len(intents) - len(known))
+	}
 	if m.closing == "" {
 		m.namespaces, m.closingErr = m.runner.namespacesOf(ctx, intents)
 	}
@@ -96,6 +100,14 @@ func (m *remainder) settleAll(ctx context.Context, ledger *journal.Ledger, inten
 		}
 	}
 	return outcomes, nil
+}
+
+// closeIfTooMany makes all be looked at only when more objects are left than the operator lets any run act on: it may have been started
+// anew with a lower limit just to stop this run.
+func (m *remainder) closeIfTooMany(left int) {
+	if err := guard.MaxActions(m.runner.MaxActions, left); err != nil {
+		m.closing = err.Error()
+	}
 }
 
 // settleOne finds an outcome for a victim. With an error there is none: the run is another operator's, or it was stopped before

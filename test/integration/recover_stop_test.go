@@ -74,6 +74,22 @@ func TestSuspendedWhileRecovering(t *testing.T) {
 	}
 }
 
+// F33: an operator that is started anew with --max-actions-per-run, perhaps to stop this very run, goes by it. What the one before did
+// is told all the same.
+func TestRecoveryWithALowerLimit(t *testing.T) {
+	t.Parallel()
+	l, next := cutOffRun(t, 5, http.MethodDelete)
+	must(t, l.user.Delete(t.Context(), l.object("old-0")))
+	next.runner.MaxActions = 4
+	record := next.goOn(l.first().Add(time.Minute))
+	wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not gone on with: the run would act on 5 objects, and the operator allows 4 in one run (--max-actions-per-run)",
+		"5 of 5 objects matched; 0 deleted, 1 found gone after the run was cut off, 4 left alone.")
+	l.wantNames("old-1", "old-2", "old-3", "old-4")
+	if record.Status.Phase != v1alpha1.RunInterrupted || deletes(next) != 0 {
+		t.Fatalf("the phase is %s, after %d deletes of the next operator", record.Status.Phase, deletes(next))
+	}
+}
+
 // unreadable makes the reading of what runs wrote down fail the first so many times. Each try is sent to the channel.
 func (b *bench) unreadable(times int64) <-chan int64 {
 	var tries atomic.Int64
