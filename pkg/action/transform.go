@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -37,8 +39,33 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 	if after.ResourceVersion == o.ResourceVersion {
 		return v1alpha1.OutcomeUnchanged, "the API server kept it as it was", nil
 	}
-	return v1alpha1.OutcomeTransformed, "", nil
+	return v1alpha1.OutcomeTransformed, notKept(after, patch), nil
 }
+
+// notKept names what the API server answered otherwise than a patch set it: the status of a kind that writes it by itself, a field that
+// its schema does not know, or one that it writes in another way. Empty when that is nothing.
+func notKept(after object.Object, patch map[string]any) string {
+	value, err := after.Value()
+	if err != nil {
+		return ""
+	}
+	if after.IsSecret() { // the API server moves it into data
+		patch = maps.Clone(patch)
+		delete(patch, "stringData")
+	}
+	fields := object.Unlike(value, patch)
+	if len(fields) == 0 {
+		return ""
+	}
+	text := strings.Join(fields[:min(len(fields), maxFields)], ", ")
+	if more := len(fields) - maxFields; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return "the API server did not keep as it was sent: " + text
+}
+
+// maxFields is how many fields a reason names.
+const maxFields = 5
 
 // afterUnclear finds out by a live read whether a change took place whose answer was lost.
 func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch map[string]any, lost error) (v1alpha1.OutcomeResult, string, error) {

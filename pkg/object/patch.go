@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 )
@@ -63,6 +64,30 @@ func Changes(value, patch map[string]any) map[string]any {
 func Holds(o Object, patch map[string]any) (bool, error) {
 	value, err := o.Value()
 	return err == nil && Changes(value, patch) == nil, err
+}
+
+// Unlike names the fields, as paths, that a value does not have as a merge patch sets them. Numbers must be json.Number in both.
+func Unlike(value, patch map[string]any) []string {
+	var paths []string
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		was, present := value[key]
+		switch wanted := patch[key].(type) {
+		case map[string]any:
+			inner, _ := was.(map[string]any) // without one, the patch's own nulls ask for nothing
+			for _, path := range Unlike(inner, wanted) {
+				paths = append(paths, key+"."+path)
+			}
+		case nil:
+			if present {
+				paths = append(paths, key)
+			}
+		default:
+			if !present || !equal(was, wanted) {
+				paths = append(paths, key)
+			}
+		}
+	}
+	return paths
 }
 
 // equal compares JSON values. 1 and 1.0 are the same number.

@@ -49,6 +49,27 @@ func TestChangesHoldsOnlyWhatChanges(t *testing.T) {
 	}
 }
 
+func TestUnlikeNamesWhatIsNotAsThePatchSetsIt(t *testing.T) {
+	const object = `{"metadata":{"labels":{"app":"x"}},"spec":{"replicas":3,"list":[1],"text":"a"}}`
+	for name, test := range map[string]struct {
+		patch string
+		want  []string
+	}{
+		"all is so":             {`{"metadata":{"labels":{"app":"x","none":null}},"spec":{"replicas":3.0,"list":[1]}}`, nil},
+		"another value":         {`{"spec":{"replicas":2,"text":"a","list":[1,2]}}`, []string{"spec.list", "spec.replicas"}},
+		"not there":             {`{"status":{"reason":"x","phase":"y"}}`, []string{"status.phase", "status.reason"}},
+		"removed, and is there": {`{"spec":{"text":null}}`, []string{"spec.text"}},
+		"removed from nothing":  {`{"metadata":{"annotations":{"a":null}},"status":null}`, nil},
+		"a map where a text is": {`{"spec":{"text":{"a":1}}}`, []string{"spec.text.a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Unlike(decoded(t, object), decoded(t, test.patch))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestSameNumberDoesNotExplode(t *testing.T) {
 	if sameNumber("1e999999999", "1e999999998") || sameNumber(json.Number(strings.Repeat("1", 100)), "1") {
 		t.Error("different numbers are the same")

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -34,6 +36,34 @@ func TestMergePatchSendsWhatChanges(t *testing.T) {
 	wantOutcome(t, run, "old", v1alpha1.OutcomeUnchanged)
 	if n := len(patches()); n != 1 {
 		t.Fatalf("%d patches were sent, want 1", n)
+	}
+}
+
+// Of a patch the API server may take a part only: the status of a Pod is written by itself.
+func TestMergePatchOfWhichAPartIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.pod("old", "none")
+	patch := `{"metadata":{"labels":{"seen":"yes"},"annotations":{"none":null}},"status":{"reason":"Cleaned"}}`
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, selecting(kind("", "v1", "Pod", b.namespace)), mergePatch(patch)))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 changed")
+	wantOutcome(t, run, "old", v1alpha1.OutcomeTransformed)
+	if got, want := run.Status.Objects[0].Reason, "the API server did not keep as it was sent: status.reason"; got != want {
+		t.Fatalf("the reason is %q, want %q", got, want)
+	}
+}
+
+// The stringData of a Secret becomes its data, and the API server answers without it: nothing is missing.
+func TestMergePatchOfStringData(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "old"}}
+	must(t, b.user.Create(t.Context(), secret))
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, selecting(kind("", "v1", "Secret", b.namespace)), mergePatch(`{"stringData":{"a":"b"}}`)))
+	wantOutcome(t, run, "old", v1alpha1.OutcomeTransformed)
+	if got := run.Status.Objects[0].Reason; got != "" {
+		t.Fatalf("the reason is %q", got)
 	}
 }
 
