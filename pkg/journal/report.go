@@ -76,12 +76,12 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 	}
 	size, omitted := 0, 0
 	for _, outcome := range outcomes {
-		message := outcome.Message
-		switch {
-		case outcome.Result == v1alpha1.OutcomeNotActed:
-			message = strings.TrimSuffix("not acted on: "+message, ": ")
-		case !outcome.Handled(run.Spec.Action):
+		if outcome.Result != v1alpha1.OutcomeNotActed && !outcome.Handled(run.Spec.Action) {
 			continue
+		}
+		message := outcome.Message
+		if what := became[outcome.Result]; what != "" {
+			message = strings.TrimSuffix(what+": "+message, ": ")
 		}
 		info := v1alpha1.ResourceInfo{Resource: reference(outcome.Object), Message: message}
 		if size += info.Size(); size > room {
@@ -97,6 +97,14 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 		say(&spec, "%d more objects are not listed: a Report holds at most %d KiB.", omitted, maxReportBytes>>10)
 	}
 	return spec
+}
+
+// became is with what an object's message begins in a Report when the run did something else to it than its action says.
+var became = map[v1alpha1.OutcomeResult]string{
+	v1alpha1.OutcomeNotActed:    "not acted on",
+	v1alpha1.OutcomeTerminating: "being deleted",
+	v1alpha1.OutcomeGone:        "gone already",
+	v1alpha1.OutcomeFoundGone:   "found gone after the run was cut off",
 }
 
 func reference(o object.Object) corev1.ObjectReference {
