@@ -35,8 +35,8 @@ func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 		}
 		told[kind] = true
 		switch {
-		case kind.Group == "" && kind.Kind == "Namespace":
-			parts = append(parts, "a Namespace takes everything along that is in it")
+		case IsNamespace(kind.Group, kind.Kind):
+			parts = append(parts, fmt.Sprintf("a %s takes everything along that is in it", kind.Kind))
 		case kind.Group == "batch" && kind.Kind == "Job" && (options == nil || options.PropagationPolicy == nil):
 			// The API server's own rule for this kind, kept for clients of old.
 			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."

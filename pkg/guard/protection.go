@@ -50,7 +50,7 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 		return fmt.Sprintf("no Cleaner may touch objects of kind %s: %s", o.Kind.Kind, why), nil
 	case slices.Contains(p.Namespaces, o.Namespace):
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil
-	case group == "" && o.Kind.Kind == "Namespace" && slices.Contains(p.Namespaces, o.Name):
+	case IsNamespace(group, o.Kind.Kind) && slices.Contains(p.Namespaces, o.Name):
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Name), nil
 	case group == v1alpha1.GroupVersion.Group, metadata.Labels["app.kubernetes.io/part-of"] == "kubecleaner":
 		return "it belongs to KubeCleaner", nil
@@ -65,6 +65,11 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 		return claimed(o)
 	}
 	return "", nil
+}
+
+// IsNamespace reports whether objects of a kind are namespaces. A Project of OpenShift is its Namespace: deleting one deletes the other.
+func IsNamespace(group, kind string) bool {
+	return group == "" && kind == "Namespace" || group == "project.openshift.io" && kind == "Project"
 }
 
 // ReadsBody reports whether Reason looks at more of the objects of a kind than their metadata.

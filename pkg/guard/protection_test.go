@@ -36,3 +36,24 @@ func TestRestoredIsProtected(t *testing.T) {
 		})
 	}
 }
+
+// On OpenShift a Project is its Namespace.
+func TestProjectOfAProtectedNamespace(t *testing.T) {
+	t.Parallel()
+	protection := Protection{Namespaces: []string{"projectsveltos", "kube-system"}}
+	for name, test := range map[string]struct{ group, kind, object, want string }{
+		"a Namespace":            {"", "Namespace", "kube-system", "namespace kube-system is protected (--protected-namespaces)"},
+		"a Project":              {"project.openshift.io", "Project", "kube-system", "namespace kube-system is protected (--protected-namespaces)"},
+		"another Project":        {"project.openshift.io", "Project", "shop", ""},
+		"another group's kind":   {"example.com", "Project", "kube-system", ""},
+		"something of that name": {"", "PersistentVolume", "kube-system", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: test.group, Version: "v1", Kind: test.kind}}
+			got, err := protection.Reason(object.Object{Kind: kind, Name: test.object, Raw: []byte(`{"metadata":{"name":"` + test.object + `"}}`)}, nil)
+			if err != nil || got != test.want {
+				t.Errorf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}

@@ -158,7 +158,7 @@ func alongWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
 	var kinds []object.Kind
 	for i := range outcomes {
 		o := &outcomes[i]
-		if o.Kind.Group == "" && o.Kind.Kind == "Namespace" && o.Handled(record.Spec.Action) && record.Spec.Action == v1alpha1.ActionDelete {
+		if guard.IsNamespace(o.Kind.Group, o.Kind.Kind) && o.Handled(record.Spec.Action) && record.Spec.Action == v1alpha1.ActionDelete {
 			kinds = append(kinds, o.Kind)
 		}
 	}
