@@ -21,6 +21,12 @@ var owners = map[string][]string{
 	"batch": {"CronJob", "Job"},
 }
 
+// TakesContent reports whether with objects of a kind goes what people keep in them.
+func TakesContent(kind object.Kind) bool { return IsNamespace(kind.Group, kind.Kind) || isClaim(kind) }
+
+// isClaim: most StorageClasses say that a volume is deleted with its claim, also one that is orphaned.
+func isClaim(kind object.Kind) bool { return kind.Group == "" && kind.Kind == "PersistentVolumeClaim" }
+
 // Along says, in sentences, what is deleted together with objects of the kinds although no run judged or copied it, or is left over. Empty when
 // that is nothing, or what anybody's objects may own: which is not known.
 func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
@@ -37,6 +43,8 @@ func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 		switch {
 		case IsNamespace(kind.Group, kind.Kind):
 			parts = append(parts, fmt.Sprintf("a %s takes everything along that is in it", kind.Kind))
+		case isClaim(kind):
+			parts = append(parts, "a PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that)")
 		case kind.Group == "batch" && kind.Kind == "Job" && (options == nil || options.PropagationPolicy == nil):
 			// The API server's own rule for this kind, kept for clients of old.
 			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."

@@ -38,6 +38,7 @@ func TestAlong(t *testing.T) {
 		"a Namespace":             {[]object.Kind{kind("", "Namespace")}, nil, namespace},
 		"a Namespace, orphaning":  {[]object.Kind{kind("", "Namespace")}, orphan, namespace},
 		"a Project":               {[]object.Kind{kind("project.openshift.io", "Project")}, nil, "A Project takes everything along that is in it: of that there are no copies."},
+		"a claim, orphaning":      {[]object.Kind{kind("", "PersistentVolumeClaim")}, orphan, "A PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that): of that there are no copies."},
 		"another group's":         {[]object.Kind{kind("example.com", "Namespace"), kind("example.com", "Deployment")}, nil, ""},
 		"a Deployment":            {[]object.Kind{kind("apps", "Deployment"), kind("apps", "Deployment"), beta}, background, deployment},
 		"a Deployment, orphaning": {[]object.Kind{kind("apps", "Deployment")}, orphan, ""},

@@ -153,12 +153,12 @@ func muchWords(record *v1alpha1.CleanerRun) string {
 	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
 }
 
-// alongWords says what went with the Namespaces that were deleted. Of other kinds, preview tells.
+// alongWords says what went with the Namespaces and the claims that were deleted. Of other kinds, preview tells.
 func alongWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
 	var kinds []object.Kind
 	for i := range outcomes {
 		o := &outcomes[i]
-		if guard.IsNamespace(o.Kind.Group, o.Kind.Kind) && o.Handled(record.Spec.Action) && record.Spec.Action == v1alpha1.ActionDelete {
+		if guard.TakesContent(o.Kind) && o.Handled(record.Spec.Action) && record.Spec.Action == v1alpha1.ActionDelete {
 			kinds = append(kinds, o.Kind)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -71,4 +73,17 @@ func TestDeletedNamespaceTakesAlong(t *testing.T) {
 			t.Errorf("%s is not being deleted", namespace.Name)
 		}
 	}
+}
+
+// Nor is the data of a claim's volume.
+func TestDeletedClaimTakesAlong(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "data"}}
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	must(t, b.user.Create(t.Context(), claim))
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "PersistentVolumeClaim", b.namespace))))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; ",
+		". A PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that): of that there are no copies.")
 }

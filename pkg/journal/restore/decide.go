@@ -165,7 +165,7 @@ func desired(kind schema.GroupKind, before map[string]any, f facts, options Opti
 		}
 	}
 	if volume, _ := at(body, "spec", "volumeName").(string); volume != "" && kind == (schema.GroupKind{Kind: "PersistentVolumeClaim"}) {
-		notes = append(notes, fmt.Sprintf("it was bound to PersistentVolume %s; the claim comes back unbound", volume))
+		notes = append(notes, fmt.Sprintf("it was bound to PersistentVolume %s; the claim comes back unbound, and what the volume held is not in the copy", volume))
 	}
 	clean(kind, body)
 	if !options.Status || f.subresource {
