@@ -66,7 +66,7 @@ func (s *shared) restoreCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.only, "only", nil, "bring back only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
-	flags.BoolVar(&o.Force, "force", false, "make what exists and differs as its copy is, and undo changes that somebody edited since")
+	flags.BoolVar(&o.Force, "force", false, "make what exists and differs as its copy is, undo changes that somebody edited since, and bring objects back without fields that their kind has lost since")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
 	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")

@@ -175,7 +175,15 @@ func (c cluster) write(ctx context.Context, item *Item, dryRun bool) ([]byte, er
 	if item.Step != StepPutBack {
 		request = request.SetHeader("Content-Type", "application/json")
 	}
+	if !item.lossy { // or the server would leave out, without a word, a field that the kind has lost since
+		request = request.Param("fieldValidation", metav1.FieldValidationStrict)
+	}
 	return send(ctx, trial(request, dryRun).Body(payload))
+}
+
+// isLossy reports whether the server refused a write because the kind does not know a field of the copy.
+func isLossy(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error")
 }
 
 // resend asks what the server would make of a live object if a patch were sent again. Nil when it would refuse.

@@ -209,6 +209,11 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 		return
 	}
 	answer, err := r.write(ctx, item, true)
+	if isLossy(err) && p.options.Force {
+		item.lossy = true
+		item.Notes = append(item.Notes, item.mask("it comes back without what its kind does not know any more: "+err.Error()))
+		answer, err = r.write(ctx, item, true)
+	}
 	switch {
 	case err == nil && item.Step == StepPutBack:
 		err = wouldUndo(item, answer)

@@ -63,7 +63,8 @@ func (r Result) IsProblem() bool {
 type Options struct {
 	// Only, if any, says which objects are asked for. They are then named one by one: see Item.Reason of those left alone.
 	Only func(object.Object) bool
-	// Force makes objects that exist and differ as their copies are, and undoes changes that were edited since.
+	// Force makes objects that exist and differ as their copies are, undoes changes that were edited since, and brings objects back
+	// without the fields that their kind has lost since.
 	Force bool
 	// Status brings the status back too, where the kind has one.
 	Status bool
@@ -86,6 +87,8 @@ type Item struct {
 	named   bool
 	body    map[string]any
 	live    *object.Object
+	// lossy is true when the object may come back without the fields that its kind does not know any more.
+	lossy bool
 }
 
 func (i *Item) take(p plan) {
