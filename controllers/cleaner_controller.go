@@ -108,6 +108,7 @@ type CleanerReconciler struct {
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
 
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
 func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {

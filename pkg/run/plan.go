@@ -102,6 +102,9 @@ func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v
 		return
 	}
 	if plan.incomplete == nil {
+		plan.incomplete = r.seenWhole(ctx, plan)
+	}
+	if plan.incomplete == nil {
 		plan.limit, plan.incomplete = r.blastRadius(ctx, cleaner, plan)
 	}
 	switch {

@@ -50,6 +50,11 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	if action != v1alpha1.ActionScan && plan.incomplete == nil {
+		if err := r.seenWhole(ctx, plan); !forbidden(err) { // a user need not have the right that the operator has
+			plan.incomplete = err
+		}
+	}
+	if action != v1alpha1.ActionScan && plan.incomplete == nil {
 		plan.limit, plan.incomplete = r.blastRadius(ctx, cleaner, plan)
 	}
 	preview := &Preview{

@@ -1,0 +1,89 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Whole says why objects of a kind are not seen whole: it is a custom one, stored in another version that has fields which the kind's version
+// does not show, and nothing converts between the two. A copy would lack these fields, and a change would take them away. Nil means that
+// nothing is left out.
+// (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning)
+func (r *Reader) Whole(ctx context.Context, kind object.Kind) error {
+	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
+		return nil
+	}
+	name := kind.Resource + "." + kind.Group
+	body, err := r.get(ctx, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+name)
+	if object.IsAbsent(err, name) {
+		return nil // it is not a custom one
+	}
+	if err != nil {
+		return fmt.Errorf("finding out in which version %s is stored: %w", kind.Kind, err)
+	}
+	spec := object.JSON(body).Field("spec")
+	if spec.At("conversion", "strategy").Text() == "Webhook" {
+		return nil
+	}
+	var read, stored object.JSON
+	for version := range spec.Field("versions").Elements() {
+		if version.Field("name").Text() == kind.Version {
+			read = version
+		}
+		if version.Field("storage").String() == "true" {
+			stored = version
+		}
+	}
+	path := strings.TrimPrefix(unseen(stored.At("schema", "openAPIV3Schema"), read.At("schema", "openAPIV3Schema"), ""), ".")
+	if path == "" {
+		return nil
+	}
+	version := stored.Field("name").Text()
+	return fmt.Errorf("%s is stored as %s of %s, which has %s; %s does not show it, and nothing converts between them: write version: %s into the selector",
+		kind.Kind, version, kind.Group, path, kind.Version, version)
+}
+
+const preserved = "x-kubernetes-preserve-unknown-fields"
+
+// unseen is the path of a field that a schema has and another one leaves out. Empty when there is none.
+func unseen(schema, by object.JSON, at string) string {
+	if by.Field(preserved).String() == "true" {
+		return ""
+	}
+	if schema.Field(preserved).String() == "true" {
+		return at + ".*"
+	}
+	for name, field := range schema.Field("properties").Fields() {
+		if at == "" && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name.String()) { // which all objects have
+			continue
+		}
+		path := at + "." + name.String()
+		other := by.At("properties", name.String())
+		if other.Type() == object.Absent {
+			return path
+		}
+		if path := unseen(field, other, path); path != "" {
+			return path
+		}
+	}
+	for _, inner := range []string{"items", "additionalProperties"} {
+		field, other := schema.Field(inner), by.Field(inner)
+		if field.Type() != object.Map || other.String() == "true" {
+			continue
+		}
+		if other.Type() != object.Map {
+			return at + ".*"
+		}
+		if path := unseen(field, other, at+".*"); path != "" {
+			return path
+		}
+	}
+	return ""
+}
