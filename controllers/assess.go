@@ -51,7 +51,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		}
 		reason, message, err := r.Validate(ctx, cleaner)
 		if err != nil {
-			// The run asks again, and does nothing without an answer.
+			// A run that is to touch something asks again, and does nothing without an answer.
 			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
 			round.unchecked = true
 			if apierrors.IsForbidden(err) { // it will not pass by itself
@@ -122,8 +122,11 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 	if r.RequireServiceAccount && cleaner.Spec.ServiceAccountRef == nil { // the flag may be newer than what was found then
 		return true
 	}
-	if ended := round.ended; ended != nil && (ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Spec.CleanerGeneration != cleaner.Generation) {
+	if ended := round.ended; ended != nil && ended.Spec.CleanerGeneration != cleaner.Generation {
 		return true // a run of an older spec may have left counts that nobody wants any more
+	}
+	if ended := round.ended; ended != nil && (ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Status.Reason == v1alpha1.ReasonFailed) {
+		return true // a kind may be gone, or have another schema
 	}
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)

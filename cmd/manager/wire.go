@@ -33,6 +33,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -165,7 +166,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	}
 	runner := &run.Runner{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{},
+		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{}, Schemas: &cel.Schemas{},
 		Memory:     selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, o.notifyHosts, clk),

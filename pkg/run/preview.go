@@ -46,8 +46,12 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	}
 	defer expressions.close()
 	action := cleaner.EffectiveAction()
+	unchecked := r.checkConditions(ctx, cleaner, r.Reader, action)
+	if unchecked != nil && !isUnread(unchecked) {
+		return nil, unchecked
+	}
 	plan := r.read(ctx, cleaner, identity{reader: r.Reader}, expressions, observer)
-	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
+	plan.incomplete = errors.Join(unchecked, plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	if action != v1alpha1.ActionScan && plan.incomplete == nil {
 		if err := r.seenWhole(ctx, plan); !forbidden(err) { // a user need not have the right that the operator has

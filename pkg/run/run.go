@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -51,6 +52,8 @@ type Runner struct {
 	Metrics *metrics.Metrics
 	// Lists are those that runs read together. Nil when each run reads its own.
 	Lists *selector.Lists
+	// Schemas are what is kept of the kinds' schemas. Nil when each run reads them anew.
+	Schemas *cel.Schemas
 	// Memory bounds what all runs together select. Nil when each run has a default for itself.
 	Memory *selector.Budget
 	// Event is the channel of notifications of type Event.
@@ -135,6 +138,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	expressions, err := r.prepare(ctx, cleaner, request.Pace)
 	if err == nil {
 		defer expressions.close()
+		err = r.checkConditions(ctx, cleaner, who.reader, record.Spec.Action)
 	}
 	switch stopped := context.Cause(ctx); {
 	case err != nil && stopped != nil && errors.Is(stopped, r.Stopping):
@@ -143,7 +147,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began"))
 		return
 	case err != nil:
-		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err))
+		r.refuse(ctx, cleaner, record, err)
 		return
 	}
 	r.carryOutStages(ctx, cleaner, record, who, expressions)

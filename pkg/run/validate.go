@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -31,6 +28,7 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 	}
 	faults := []error{err}
 	var unknown []error
+	published := who.reader.Published(r.Schemas)
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
 		s, err := selector.New(i, spec, selector.Judge{}, r.Clock.Now())
@@ -49,7 +47,7 @@ func (r *Runner) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reaso
 			faults = append(faults, fmt.Errorf("%s: %w", field, err))
 			continue
 		}
-		wrong, err := checkTypes(ctx, who.reader, spec)
+		wrong, err := checkTypes(ctx, published, spec)
 		if wrong != nil {
 			problems = append(problems, inField(field+".", wrong)...)
 		}
@@ -86,17 +84,4 @@ func (r *Runner) copyProblems(cleaner *v1alpha1.Cleaner) []error {
 		return nil
 	}
 	return r.Journal.CopyProblems(cleaner)
-}
-
-// checkTypes checks matchConditions against the kind's schema, where the cluster has one.
-func checkTypes(ctx context.Context, reader *selector.Reader, spec v1alpha1.ResourceSelector) (wrong, fault error) {
-	program, _ := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...) // what does not compile was said already
-	if len(spec.MatchConditions) == 0 || program == nil {
-		return nil, nil
-	}
-	types, err := reader.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
-	if err != nil || types == nil {
-		return nil, err
-	}
-	return cel.Check(spec.MatchConditions, types, cel.InputsOf(&spec)...), nil
 }

@@ -23,10 +23,7 @@ const maxMessage = 4096
 func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
 	touched := touchedWords(record, outcomes)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
-		if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
-			message += ". " + forbiddenHint(message, record.Spec.ServiceAccountRef)
-		}
-		return phase, reason, v1alpha1.Truncate(message, maxMessage)
+		return phase, reason, v1alpha1.Truncate(hinted(record, reason, message), maxMessage)
 	}
 	stopped := context.Cause(ctx)
 	if stopped == nil {
@@ -59,6 +56,14 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+alongWords(record, outcomes), first.Object, first.Detail))
 	}
 	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record)+alongWords(record, outcomes)+clockWords(plan))
+}
+
+// hinted adds to what is for want of rights what to grant.
+func hinted(record *v1alpha1.CleanerRun, reason, message string) string {
+	if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
+		message += ". " + forbiddenHint(message, record.Spec.ServiceAccountRef)
+	}
+	return message
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -186,7 +185,7 @@ func (r *Reader) groupsServing(ctx context.Context, kind string) string {
 	return strings.Join(found, " and of ")
 }
 
-// Schema is the kind's schema as the cluster publishes it. Nil when it publishes none.
-func (r *Reader) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*spec.Schema, error) {
-	return cel.Schema(ctx, r.client, gvk)
+// Published are the kinds' schemas as the cluster publishes them now. Those that are kept are not read again.
+func (r *Reader) Published(kept *cel.Schemas) *cel.Published {
+	return kept.At(r.client)
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -132,7 +133,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = &run.Runner{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{},
+		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{}, Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),

@@ -63,7 +63,7 @@ func serve(t *testing.T, handler http.HandlerFunc) rest.Interface {
 
 func schemaOf(t *testing.T, client rest.Interface, gvk schema.GroupVersionKind) *spec.Schema {
 	t.Helper()
-	found, err := Schema(t.Context(), client, gvk)
+	found, err := (&Schemas{}).At(client).Schema(t.Context(), gvk)
 	if err != nil || found == nil {
 		t.Fatalf("got %v, %v", found, err)
 	}
@@ -196,7 +196,7 @@ func TestSchema(t *testing.T) {
 		"no such kind":  corev1.SchemeGroupVersion.WithKind("Nothing"),
 		"no such group": {Group: "example.com", Version: "v1", Kind: "Thing"},
 	} {
-		if found, err := Schema(t.Context(), client, gvk); found != nil || err != nil {
+		if found, err := (&Schemas{}).At(client).Schema(t.Context(), gvk); found != nil || err != nil {
 			t.Errorf("%s: got %v, %v", name, found, err)
 		}
 	}
@@ -233,7 +233,7 @@ func TestSchemaOfServersThatHaveNone(t *testing.T) {
 		{"broken", http.StatusInternalServerError, "reading the schemas of the cluster (/openapi/v3): "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found, err := Schema(t.Context(), serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }), podKind)
+			found, err := (&Schemas{}).At(serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) })).Schema(t.Context(), podKind)
 			switch {
 			case found != nil:
 				t.Errorf("got %v", found)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,23 +17,97 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
+// maxSchemas is how many schemas are kept. That of a Pod takes half a megabyte.
+const maxSchemas = 16
+
+// Schemas keeps the schemas that were read: a document has more than a megabyte, and its URL changes when it does. It is safe
+// for concurrent use. Nil keeps nothing.
+type Schemas struct {
+	mu   sync.Mutex
+	kept map[schema.GroupVersionKind]keptSchema
+}
+
+type keptSchema struct {
+	url    string
+	schema *spec.Schema
+}
+
+func (s *Schemas) find(gvk schema.GroupVersionKind, url string) *spec.Schema {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.kept[gvk]; known.url == url {
+		return known.schema
+	}
+	return nil
+}
+
+// keep keeps a schema whose URL has the hash of its document. Of another nobody can tell whether it has changed.
+func (s *Schemas) keep(gvk schema.GroupVersionKind, url string, found *spec.Schema) {
+	if s == nil || !strings.Contains(url, "?hash=") {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, gvk)
+	for other := range s.kept {
+		if len(s.kept) < maxSchemas {
+			break
+		}
+		delete(s.kept, other)
+	}
+	if s.kept == nil {
+		s.kept = map[schema.GroupVersionKind]keptSchema{}
+	}
+	s.kept[gvk] = keptSchema{url, found}
+}
+
+// At is what the API server publishes now. The client needs no more than absolute paths.
+func (s *Schemas) At(client rest.Interface) *Published {
+	return &Published{client: client, schemas: s}
+}
+
+// Published is what an API server publishes at one moment: it says only once which documents there are.
+type Published struct {
+	client  rest.Interface
+	schemas *Schemas
+	asked   bool
+	index   object.JSON
+}
+
 // Schema reads from the API server's OpenAPI v3 documents what Check needs to know of a kind: types and fields, with all
-// references resolved. The client needs no more than absolute paths. Nil without an error means that the cluster publishes
-// none for the kind.
-func Schema(ctx context.Context, client rest.Interface, gvk schema.GroupVersionKind) (*spec.Schema, error) {
-	index, err := document(ctx, client, "/openapi/v3")
-	if index == nil || err != nil {
-		return nil, err
+// references resolved. Nil without an error means that the cluster publishes none for the kind.
+func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*spec.Schema, error) {
+	if !p.asked {
+		index, err := document(ctx, p.client, "/openapi/v3")
+		if err != nil {
+			return nil, err
+		}
+		p.asked, p.index = true, index
 	}
 	path := strings.TrimPrefix(object.GroupVersionPath(gvk.GroupVersion()), "/")
-	url := index.At("paths", path, "serverRelativeURL").Text()
+	url := p.index.At("paths", path, "serverRelativeURL").Text()
 	if url == "" {
 		return nil, nil
 	}
-	published, err := document(ctx, client, url)
+	if known := p.schemas.find(gvk, url); known != nil {
+		return known, nil
+	}
+	published, err := document(ctx, p.client, url)
 	if published == nil || err != nil {
 		return nil, err
 	}
+	found := resolve(published, gvk)
+	if found != nil {
+		p.schemas.keep(gvk, url, found)
+	}
+	return found, nil
+}
+
+// resolve is the schema of a kind in a document. Nil when it has none.
+func resolve(published object.JSON, gvk schema.GroupVersionKind) *spec.Schema {
 	definitions := definitions{schemas: map[string]object.JSON{}, resolved: map[string]*spec.Schema{}}
 	root := ""
 	for name, definition := range published.At("components", "schemas").Fields() {
@@ -42,9 +117,9 @@ func Schema(ctx context.Context, client rest.Interface, gvk schema.GroupVersionK
 		}
 	}
 	if root == "" {
-		return nil, nil
+		return nil
 	}
-	return definitions.reference(root), nil
+	return definitions.reference(root)
 }
 
 // document reads one document. Nil when the server has none.

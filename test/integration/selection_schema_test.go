@@ -1,0 +1,143 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// haveInSpec gives version v1 of the Gadgets a schema that knows one field of spec.
+func (g *gadgets) haveInSpec(field string) {
+	g.t.Helper()
+	object := func(fields map[string]apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
+		return apiextensionsv1.JSONSchemaProps{Type: "object", Properties: fields}
+	}
+	schema := object(map[string]apiextensionsv1.JSONSchemaProps{"spec": object(map[string]apiextensionsv1.JSONSchemaProps{field: {Type: "string"}})})
+	edit(g.bench, g.crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema = &schema
+	})
+}
+
+// awaitValid waits until the API server publishes a schema by which the Cleaner is valid, or is not.
+func (b *bench) awaitValid(c *v1alpha1.Cleaner, want string) {
+	b.t.Helper()
+	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		reason, _, err := b.runner.Validate(ctx, c)
+		return reason == want, err
+	}))
+}
+
+// Of a field that a kind does not have any more, !has(...) is true of every object: a run asks for the schema again.
+func TestSchemaThatChangesUnderACondition(t *testing.T) {
+	t.Parallel()
+	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform, v1alpha1.ActionScan} {
+		t.Run(string(action), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			g := b.gadgets()
+			g.create(1)
+			used := &unstructured.Unstructured{Object: map[string]any{"apiVersion": g.group + "/v1", "kind": "Gadget"}}
+			used.SetNamespace(b.namespace)
+			used.SetName("gadget-0")
+			must(t, b.user.Patch(t.Context(), used, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"usedBy": "production"}}`))))
+			g.haveInSpec("usedBy")
+			c := b.cleaner(action, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")), transform(touch))
+			other := b.cleaner(action, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("has(object.spec.consumer)", "")), transform(touch))
+			b.awaitValid(other, v1alpha1.ReasonInvalidExpression) // the schema is there
+			c = b.reconcile(c)
+			wantCondition(t, c, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+			wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "0 of 1 object matched")
+			g.haveInSpec("consumer")
+			b.awaitValid(other, "")
+			c = b.reconcile(c)
+			wantCondition(t, c, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled) // nobody has asked
+			if action == v1alpha1.ActionScan {
+				wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 1 object matched")
+				return
+			}
+			lists := b.requests.count(http.MethodGet, "/gadgets")
+			wantRun(t, b.run(c), v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: resourceSelectors[0].matchConditions[0] (condition): ", "undefined field 'usedBy'")
+			if b.requests.count(http.MethodGet, "/gadgets") != lists {
+				t.Error("the objects were listed")
+			}
+		})
+	}
+}
+
+// A run that ends because its conditions do not fit the schema makes the Cleaner invalid, until they fit again.
+func TestSchemaThatChangedIsSaidInReady(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.startExecutor()
+	g := b.gadgets()
+	g.haveInSpec("usedBy")
+	c := b.cleaner(v1alpha1.ActionDelete, selecting(kind(g.group, "v1", "Gadget", b.namespace)), conditions(expression("!has(object.spec.usedBy)", "")))
+	b.awaitValid(c, "")
+	b.reconcile(c)
+	g.haveInSpec("consumer")
+	b.awaitValid(c, v1alpha1.ReasonInvalidExpression)
+	b.runNow(c)
+	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression, "undefined field 'usedBy'")
+	g.haveInSpec("usedBy")
+	b.awaitValid(c, "")
+	wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+}
+
+// Without a schema nobody knows whether a condition is right: nothing is touched. A Scan touches nothing anyway.
+func TestSchemaThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		code   int
+		reason string
+	}{
+		"forbidden": {http.StatusForbidden, v1alpha1.ReasonForbidden},
+		"broken":    {http.StatusInternalServerError, v1alpha1.ReasonViewIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMap("used")
+			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+				if strings.HasPrefix(r.URL.Path, "/openapi/") {
+					return answer(r, test.code, fmt.Appendf(nil, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":%d}`, test.code)), nil
+				}
+				return nil, nil
+			})
+			mistyped := conditions(expression("!has(object.metadata.lables)", ""))
+			c := b.reconcile(b.cleaner(v1alpha1.ActionDelete, mistyped))
+			wantCondition(t, c, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+			wantRun(t, b.run(c), test.reason, "Nothing was read or touched, because conditions could not be checked: resourceSelectors[0].matchConditions: reading the schemas of the cluster (/openapi/v3): ")
+			b.wantUntouched()
+			wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, mistyped)), v1alpha1.ReasonCompleted, "1 of 1 object matched.")
+			wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete)), v1alpha1.ReasonCompleted, "1 deleted.")
+		})
+	}
+}
+
+// A document of the schemas has a megabyte: it is read once, and a run asks only whether it has changed.
+func TestSchemaIsReadOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.cleaner(v1alpha1.ActionDelete, conditions(expression("object.metadata.name == 'x'", "")))
+	b.reconcile(c)
+	for range 3 {
+		wantRun(t, b.run(c), v1alpha1.ReasonCompleted)
+	}
+	if index, documents := b.requests.count(http.MethodGet, "/openapi/v3"), b.requests.count(http.MethodGet, "/openapi/v3/api/v1"); index != 4 || documents != 1 {
+		t.Errorf("the index was read %d times and the document %d times", index, documents)
+	}
+}
