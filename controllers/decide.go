@@ -149,14 +149,21 @@ func restored(cleaner *v1alpha1.Cleaner, requested string) bool {
 }
 
 // manualTime is the nominal time of a run that was asked for: now, in whole seconds. It names the run, so a request in the
-// second of another run waits for the next second. After the clock was set back by more than that, it follows the last run.
+// second of another run, also of one that is due and starts later, waits for the next second. After the clock was set back by
+// more than that, it follows the last run.
 func manualTime(cleaner *v1alpha1.Cleaner, now time.Time) (nominal time.Time, wait time.Duration) {
 	nominal = now.Truncate(time.Second)
-	last := cleaner.Status.LastRun
+	last, next := cleaner.Status.LastRun, cleaner.Status.NextScheduleTime
+	if next != nil && nominal.Equal(next.Time) {
+		return time.Time{}, nominal.Add(time.Second).Sub(now)
+	}
 	if last == nil || nominal.After(last.NominalTime.Time) {
 		return nominal, 0
 	}
 	free := last.NominalTime.Add(time.Second)
+	if next != nil && free.Equal(next.Time) {
+		free = free.Add(time.Second)
+	}
 	if wait = free.Sub(now); wait <= 2*time.Second {
 		return time.Time{}, wait
 	}

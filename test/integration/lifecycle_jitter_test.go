@@ -62,6 +62,32 @@ func TestJitterOnlyDelays(t *testing.T) {
 	l.finish()
 }
 
+// TestManualRunInTheSecondOfADelayedOne takes the next second: the delayed run has its name from when it was due.
+func TestManualRunInTheSecondOfADelayedOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.reconciler.JitterWindow = time.Hour
+	l := b.follow(b.cleaner(v1alpha1.ActionScan))
+	l.startExecutor()
+	l.step()
+	first, jitter := l.first(), l.jitterOf()
+	l.ask("now")
+	l.at(first.Add(300 * time.Millisecond))
+	l.wantActive(time.Time{})
+	l.wantHandled("")
+	l.wantRequeue(700 * time.Millisecond)
+	l.at(first.Add(time.Second))
+	l.wantHandled("now")
+	l.finish()
+	l.wantRecords(first.Add(time.Second))
+	l.wantNext(first)
+	l.at(first.Add(jitter))
+	l.wantActive(first)
+	l.finish()
+	l.wantRecords(first, first.Add(time.Second))
+	l.wantNext(first.Add(day))
+}
+
 // TestJitterLeavesTimeToStart: a run is not missed because it was delayed.
 func TestJitterLeavesTimeToStart(t *testing.T) {
 	t.Parallel()
