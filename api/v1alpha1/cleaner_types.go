@@ -179,6 +179,7 @@ type CleanerSpec struct {
 	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 
 	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default 1.
+	// An edit of resourcePolicySet, except of its action, starts counting anew.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1

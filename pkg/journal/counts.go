@@ -5,6 +5,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,6 +25,8 @@ const (
 	// countedRunAnnotation on the counts names the run that was counted last, so that a run that is carried out again
 	// after its operator went away is not counted twice.
 	countedRunAnnotation = "apps.projectsveltos.io/counted-run"
+	// countedSelectionAnnotation on the counts holds a hash of what selected the objects that are counted.
+	countedSelectionAnnotation = "apps.projectsveltos.io/counted-selection"
 	// countsLabel on the counts holds the UID of their Cleaner.
 	countsLabel = "apps.projectsveltos.io/counts-of"
 	// countsPerShard keeps one ConfigMap below 512 KiB: a key is at most 63 + 2 + 36 characters.
@@ -33,12 +36,24 @@ const (
 // CountKey is an object's key in the counts, as k8s-cleaner writes it.
 func CountKey(o object.Object) string { return o.Kind.Kind + "__" + string(o.UID) }
 
+// selectionOf is a hash of what selects the Cleaner's objects. What is done to them is no part of it.
+func selectionOf(cleaner *v1alpha1.Cleaner) (string, error) {
+	set := cleaner.Spec.ResourcePolicySet
+	set.Action = nil
+	text, err := json.Marshal(set)
+	return hashOf(text), err
+}
+
 // Counts reads in how many consecutive runs objects have matched, and which run was counted last. Counts that k8s-cleaner
-// left are adopted.
+// left are adopted, and so are those that do not say what was selected.
 func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error) {
 	shards, err := j.shards(ctx, cleaner)
 	if err != nil {
 		return nil, "", err
+	}
+	selection, err := selectionOf(cleaner)
+	if err != nil {
+		return nil, "", wrap("reading what "+cleaner.Name+" selects", err)
 	}
 	counts = map[string]int64{}
 	if i := slices.IndexFunc(shards, named(countsName(cleaner, 0))); i >= 0 {
@@ -46,9 +61,10 @@ func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts
 	}
 	for i := range shards {
 		// A part that another run wrote is of a write that was cut off: what it counts starts anew, which only delays. So
-		// do the counts of an earlier Cleaner of the same name.
+		// do the counts of an earlier Cleaner of the same name, and of what was selected in another way.
+		selected := shards[i].Annotations[countedSelectionAnnotation]
 		owner, owned := shards[i].Labels[countsLabel]
-		if shards[i].Annotations[countedRunAnnotation] != lastRun || (owned && owner != string(cleaner.UID)) {
+		if shards[i].Annotations[countedRunAnnotation] != lastRun || (owned && owner != string(cleaner.UID)) || (selected != "" && selected != selection) {
 			continue
 		}
 		for key, text := range shards[i].Data {
@@ -109,6 +125,10 @@ func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, cou
 	if err != nil {
 		return err
 	}
+	selection, err := selectionOf(cleaner)
+	if err != nil {
+		return wrap("reading what "+cleaner.Name+" selects", err)
+	}
 	keys := slices.Sorted(maps.Keys(counts))
 	var shards []*corev1.ConfigMap
 	for n := 0; n == 0 || len(keys) > 0; n++ {
@@ -118,7 +138,7 @@ func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, cou
 		for _, key := range part {
 			data[key] = strconv.FormatInt(counts[key], 10)
 		}
-		shards = append(shards, j.shard(cleaner, n, data, run))
+		shards = append(shards, j.shard(cleaner, n, data, map[string]string{countedRunAnnotation: run, countedSelectionAnnotation: selection}))
 	}
 	for n := len(shards) - 1; n >= 0; n-- {
 		if err := j.put(ctx, shards[n], old); err != nil {
@@ -128,12 +148,12 @@ func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, cou
 	return j.dropShards(ctx, old, shards)
 }
 
-func (j *Journal) shard(cleaner *v1alpha1.Cleaner, n int, data map[string]string, run string) *corev1.ConfigMap {
+func (j *Journal) shard(cleaner *v1alpha1.Cleaner, n int, data, annotations map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: j.namespace, Name: countsName(cleaner, n),
 			Labels:          map[string]string{countsLabel: string(cleaner.UID)},
-			Annotations:     map[string]string{countedRunAnnotation: run},
+			Annotations:     annotations,
 			OwnerReferences: []metav1.OwnerReference{ownedBy(cleaner)},
 		},
 		Data: data,

@@ -209,3 +209,41 @@ func TestThresholdOfAScan(t *testing.T) {
 		}
 	}
 }
+
+// What matched another script, or another selector, did not match this one.
+func TestThresholdStartsAnewWhenWhatSelectsIsEdited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("used")
+	c := b.cleaner(v1alpha1.ActionScan, threshold(3)) // a look around: everything matches
+	for range 3 {
+		wantRun(t, b.run(c), v1alpha1.ReasonCompleted)
+	}
+	edit(b, b.get(c.Name), func(c *v1alpha1.Cleaner) {
+		c.Spec.Action = ptr.To(v1alpha1.ActionDelete)
+		evaluate(matchStale)(c)
+	})
+	edit(b, b.named("used"), stale) // for a moment, as in a rollout
+	for range 2 {
+		wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 more matched, but not yet in enough consecutive runs")
+	}
+	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 deleted.")
+}
+
+// An edit of the action goes on counting: a Scan is how one looks before a Delete.
+func TestThresholdGoesOnWhenTheActionIsEdited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	c := b.cleaner(v1alpha1.ActionScan, threshold(3))
+	for i, changed := range []func(*v1alpha1.Cleaner){
+		func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.Action = ptr.To(v1alpha1.ActionScan) },
+		func(c *v1alpha1.Cleaner) { c.Spec.Action, c.Spec.Schedule = nil, "0 4 * * *" },
+		func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.Action = ptr.To(v1alpha1.ActionDelete) },
+	} {
+		edit(b, b.get(c.Name), changed)
+		if run := b.run(c); (run.Status.Acted == 1) != (i == 2) {
+			t.Fatalf("run %d says %s", i+1, run.Status.Message)
+		}
+	}
+}
