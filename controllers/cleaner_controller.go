@@ -55,10 +55,11 @@ const (
 )
 
 var (
-	errDeleted   = errors.New("the Cleaner was deleted")
-	errSuspended = errors.New("the Cleaner was suspended")
-	errNoRecord  = errors.New("the run returned no record")
-	errNotNow    = errors.New("too many Cleaners are being checked")
+	errDeleted    = errors.New("the Cleaner was deleted")
+	errSuspended  = errors.New("the Cleaner was suspended")
+	errBecameScan = errors.New("the action was changed to Scan")
+	errNoRecord   = errors.New("the run returned no record")
+	errNotNow     = errors.New("too many Cleaners are being checked")
 )
 
 // Executor is what carries out the runs.

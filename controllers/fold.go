@@ -43,16 +43,30 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 			return err
 		}
 	}
-	// 2. It waits or goes on. A suspended Cleaner stops it.
+	// 2. It waits or goes on. A suspended Cleaner stops it, and so does one that is only to report from now on.
 	suspended := cleaner.IsSuspended() && !active.WhileSuspended
 	if suspended {
 		r.Executor.Cancel(cleaner.Name, errSuspended)
+	} else if scans, err := r.becameScan(ctx, cleaner); err != nil {
+		return err
+	} else if scans {
+		r.Executor.Cancel(cleaner.Name, errBecameScan)
 	}
 	if _, ok := r.Executor.Active(cleaner.Name); ok {
 		return nil
 	}
 	// 3. This process does not know it: the record says what became of it.
 	return r.takeUp(ctx, cleaner, round, suspended)
+}
+
+// becameScan reports whether the Cleaner's action was changed to Scan, and that of the active run is another. A run without a record
+// waits, which it may do again, or has just read the Cleaner, perhaps before the change.
+func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cleaner) (bool, error) {
+	if cleaner.EffectiveAction() != v1alpha1.ActionScan || cleaner.Status.Action == v1alpha1.ActionScan {
+		return false, nil
+	}
+	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
+	return err == nil && (run == nil || run.Spec.Action != v1alpha1.ActionScan), err
 }
 
 // leaveToOther reports whether another operator is carrying the active run out, one that lost its lease and is about to end. It is

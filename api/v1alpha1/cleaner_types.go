@@ -152,7 +152,8 @@ type CleanerSpec struct {
 	ResourcePolicySet ResourcePolicySet `json:"resourcePolicySet"`
 
 	// action is what the Cleaner does with the objects that match: Delete, Transform or Scan (only report). Unset means
-	// resourcePolicySet.action or, if that is unset too, Scan.
+	// resourcePolicySet.action or, if that is unset too, Scan. A change to Scan stops a run that is going on before its next
+	// object; any other counts for the next run.
 	// +optional
 	Action *Action `json:"action,omitempty"`
 

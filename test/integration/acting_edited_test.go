@@ -17,7 +17,7 @@ import (
 )
 
 // F31: a run goes by the Cleaner as it was when the run began, also when it judges an object again, and its record says which that
-// was. The next run goes by the edit.
+// was. The next run goes by the edit. A change to Scan stops the run, but not for the objects in hand.
 func TestEditWhileTheRunActs(t *testing.T) {
 	t.Parallel()
 	edits := map[string]struct {

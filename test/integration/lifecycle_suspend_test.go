@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -128,6 +130,46 @@ func TestSuspendStopsTheRunBeforeTheNextObject(t *testing.T) {
 	l.step()
 	l.wantActive(time.Time{}) // the rest is for the next run
 	l.wantNext(l.first().Add(day))
+}
+
+// TestScanStopsTheRunBeforeTheNextObject: who changes the action to Scan wants nothing more touched. Any other edit is for the next run.
+func TestScanStopsTheRunBeforeTheNextObject(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", inHand+4)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.startExecutor()
+	at := newBarrier(t)
+	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
+	l.at(l.first())
+	at.await(inHand)
+	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Action = ptr.To(v1alpha1.ActionScan) })
+	l.step()
+	l.wantNext(l.first().Add(day)) // the schedule goes on
+	at.open()
+	l.finish()
+	wantInterrupted(t, b, &l.records()[0], "the action was changed to Scan")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed,
+		"The run was stopped: the action was changed to Scan.", "16 deleted, 4 left alone.")
+	l.at(l.first().Add(day))
+	l.finish()
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "4 of 4 objects matched.")
+}
+
+// TestScanWhileARunWaits lets the run begin, as a Scan.
+func TestScanWhileARunWaits(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.at(l.first())
+	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Action = ptr.To(v1alpha1.ActionScan) })
+	l.step()
+	l.wantActive(l.first())
+	l.startExecutor()
+	l.finish()
+	wantRun(t, &l.records()[0], v1alpha1.ReasonCompleted, "1 of 1 object matched.")
+	l.wantRecords(l.first())
 }
 
 // wantInterrupted fails the test unless the record, of a run that was stopped with the first objects in hand, lists these as
