@@ -233,7 +233,7 @@ type ObjectOutcome struct {
 	// +required
 	Outcome OutcomeResult `json:"outcome"`
 
-	// reason says why an object was left alone or failed.
+	// reason says why an object was left alone or failed, or what the API server did not keep of a change.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 

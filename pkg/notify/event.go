@@ -97,7 +97,7 @@ func unwritten(err error, namespace string) error {
 		return nil
 	case meta.IsNoMatchError(err):
 		return permanent("the API server does not serve events.k8s.io/v1")
-	case isMissing(err, "namespaces"), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case object.IsAbsent(err, namespace), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return permanent("namespace %s is gone, or is being deleted, and takes no Events", namespace)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"): // Events end by themselves
 		return passing("%s", refusal(err))
@@ -109,13 +109,6 @@ func unwritten(err error, namespace string) error {
 		return passing("%s", refusal(err))
 	}
 	return &Error{Reason: fmt.Sprintf("the API server did not answer, or not within %s", eventTimeout), again: true} // the words are the client's
-}
-
-// isMissing says whether the API server answers that there is no such object of resource: a bare 404 may be about anything.
-func isMissing(err error, resource string) bool {
-	var answer apierrors.APIStatus
-	return apierrors.IsNotFound(err) && errors.As(err, &answer) &&
-		answer.Status().Details != nil && answer.Status().Details.Kind == resource
 }
 
 // refusal is what the API server says of an Event, in one line.

@@ -37,12 +37,13 @@ func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err e
 
 // chooseAgain reads everything a second time, lets the aggregated script choose once more, and leaves alone what it does not choose again.
 // The lists are read one after the other: of an object of a later one, the script did not see what was created meanwhile, and uses it.
-// Where all that it chose is of the first list, all others are younger, and once is enough.
+// Where all that it chose is of the first selector, the lists of all other selectors are younger, and once is enough.
 func (r *Runner) chooseAgain(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, plan *plan) error {
 	later := func(v object.Verdict) bool { return v.Selector > 0 }
 	if !plan.aggregated || !slices.ContainsFunc(plan.verdicts, later) {
 		return nil
 	}
+	expressions.memory.GiveBack(plan.collected) // only what was chosen is kept of the first reading
 	expressions.aggregate = expressions.session.Aggregate(cleaner.Spec.ResourcePolicySet.AggregatedSelection)
 	expressions.aggregate.NamesOnly = true
 	now := r.read(ctx, cleaner, plan.who, expressions, selector.Observer{})

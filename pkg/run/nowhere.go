@@ -14,8 +14,8 @@ import (
 )
 
 // lookForNowhere finds out which selectors name a namespace that there is not: an API server lists nothing in it, as in an empty one. An
-// aggregated script would take everything for unused then, so the view is not complete.
-func (r *Runner) lookForNowhere(ctx context.Context, selectors []v1alpha1.ResourceSelector, plan *plan) error {
+// aggregated script would take everything for unused then: where something is to be touched, the view is not complete.
+func (r *Runner) lookForNowhere(ctx context.Context, selectors []v1alpha1.ResourceSelector, plan *plan, acts bool) error {
 	var errs []error
 	for i, selection := range plan.selections {
 		name := selectors[i].Namespace
@@ -24,11 +24,11 @@ func (r *Runner) lookForNowhere(ctx context.Context, selectors []v1alpha1.Resour
 		}
 		found, err := r.Reader.Namespaces(ctx, []string{name})
 		switch {
-		case err != nil && plan.aggregated:
+		case err != nil && plan.aggregated && acts:
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err))
 		case err != nil: // nothing is selected, whether it is there or not
 			klog.FromContext(ctx).Error(err, "Could not find out whether a namespace exists", "namespace", name)
-		case found[name] == nil && plan.aggregated:
+		case found[name] == nil && plan.aggregated && acts:
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name))
 		case found[name] == nil:
 			plan.nowhere = append(plan.nowhere, fmt.Sprintf("resourceSelectors[%d]: there is no namespace %s.", i, name))

@@ -32,6 +32,8 @@ type plan struct {
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
+	// collected is how many bytes of memory the selection took.
+	collected int64
 	// candidates are what the selectors found; marks, on what they handed to the aggregated script.
 	candidates []object.Candidate
 	marks      []selector.Mark
@@ -67,6 +69,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 		found.Judge = func(candidate object.Candidate) object.Verdict { return r.judgeFound(plan.scan, candidate) }
 	}
 	var errs []error
+	taken := expressions.memory.Taken()
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		s, err := selector.New(i, spec, expressions.judge(i, r.Queries), r.Clock.Now())
 		var selection selector.Selection
@@ -82,8 +85,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 		plan.considered += selection.Considered
 		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
 	}
-	errs = append(errs, r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan))
-	plan.incomplete = errors.Join(errs...)
+	plan.incomplete, plan.collected = errors.Join(errs...), expressions.memory.Taken()-taken
 	plan.candidates, plan.marks = found.Candidates, found.Marks
 	expressions.mask = object.Masker(found.Secrets...)
 	return plan
@@ -91,18 +93,20 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 
 // judge is stage 2: the aggregated script over all that was selected, then the guards.
 func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) {
+	acts := record.Spec.Action != v1alpha1.ActionScan
+	plan.incomplete = errors.Join(plan.incomplete, r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan, acts))
 	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
-	if record.Spec.Action != v1alpha1.ActionScan && plan.incomplete == nil {
+	if acts && plan.incomplete == nil {
 		plan.incomplete = r.chooseAgain(ctx, cleaner, expressions, plan)
 	}
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	r.judgeClock(record, plan)
-	if record.Spec.Action == v1alpha1.ActionScan {
+	if !acts {
 		return
 	}
 	if plan.incomplete == nil {
-		plan.incomplete = r.seenWhole(ctx, plan)
+		plan.incomplete = r.seenWhole(ctx, cleaner, record.Spec.Action, plan)
 	}
 	if plan.incomplete == nil {
 		plan.limit, plan.incomplete = r.blastRadius(ctx, cleaner, plan)
@@ -208,7 +212,9 @@ func (r *Runner) total(ctx context.Context, plan *plan) (int64, error) {
 	// By group and kind: two selectors may name two versions of one kind, whose objects are the same.
 	returned := map[schema.GroupKind]bool{}
 	for _, verdict := range plan.verdicts {
-		returned[verdict.Kind.GroupKind()] = true
+		if verdict.Act {
+			returned[verdict.Kind.GroupKind()] = true
+		}
 	}
 	kinds, scopes := map[schema.GroupKind]object.Kind{}, map[schema.GroupKind]selector.Scope{}
 	for _, selection := range plan.selections {

@@ -51,10 +51,14 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 		return nil, unchecked
 	}
 	plan := r.read(ctx, cleaner, identity{reader: r.Reader}, expressions, observer)
+	// A user need not have the rights that the operator has.
+	if err := r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan, action != v1alpha1.ActionScan); !forbidden(err) {
+		plan.incomplete = errors.Join(plan.incomplete, err)
+	}
 	plan.incomplete = errors.Join(unchecked, plan.incomplete, aggregate(ctx, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	if action != v1alpha1.ActionScan && plan.incomplete == nil {
-		if err := r.seenWhole(ctx, plan); !forbidden(err) { // a user need not have the right that the operator has
+		if err := r.seenWhole(ctx, cleaner, action, plan); !forbidden(err) {
 			plan.incomplete = err
 		}
 	}

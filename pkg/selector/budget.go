@@ -51,6 +51,12 @@ func (s *Share) Choose(number, bytes int) error {
 	return nil
 }
 
+// Taken is how many bytes it has taken.
+func (s *Share) Taken() int64 { return s.bytes }
+
+// GiveBack takes fewer bytes from now on.
+func (s *Share) GiveBack(bytes int64) { _ = s.add(-bytes) } // less is always granted
+
 // add takes some bytes more, or fewer when they are negative. The error says who has the memory, and what to do; nothing is taken then.
 func (s *Share) add(bytes int64) error {
 	before, after := max(0, s.bytes-ownMemory), max(0, s.bytes+bytes-ownMemory)

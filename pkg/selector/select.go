@@ -57,7 +57,7 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 			return result
 		}
 		c := newCollector(ctx, s, result.Kind, found)
-		c.events = events
+		c.events, c.eventPath = events, about[i]
 		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly, slow: s.spec.LogSource != nil}
 		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
@@ -98,6 +98,9 @@ type collector struct {
 	kept         int // bytes of notEvaluated
 	// events are those of the objects. Nil when nobody wants them.
 	events *inputs.Events
+	// eventPath is where they were listed; refreshed, whether that was done once more since the list began.
+	eventPath string
+	refreshed bool
 	// readings are the Pods whose logs are being read, in the order of the list.
 	readings []*reading
 	// stale is true while what comes back from the script is of a list that began anew.
@@ -137,7 +140,7 @@ func (c *collector) restart(ctx context.Context) error {
 	}
 	c.found.truncate(c.before)
 	c.found.giveBack(c.kept)
-	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, events: c.events}
+	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, events: c.events, eventPath: c.eventPath}
 	c.open(ctx)
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 
 // Whole says why objects of a kind are not seen whole: it is a custom one, stored in another version that has fields which the kind's version
 // does not show, and nothing converts between the two. A copy would lack these fields, and a change would take them away. Nil means that
-// nothing is left out.
+// nothing is left out, but perhaps of the status, which counts only withStatus.
 // (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning)
-func (r *Reader) Whole(ctx context.Context, kind object.Kind) error {
+func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) error {
 	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
 		return nil
 	}
@@ -29,7 +29,7 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind) error {
 		return fmt.Errorf("finding out in which version %s is stored: %w", kind.Kind, err)
 	}
 	spec := object.JSON(body).Field("spec")
-	if spec.At("conversion", "strategy").Text() == "Webhook" {
+	if spec.At("conversion", "strategy").Text() == "Webhook" || spec.Field("preserveUnknownFields").String() == "true" {
 		return nil
 	}
 	var read, stored object.JSON
@@ -41,7 +41,11 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind) error {
 			stored = version
 		}
 	}
-	path := strings.TrimPrefix(unseen(stored.At("schema", "openAPIV3Schema"), read.At("schema", "openAPIV3Schema"), ""), ".")
+	ours := []string{"apiVersion", "kind", "metadata"} // which all objects have
+	if !withStatus {
+		ours = append(ours, "status")
+	}
+	path := strings.TrimPrefix(unseen(stored.At("schema", "openAPIV3Schema"), read.At("schema", "openAPIV3Schema"), "", ours...), ".")
 	if path == "" {
 		return nil
 	}
@@ -52,8 +56,8 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind) error {
 
 const preserved = "x-kubernetes-preserve-unknown-fields"
 
-// unseen is the path of a field that a schema has and another one leaves out. Empty when there is none.
-func unseen(schema, by object.JSON, at string) string {
+// unseen is the path of a field that a schema has and another one leaves out, but those at the root that are given. Empty when there is none.
+func unseen(schema, by object.JSON, at string, but ...string) string {
 	if by.Field(preserved).String() == "true" {
 		return ""
 	}
@@ -61,12 +65,18 @@ func unseen(schema, by object.JSON, at string) string {
 		return at + ".*"
 	}
 	for name, field := range schema.Field("properties").Fields() {
-		if at == "" && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name.String()) { // which all objects have
+		if slices.Contains(but, name.String()) {
 			continue
 		}
 		path := at + "." + name.String()
 		other := by.At("properties", name.String())
 		if other.Type() == object.Absent {
+			other = by.Field("additionalProperties")
+		}
+		switch {
+		case other.String() == "true":
+			continue
+		case other.Type() != object.Map:
 			return path
 		}
 		if path := unseen(field, other, path); path != "" {

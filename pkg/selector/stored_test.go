@@ -22,9 +22,12 @@ func TestUnseen(t *testing.T) {
 		"in a map":                 {fields(`"m":{"additionalProperties":` + fields(`"a":{}`) + `}`), fields(`"m":{"additionalProperties":` + fields(``) + `}`), ".m.*.a"},
 		"a map":                    {fields(`"m":{"additionalProperties":{"type":"string"}}`), fields(`"m":{}`), ".m.*"},
 		"a map of the same":        {fields(`"m":{"additionalProperties":{"type":"string"}}`), fields(`"m":{"additionalProperties":{"type":"string"}}`), ""},
+		"fields that a map has":    {fields(`"m":` + fields(`"a":{}`)), fields(`"m":{"additionalProperties":{"type":"string"}}`), ""},
+		"fields of anything":       {fields(`"m":` + fields(`"a":{}`)), fields(`"m":{"additionalProperties":true}`), ""},
+		"status":                   {fields(`"status":{}`), fields(``), ".status"},
 		"a version without schema": {fields(`"spec":{}`), "", ".spec"},
 	} {
-		if got := unseen(object.JSON(test.schema), object.JSON(test.by), ""); got != test.want {
+		if got := unseen(object.JSON(test.schema), object.JSON(test.by), "", "metadata", "kind"); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -173,7 +173,11 @@ func TestObjectThatIsYoungerThanItsEvents(t *testing.T) {
 	b := newBench(t)
 	b.beforeFirst(http.MethodGet, "/"+b.namespace+"/configmaps", func() {
 		b.event(b.configMap("young"), "ConfigMap", "InUse", 3)
+		b.event(b.configMap("younger"), "ConfigMap", "InUse", 3)
 	})
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, withEvents, evaluate("function evaluate() return {matching = #events == 0} end")))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 1 object matched; 0 deleted.")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 2 objects matched; 0 deleted.")
+	if n := b.requests.count("GET", "/namespaces/"+b.namespace+"/events"); n != 2 {
+		t.Errorf("the events were listed %d times", n)
+	}
 }

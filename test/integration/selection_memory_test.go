@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -41,4 +42,24 @@ func TestTooMuchIsSelected(t *testing.T) {
 		rollback(v1alpha1.Rollback{Storage: v1alpha1.StorageNone}))
 	wantRun(t, b.run(few), v1alpha1.ReasonCompleted, "3 of 5 objects matched; 3 deleted.")
 	wantRun(t, b.run(all), v1alpha1.ReasonCompleted, "2 of 2 objects matched; 2 deleted.")
+}
+
+// TestSecondReadingTakesNoMoreMemory: nothing is kept of the first one but what the script chose.
+func TestSecondReadingTakesNoMoreMemory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.runner.Memory = selector.NewBudget(1 << 20)
+	for i := range 2 {
+		must(t, b.user.Create(t.Context(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: fmt.Sprint("large-", i)}, Data: map[string][]byte{"k": make([]byte, 500<<10)},
+		}))
+	}
+	b.configMap("old")
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "Secret", b.namespace), kind("", "v1", "ConfigMap", b.namespace)),
+		aggregated(`function evaluate()
+			local chosen = {}
+			for _, o in ipairs(resources) do if o.metadata.name == "old" then table.insert(chosen, {resource = o}) end end
+			return {resources = chosen}
+		end`)))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted.")
 }

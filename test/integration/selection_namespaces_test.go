@@ -169,7 +169,10 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	b.configMap("used")
 	b.pod("user", "used")
 	absent := b.namespace + "x"
-	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", absent)), aggregated(unusedConfigMaps)))
+	both := selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", absent))
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted,
+		"1 of 1 object matched. resourceSelectors[1]: there is no namespace "+absent+".")
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps)))
 	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector")
 	b.wantUntouched()
 	run = b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", absent))))

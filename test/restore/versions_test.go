@@ -40,4 +40,12 @@ func TestVersionThatShowsLess(t *testing.T) {
 	}
 	wantActed(t, b.run(b.cleaner(v1alpha1.ActionDelete, []schema.GroupVersionKind{kind("v3").GroupVersionKind})), 1)
 	b.gone(o)
+
+	o = b.create(kind("v2"), map[string]any{
+		"apiVersion": "versions.example.com/v2", "kind": "Double", "metadata": map[string]any{"name": "y", "namespace": b.namespace},
+	})
+	wantActed(t, b.run(b.cleaner(v1alpha1.ActionDelete, []schema.GroupVersionKind{kind("v1").GroupVersionKind}, func(c *v1alpha1.Cleaner) {
+		c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} // there is no copy that could lack anything
+	})), 1)
+	b.gone(o)
 }

@@ -72,6 +72,9 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 			r.bringStatus(ctx, p, item)
 			return
 		}
+		if item.mayLose(err, p.options) {
+			continue
+		}
 		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !object.IsUnclear(err) {
 			item.fail(err)
 			return

@@ -175,7 +175,7 @@ func (c cluster) write(ctx context.Context, item *Item, dryRun bool) ([]byte, er
 	if item.Step != StepPutBack {
 		request = request.SetHeader("Content-Type", "application/json")
 	}
-	if !item.lossy { // or the server would leave out, without a word, a field that the kind has lost since
+	if !item.lossy && item.Step != StepPutBack { // or the server would leave out, without a word, a field that the kind has lost since
 		request = request.Param("fieldValidation", metav1.FieldValidationStrict)
 	}
 	return send(ctx, trial(request, dryRun).Body(payload))
@@ -184,6 +184,16 @@ func (c cluster) write(ctx context.Context, item *Item, dryRun bool) ([]byte, er
 // isLossy reports whether the server refused a write because the kind does not know a field of the copy.
 func isLossy(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error")
+}
+
+// mayLose lets the object come back without the fields that its kind does not know, if the server refused it for these and the user wants that.
+func (i *Item) mayLose(err error, options Options) bool {
+	if !isLossy(err) || !options.Force || i.lossy {
+		return false
+	}
+	i.lossy = true
+	i.Notes = append(i.Notes, i.mask("it comes back without what its kind does not know any more: "+err.Error()))
+	return true
 }
 
 // resend asks what the server would make of a live object if a patch were sent again. Nil when it would refuse.

@@ -209,9 +209,7 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 		return
 	}
 	answer, err := r.write(ctx, item, true)
-	if isLossy(err) && p.options.Force {
-		item.lossy = true
-		item.Notes = append(item.Notes, item.mask("it comes back without what its kind does not know any more: "+err.Error()))
+	if item.mayLose(err, p.options) {
 		answer, err = r.write(ctx, item, true)
 	}
 	switch {
