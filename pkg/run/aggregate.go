@@ -43,6 +43,7 @@ func (r *Runner) chooseAgain(ctx context.Context, cleaner *v1alpha1.Cleaner, exp
 	if !plan.aggregated || !slices.ContainsFunc(plan.verdicts, later) {
 		return nil
 	}
+	expressions.mask = nil                      // its Secrets go, too
 	expressions.memory.GiveBack(plan.collected) // only what was chosen is kept of the first reading
 	expressions.aggregate = expressions.session.Aggregate(cleaner.Spec.ResourcePolicySet.AggregatedSelection)
 	expressions.aggregate.NamesOnly = true

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/klog/v2"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -27,7 +25,7 @@ func (r *Runner) lookForNowhere(ctx context.Context, selectors []v1alpha1.Resour
 		case err != nil && plan.aggregated && acts:
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err))
 		case err != nil: // nothing is selected, whether it is there or not
-			klog.FromContext(ctx).Error(err, "Could not find out whether a namespace exists", "namespace", name)
+			plan.nowhere = append(plan.nowhere, fmt.Sprintf("resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.", i, name, oneLine(err)))
 		case found[name] == nil && plan.aggregated && acts:
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name))
 		case found[name] == nil:

@@ -50,7 +50,7 @@ type plan struct {
 	counts guard.Counts
 	// namespaces are the metadata of the namespaces of the verdicts, for protection.
 	namespaces map[string]*metav1.ObjectMeta
-	// nowhere says which namespaces were looked in that there are not.
+	// nowhere says which namespaces were looked in that there are not, or of which nobody knows.
 	nowhere []string
 	// incomplete says why the view is not complete; limit, which limit is exceeded. With either, nothing is touched.
 	incomplete, limit error

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -19,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim whose
@@ -195,16 +195,12 @@ func (m *remainder) inScope(live object.Object) bool {
 	if live.Namespace == "" {
 		return true
 	}
-	namespace := labelsOf(m.namespaces[live.Namespace])
-	return slices.ContainsFunc(m.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
-		if s.Kind != live.Kind.Kind || s.Group != live.Kind.Group {
+	return slices.ContainsFunc(m.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(spec v1alpha1.ResourceSelector) bool {
+		if spec.Kind != live.Kind.Kind || spec.Group != live.Kind.Group {
 			return false
 		}
-		if s.NamespaceSelector == "" {
-			return s.Namespace == "" || s.Namespace == live.Namespace
-		}
-		selected, err := labels.Parse(s.NamespaceSelector)
-		return s.Namespace == live.Namespace || err == nil && selected.Matches(namespace)
+		s, err := selector.New(0, spec, selector.Judge{}, m.runner.Clock.Now())
+		return err == nil && s.SelectsNamespace(live.Namespace, labelsOf(m.namespaces[live.Namespace]))
 	})
 }
 

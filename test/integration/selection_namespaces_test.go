@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -177,4 +178,25 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	b.wantUntouched()
 	run = b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", absent))))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted. resourceSelectors[0]: there is no namespace "+absent+".")
+}
+
+// TestNamespaceThatCannotBeLookedFor is not taken for one that is there: nothing is touched, and a Scan says it.
+func TestNamespaceThatCannotBeLookedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("used")
+	other := b.newNamespace(nil)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Path, "/namespaces/"+other) {
+			return answer(r, http.StatusInternalServerError, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":500}`)), nil
+		}
+		return nil, nil
+	})
+	both := selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", other))
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonViewIncomplete,
+		"resourceSelectors[1]: finding out whether there is a namespace "+other+": ")
+	b.wantUntouched()
+	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted,
+		"resourceSelectors[1]: whether there is a namespace "+other+" could not be found out: ")
 }
