@@ -48,7 +48,7 @@ var errWrong = errors.New("a variant gave a wrong result or none")
 // bench makes a cluster, fills it, measures, prints and clears away.
 func bench(ctx context.Context, s settings, out io.Writer) error {
 	fmt.Fprintf(out, "Starting etcd and kube-apiserver ...\n")
-	env, err := testenv.Start(ctx, testenv.Options{})
+	env, err := testenv.Start(ctx, testenv.Options{CompactionInterval: compaction})
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 		return err
 	}
 	fmt.Fprintf(out, "Created in %.0f s.\n", time.Since(start).Seconds())
-	api, err := newServer(env.Dir, client)
+	api, err := newServer(ctx, env.Dir, client)
 	if err != nil {
 		return err
 	}
@@ -76,15 +76,16 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	}
 	defer stream.stop()
 	t := &trial{settings: s, kubeconfig: env.Kubeconfig, stream: stream, server: api, out: out}
-	chosen := t.chosen()
-	found, err := t.measureAll(ctx, chosen)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := printHead(ctx, out, api, s); err != nil {
+		return err
 	}
-	if errPrint := printReport(ctx, out, api, s, chosen, found); errPrint != nil {
-		return errors.Join(err, errPrint)
+	if err := t.inBothStates(ctx); err != nil {
+		return err
 	}
-	return err
+	if s.only != nil && !s.only.MatchString(managerName) {
+		return nil
+	}
+	return measureManager(ctx, env, s.load, out)
 }
 
 // trial measures in one cluster.
@@ -94,6 +95,8 @@ type trial struct {
 	stream     *streaming
 	server     server
 	out        io.Writer
+	// before is done before each measurement. Nil is nothing.
+	before func(context.Context) error
 }
 
 func (t *trial) chosen() []variant {
@@ -151,6 +154,11 @@ func (t *trial) measureOne(ctx context.Context, v variant) (sample, error) {
 	defer cancel()
 	if v.prepare != nil {
 		if err := v.prepare(ctx, t.server.client); err != nil {
+			return sample{}, err
+		}
+	}
+	if t.before != nil {
+		if err := t.before(ctx); err != nil {
 			return sample{}, err
 		}
 	}

@@ -142,10 +142,10 @@ func TestRow(t *testing.T) {
 	samples := make([]sample, 3)
 	for i, ms := range []int{300, 100, 200} {
 		samples[i].Wall, samples[i].CPU = time.Duration(ms)*time.Millisecond, time.Second
-		samples[i].Server, samples[i].Memory = effort{2 * time.Second, 39}, memory{Resident: 50 << 20, SharedOnce: 40 << 20, Anonymous: 10 << 20}
+		samples[i].Server, samples[i].Memory = effort{2 * time.Second, 200 << 20, 39}, memory{Resident: 50 << 20, SharedOnce: 40 << 20, Anonymous: 10 << 20}
 	}
 	got := row(variant{name: "x", target: target{ratio: 1, memoryMB: 64}}, samples, []sample{{measured: measured{Wall: 400 * time.Millisecond}, Server: effort{CPU: 4 * time.Second}, Memory: memory{Resident: 50 << 20}}})
-	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "0.50", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
+	want := []string{"x", "0.20", "0.10-0.30", "0.50", "1.00", "2.00", "0.50", "200", "39", "50", "40", "10", "<= 1.0 x, 64 MB", "met"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -211,16 +211,28 @@ func TestCPU(t *testing.T) {
 	}
 }
 
-func TestCountEtcdReads(t *testing.T) {
-	got, err := countEtcdReads(`# HELP etcd_requests_total Etcd request counts.
+func TestReadCounters(t *testing.T) {
+	const collector = `go_gc_duration_seconds{quantile="0"} 3.1e-05
+go_gc_duration_seconds_count 12
+go_memstats_alloc_bytes 7
+go_memstats_alloc_bytes_total 1.5e+09
+go_memstats_heap_alloc_bytes 4e+08
+go_memstats_next_gc_bytes 8e+08
+`
+	got, err := readCounters(collector + `# HELP etcd_requests_total Etcd request counts.
 # TYPE etcd_requests_total counter
 etcd_requests_total{group="",operation="create",resource="pods"} 12
 etcd_requests_total{group="",operation="list",resource="pods"} 39
 etcd_requests_total{group="",operation="listWithCount",resource="configmaps"} 1e+00
 etcd_request_errors_total{group="",operation="list",resource="pods"} 7
 `)
-	if err != nil || got != 40 {
-		t.Errorf("got %d, %v; want 40", got, err)
+	if want := (counters{40, 1.5e9, 4e8, 8e8, 12}); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	for _, text := range []string{"", strings.Replace(collector, "1.5e+09", "much", 1)} {
+		if _, err := readCounters(text); err == nil {
+			t.Errorf("no error for %q", text)
+		}
 	}
 }
 

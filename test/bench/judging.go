@@ -50,10 +50,13 @@ func script(name string) func(*sandbox.Session) (selector.Judge, error) {
 	}
 }
 
+// succeededCEL is scripts/succeeded.lua in CEL.
+const succeededCEL = `has(object.status) && has(object.status.phase) && object.status.phase == "Succeeded"`
+
 // conditions judges by CEL.
 func conditions(*sandbox.Session) (selector.Judge, error) {
 	program, err := cel.Compile([]v1alpha1.MatchCondition{{
-		Name: "succeeded", Expression: `has(object.status) && has(object.status.phase) && object.status.phase == "Succeeded"`,
+		Name: "succeeded", Expression: succeededCEL,
 	}})
 	if err != nil {
 		return selector.Judge{}, err

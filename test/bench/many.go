@@ -74,7 +74,7 @@ func manyOn(ctx context.Context, env *testenv.Env, total, due int, out io.Writer
 	if err != nil {
 		return err
 	}
-	api, err := newServer(env.Dir, client)
+	api, err := newServer(ctx, env.Dir, client)
 	if err != nil {
 		return err
 	}

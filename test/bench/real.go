@@ -88,7 +88,7 @@ func realOn(ctx context.Context, s settings, env *testenv.Env, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	api, err := newServer(env.Dir, client)
+	api, err := newServer(ctx, env.Dir, client)
 	if err != nil {
 		return err
 	}

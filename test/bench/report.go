@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// printReport prints the machine, the table, and what each row proves.
-func printReport(ctx context.Context, out io.Writer, api server, s settings, chosen []variant, found results) error {
+// printHead prints the machine and the load.
+func printHead(ctx context.Context, out io.Writer, api server, s settings) error {
 	version, err := api.version(ctx)
 	if err != nil {
 		return err
@@ -25,24 +25,33 @@ func printReport(ctx context.Context, out io.Writer, api server, s settings, cho
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s; %d rounds; %s; Kubernetes %s; %s; load average %s\n\n", objects, s.rounds, machine(), version, runtime.Version(), loadAverage())
+	fmt.Fprintf(out, "\n%s; %d rounds; %s; Kubernetes %s; %s; load average %s\n", objects, s.rounds, machine(), version, runtime.Version(), loadAverage())
 	if s.load.Pods < defaultObjects {
-		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n\n", defaultObjects)
+		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n", defaultObjects)
 	}
-	rows := [][]string{{"variant", "wall s", "min-max", "x floor", "client CPU s", "server CPU s", "x floor", "etcd reads", "RSS MB", "text once", "anon", "target", "met?"}}
+	return nil
+}
+
+// printResults prints the table.
+func printResults(out io.Writer, chosen []variant, found results) {
+	rows := [][]string{{"variant", "wall s", "min-max", "x floor", "client CPU s", "server CPU s", "x floor", "server MB", "etcd reads", "RSS MB", "text once", "anon", "target", "met?"}}
 	for _, v := range chosen {
 		if samples := found[v.name]; len(samples) > 0 {
 			rows = append(rows, row(v, samples, found[cmp.Or(v.floor, floorName)]))
 		} else {
-			rows = append(rows, []string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"})
+			rows = append(rows, []string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"})
 		}
 	}
+	fmt.Fprintln(out)
 	printTable(out, rows)
 	fmt.Fprintln(out)
+}
+
+// printProofs prints what each row proves.
+func printProofs(out io.Writer, chosen []variant) {
 	for _, v := range chosen {
 		fmt.Fprintf(out, "- %s: %s\n", v.name, v.proves)
 	}
-	return nil
 }
 
 func row(v variant, samples, floor []sample) []string {
@@ -58,6 +67,7 @@ func row(v variant, samples, floor []sample) []string {
 		fmt.Sprintf("%.2f", median(samples, wall)), fmt.Sprintf("%.2f-%.2f", walls[0], walls[len(walls)-1]), fmt.Sprintf("%.2f", ratio),
 		fmt.Sprintf("%.2f", median(samples, func(s sample) float64 { return s.CPU.Seconds() })),
 		fmt.Sprintf("%.2f", median(samples, serverCPU)), share,
+		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Server.Allocated) })),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return float64(s.Server.EtcdReads) })),
 		fmt.Sprintf("%.0f", resident),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.SharedOnce) })),

@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,82 +21,129 @@ import (
 type server struct {
 	client rest.Interface
 	pid    int
+	// own is how many bytes the API server allocates to tell its metrics.
+	own float64
 }
 
 // effort is what the API server has done so far.
 type effort struct {
+	// CPU has in it what its garbage collector will take for what was allocated.
 	CPU time.Duration
+	// Allocated is in bytes.
+	Allocated int64
 	// EtcdReads is how many pages of a list it had to read from etcd, because its cache could not serve them.
 	EtcdReads int
 }
 
-func (e effort) since(before effort) effort {
-	return effort{e.CPU - before.CPU, e.EtcdReads - before.EtcdReads}
-}
-
 // newServer finds the API server that testenv started.
-func newServer(dir string, client rest.Interface) (server, error) {
+func newServer(ctx context.Context, dir string, client rest.Interface) (server, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "kube-apiserver.pid"))
 	if err != nil {
 		return server{}, err
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	return server{client, pid}, err
+	s := server{client: client}
+	if s.pid, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+		return server{}, err
+	}
+	var told [2]counters
+	for i := range told {
+		if told[i], err = s.counters(ctx); err != nil {
+			return server{}, err
+		}
+	}
+	s.own = told[1].allocated - told[0].allocated
+	return s, nil
 }
 
 // during returns what the API server did while work was under way. Asking it for its metrics is not counted.
+//
+// Its garbage is collected before. One collection takes as long as to list all Pods, and comes after every third list or so: in a
+// round that is always the same it would hit the same variants each time. Each variant is charged with its part of the
+// next one instead: as much as it allocates of what may be allocated until then.
 func (s server) during(ctx context.Context, work func() error) (effort, error) {
-	var before, after effort
-	err := s.collectGarbage(ctx)
+	collection, err := s.collectGarbage(ctx)
 	if err != nil {
 		return effort{}, err
 	}
-	if before.EtcdReads, err = s.etcdReads(ctx); err != nil {
+	before, err := s.counters(ctx)
+	if err != nil {
 		return effort{}, err
 	}
-	if before.CPU, err = cpuOf(s.pid); err != nil {
+	cpu, err := cpuOf(s.pid)
+	if err != nil {
 		return effort{}, err
 	}
 	if err := work(); err != nil {
 		return effort{}, err
 	}
-	if after.CPU, err = cpuOf(s.pid); err != nil {
+	cpuAfter, err := cpuOf(s.pid)
+	if err != nil {
 		return effort{}, err
 	}
-	after.EtcdReads, err = s.etcdReads(ctx)
-	return after.since(before), err
-}
-
-// collectGarbage makes the API server collect its garbage now. One collection takes it as long as to list all Pods, and comes after every
-// third list or so: in a round that is always the same it would hit the same variants each time.
-func (s server) collectGarbage(ctx context.Context) error {
-	if _, err := s.client.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(ctx).Raw(); err != nil {
-		return fmt.Errorf("making the API server collect its garbage: %w", err)
+	after, err := s.counters(ctx)
+	if err != nil {
+		return effort{}, err
 	}
-	return nil
+	allocated := max(0, after.allocated-before.allocated-s.own)
+	did := effort{CPU: cpuAfter - cpu, Allocated: int64(allocated), EtcdReads: int(after.etcdReads - before.etcdReads)}
+	if after.collections == before.collections { // else it is in the CPU time
+		did.CPU += time.Duration(float64(collection) * allocated / max(1, before.nextCollection-before.heap))
+	}
+	return did, nil
 }
 
-func (s server) etcdReads(ctx context.Context) (int, error) {
+// collectGarbage makes the API server collect its garbage now, and returns the CPU time that it took.
+func (s server) collectGarbage(ctx context.Context) (time.Duration, error) {
+	before, err := cpuOf(s.pid)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.client.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(ctx).Raw(); err != nil {
+		return 0, fmt.Errorf("making the API server collect its garbage: %w", err)
+	}
+	after, err := cpuOf(s.pid)
+	return after - before, err
+}
+
+// counters are some of the API server's metrics. Sizes are in bytes.
+type counters struct{ etcdReads, allocated, heap, nextCollection, collections float64 }
+
+func (s server) counters(ctx context.Context) (counters, error) {
 	metrics, err := s.client.Get().AbsPath("/metrics").Do(ctx).Raw()
 	if err != nil {
-		return 0, fmt.Errorf("reading the API server's metrics: %w", err)
+		return counters{}, fmt.Errorf("reading the API server's metrics: %w", err)
 	}
-	return countEtcdReads(string(metrics))
+	return readCounters(string(metrics))
 }
 
-func countEtcdReads(metrics string) (total int, err error) {
+func readCounters(metrics string) (c counters, err error) {
 	for line := range strings.Lines(metrics) {
-		if !strings.HasPrefix(line, "etcd_requests_total{") || !strings.Contains(line, `operation="list`) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		var counter *float64
+		switch {
+		case strings.HasPrefix(name, "etcd_requests_total{") && strings.Contains(name, `operation="list`):
+			counter = &c.etcdReads
+		case name == "go_memstats_alloc_bytes_total":
+			counter = &c.allocated
+		case name == "go_memstats_heap_alloc_bytes":
+			counter = &c.heap
+		case name == "go_memstats_next_gc_bytes":
+			counter = &c.nextCollection
+		case name == "go_gc_duration_seconds_count":
+			counter = &c.collections
+		default:
 			continue
 		}
-		fields := strings.Fields(line)
-		n, err := strconv.ParseFloat(fields[len(fields)-1], 64)
+		n, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return 0, fmt.Errorf("reading the API server's metrics: %w", err)
+			return counters{}, fmt.Errorf("reading the API server's metrics: %w", err)
 		}
-		total += int(n)
+		*counter += n
 	}
-	return total, nil
+	if c.nextCollection == 0 || c.allocated == 0 {
+		return counters{}, errors.New("the API server does not tell of its garbage collector in its metrics")
+	}
+	return c, nil
 }
 
 func (s server) version(ctx context.Context) (string, error) {

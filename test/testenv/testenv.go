@@ -36,6 +36,8 @@ type Options struct {
 	ControllerManager bool
 	// CRDs are directories or files to install; nil means config/crd/bases of this repository.
 	CRDs []string
+	// CompactionInterval is how often the API server forgets what was before; zero is its default, 5 minutes.
+	CompactionInterval time.Duration
 }
 
 // Env is a running control plane.
@@ -128,6 +130,9 @@ func (e *Env) configure(opts Options) error {
 	server.Configure().
 		Set("enable-priority-and-fairness", "false"). // tests are one client: nothing to be fair about, and start is faster
 		Set("delete-collection-workers", "4")
+	if opts.CompactionInterval > 0 {
+		server.Configure().Set("etcd-compaction-interval", opts.CompactionInterval.String())
+	}
 	return errors.Join(errEtcd, errServer, os.Mkdir(e.plane.ControlPlane.Etcd.DataDir, 0o700), os.Mkdir(server.CertDir, 0o700))
 }
 

@@ -1,0 +1,135 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/test/testenv"
+)
+
+const (
+	// managerName is what BENCH_ONLY says for this measurement.
+	managerName = "memory of the manager"
+	// scanPatience is how long a Scan may take, and scanPoll how often it is looked at.
+	scanPatience, scanPoll = 2 * time.Minute, 500 * time.Millisecond
+)
+
+// measureManager measures the memory of the manager and its children while it scans all Pods: the manager as people have it, some time after
+// its start. The variants run in the bench's own process, which has a part of the manager and much else.
+func measureManager(ctx context.Context, env *testenv.Env, l load, out io.Writer) error {
+	fmt.Fprintf(out, "\nBuilding and starting the manager ...\n")
+	binary, err := buildManager(ctx, env.Dir)
+	if err != nil {
+		return err
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	c, err := client.New(env.Config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	m, err := startManager(ctx, binary, env)
+	if err != nil {
+		return err
+	}
+	return errors.Join(inManager(ctx, m, c, l, out), m.stop())
+}
+
+func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.Writer) error {
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	pid := m.cmd.Process.Pid
+	idle, err := memoryOf(pid)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{
+		{"the manager", "RSS MB", "text once", "anon", "target", "met?"},
+		{"nothing to do", fmt.Sprintf("%.0f", megabytes(idle.anonymous+idle.files)), "", fmt.Sprintf("%.0f", megabytes(idle.anonymous)), "40 MB", ""},
+	}
+	rows[1][5] = target{memoryMB: 40}.verdict(0, megabytes(idle.anonymous+idle.files), 0, 0)
+	source, err := readScript("succeeded")
+	if err != nil {
+		return err
+	}
+	lua, cel := podSelector(), podSelector()
+	lua.Evaluate = source
+	cel.MatchConditions = []v1alpha1.MatchCondition{{Name: "succeeded", Expression: succeededCEL}}
+	for _, scan := range []struct {
+		name     string
+		selector v1alpha1.ResourceSelector
+	}{{"lua", lua}, {"cel", cel}} {
+		peak, err := peakOfScan(ctx, pid, c, scan.name, scan.selector, int64(l.succeeded()))
+		if err != nil {
+			return err
+		}
+		goal := target{memoryMB: 64}
+		rows = append(rows, []string{
+			fmt.Sprintf("Scan of %d Pods, %s", l.Pods, scan.name), fmt.Sprintf("%.0f", megabytes(peak.Resident)), fmt.Sprintf("%.0f", megabytes(peak.SharedOnce)),
+			fmt.Sprintf("%.0f", megabytes(peak.Anonymous)), goal.String(), goal.verdict(0, megabytes(peak.Resident), 0, 0),
+		})
+	}
+	fmt.Fprintln(out)
+	printTable(out, rows)
+	return nil
+}
+
+// peakOfScan lets the manager carry out a Scan now, and returns the most memory that it took meanwhile.
+func peakOfScan(ctx context.Context, pid int, c client.Client, name string, selector v1alpha1.ResourceSelector, want int64) (memory, error) {
+	cleaner := cleanerWith(name, "", "")
+	cleaner.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{selector}
+	if err := c.Create(ctx, cleaner); err != nil {
+		return memory{}, err
+	}
+	// As a Cleaner that has been there for a while: the process that checked its script is over.
+	if err := pause(ctx, settle); err != nil {
+		return memory{}, err
+	}
+	// What it took before, its start above all, is forgotten: proc(5), clear_refs.
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
+		return memory{}, err
+	}
+	family := watchFamily(pid)
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"bench"}}}`, v1alpha1.RunRequestedAtAnnotation)
+	err := c.Patch(ctx, cleaner, client.RawPatch("application/merge-patch+json", patch))
+	if err == nil {
+		err = awaitScan(ctx, c, name, want)
+	}
+	return family.stop(), err
+}
+
+func awaitScan(ctx context.Context, c client.Client, name string, want int64) error {
+	for start := time.Now(); time.Since(start) < scanPatience; {
+		if err := pause(ctx, scanPoll); err != nil {
+			return err
+		}
+		var runs v1alpha1.CleanerRunList
+		if err := c.List(ctx, &runs); err != nil {
+			return err
+		}
+		for _, run := range runs.Items {
+			switch {
+			case run.Spec.Cleaner != name || run.Status.CompletionTime == nil:
+			case run.Status.Phase != v1alpha1.RunCompleted || run.Status.Matched != want:
+				return fmt.Errorf("want %d objects to match: %s", want, run.Status.Message)
+			default:
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the Scan was not over after %s", scanPatience)
+}
