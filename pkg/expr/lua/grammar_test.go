@@ -13,6 +13,8 @@ import (
 // chooser draws a script or an object: from bytes as long as there are any, which lets a fuzzer steer it, and then from a
 // random source.
 type chooser struct {
+	// fields is for scripts that name the object in no way but by its fields.
+	fields bool
 	bytes  []byte
 	random *rand.Rand
 }
@@ -142,6 +144,9 @@ func (c *chooser) part(letter byte, depth int) string {
 	case 'k':
 		return c.expand(0, keys)
 	case 'v':
+		if c.fields {
+			return c.of("v1", "v2", "v3", "v4", "v5", "v6", "obj.spec", "obj.a")
+		}
 		return c.of("v1", "v2", "v3", "v4", "v5", "v6", "obj")
 	case 'q':
 		return strconv.Quote(c.name())
@@ -221,7 +226,11 @@ local function try(f) local ok, e = pcall(f) if not ok then note("error", e) end
 // script draws a whole script. Most statements are protected, so that those behind a faulty one run too.
 func (c *chooser) script(function, start string, results []string) string {
 	var text strings.Builder
-	text.WriteString(prelude + "function " + function + "(o)\n" + start)
+	parameter := "o"
+	if c.fields {
+		parameter = ""
+	}
+	text.WriteString(prelude + "function " + function + "(" + parameter + ")\n" + start)
 	for range 2 + c.n(8) {
 		templates := statements
 		if c.n(20) == 0 {

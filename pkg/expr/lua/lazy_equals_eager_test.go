@@ -96,7 +96,12 @@ func draw(c *chooser, objects int) drawn {
 	for i := range objects {
 		d.items = append(d.items, c.item(string(rune('a'+i%8))))
 	}
-	switch c.n(3) {
+	switch c.n(4) {
+	case 3:
+		const startFields = "local v1, v2, v3, v4, v5, v6 = obj.a, obj.spec, obj.list, {obj.metadata.name}, {}, nil\n"
+		c.fields = true
+		d.function = "part"
+		d.source = c.script("evaluate", startFields, []string{"{matching=v6, message=v5}", "$t", "{message=table.concat($t)}", "{matching=#$t > 1}"})
 	case 0:
 		d.function = "evaluate"
 		d.source = c.script(d.function, start, []string{
@@ -120,6 +125,23 @@ func draw(c *chooser, objects int) drawn {
 	return d
 }
 
+// comparePart compares what a script says of an object with what it says of the part that it reads. It reports whether that is less.
+func (e *engines) comparePart(t testing.TB, d drawn, whole object.Object) bool {
+	reads := Reads(d.source)
+	part := whole
+	part.Raw = reads.Append(nil, whole.Raw)
+	var results [2]outcome
+	for i, o := range []object.Object{whole, part} {
+		e.begin()
+		match, err := e.lazy.Evaluate(t.Context(), o)
+		results[i] = seen(t, match, err, e.lazyNotes.lines)
+	}
+	if diff := cmp.Diff(results[0], results[1]); diff != "" {
+		t.Fatalf("the whole object (-) and the part that is read (+) differ:\n%s\non %s\nand %s\nby %s", diff, whole.Raw, part.Raw, strings.TrimPrefix(d.source, prelude))
+	}
+	return !reads.Whole
+}
+
 func (e *engines) compare(t testing.TB, d drawn, objects ...object.Object) {
 	e.begin()
 	var lazy, eager any
@@ -131,6 +153,9 @@ func (e *engines) compare(t testing.TB, d drawn, objects ...object.Object) {
 	case "transform":
 		lazy, lazyErr = transformed(e.lazy.Transform(t.Context(), objects[0]))
 		eager, eagerErr = transformed(e.eager.Transform(objects[0]))
+	case "part":
+		e.comparePart(t, d, objects[0])
+		return
 	case "aggregate":
 		lazy, lazyErr = e.lazy.Aggregate(t.Context(), collection(objects...))
 		eager, eagerErr = e.eager.Aggregate(objects)

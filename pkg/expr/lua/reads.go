@@ -5,6 +5,7 @@ package lua
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -13,24 +14,35 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// ReadsMetadataOnly reports whether evaluate looks at nothing of an object but its metadata, kind and apiVersion. It is found out
-// from the text alone, whatever the script would do: false is always safe. True means that the object is named in no way but
-// obj.metadata, obj.kind or obj.apiVersion (or obj["metadata"]), that evaluate is a plain function without parameters, since it
-// gets the object as an argument too, and that nothing is named by which the globals can be reached in another way.
-func ReadsMetadataOnly(source string) (only bool) {
+// maxFields is how many fields at the root of an object are told apart. Kinds have half a dozen.
+const maxFields = 16
+
+// Reads finds out which part of an object evaluate may look at. It is found out from the text alone, whatever the script would do:
+// the whole object is always safe. Less means that the object is named in no way but obj.spec or obj["spec"], with any fixed name of a
+// field, that evaluate is a plain function without parameters, since it gets the object as an argument too, and that nothing is
+// named by which the globals can be reached in another way. What evaluate does with the fields does not matter, but those of
+// metadata are told apart as well where none is used but obj.metadata.name and the like.
+func Reads(source string) (part object.Part) {
+	whole := object.Part{Whole: true}
 	if len(source) > MaxSource {
-		return false
+		return whole
 	}
 	defer func() { // the parser panics with what is not foreseen
 		if recover() != nil {
-			only = false
+			part = whole
 		}
 	}()
 	statements, err := parse.Parse(strings.NewReader(source), chunkName)
 	if err != nil || checkNesting(statements) != nil {
-		return false
+		return whole
 	}
-	return !mayReadMore(reflect.ValueOf(statements))
+	r := reading{}
+	r.walk(reflect.ValueOf(statements))
+	slices.Sort(r.part.Fields)
+	if r.part.Whole || len(r.part.Fields) > maxFields {
+		return whole
+	}
+	return r.part
 }
 
 // ways are the names by which a script could get hold of the whole object. Most of them do not exist for scripts: should one
@@ -40,50 +52,77 @@ var ways = map[string]bool{
 	"loadfile": true, "dofile": true, "require": true, "module": true, "package": true, "debug": true, "coroutine": true, "newproxy": true,
 }
 
-// mayReadMore walks a syntax tree of any shape, as deeper does, and finds the names that are not used in a known way. A local
+// reading is what was found so far.
+type reading struct{ part object.Part }
+
+// walk walks a syntax tree of any shape, as deeper does, and finds the names that are not used in a known way. A local
 // variable of such a name counts too.
-func mayReadMore(v reflect.Value) bool {
+func (r *reading) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
-		return mayReadMore(v.Elem())
+		r.walk(v.Elem())
 	case reflect.Pointer:
-		if v.IsNil() {
-			return false
+		if v.IsNil() || r.part.Whole {
+			return
 		}
 		switch node := v.Interface().(type) {
 		case *ast.IdentExpr:
-			return ways[node.Value]
+			r.part.Whole = ways[node.Value]
+			if node.Value == "math" {
+				r.add("metadata") // random numbers depend on the object's uid
+			}
 		case *ast.AttrGetExpr:
-			if isMetadataOnly(node) {
-				return false
+			if r.field(node) {
+				return
 			}
 		case *ast.FuncDefStmt:
 			if isPlainEvaluate(node) {
-				return mayReadMore(reflect.ValueOf(node.Func))
+				r.walk(reflect.ValueOf(node.Func))
+				return
 			}
 		}
-		return mayReadMore(v.Elem())
+		r.walk(v.Elem())
 	case reflect.Slice:
 		for i := range v.Len() {
-			if mayReadMore(v.Index(i)) {
-				return true
-			}
+			r.walk(v.Index(i))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if mayReadMore(v.Field(i)) {
-				return true
-			}
+			r.walk(v.Field(i))
 		}
 	}
-	return false
 }
 
-// isMetadataOnly reports whether an expression takes a field of obj that is known.
-func isMetadataOnly(e *ast.AttrGetExpr) bool {
+// field notes what an expression takes of obj, and reports whether it is that and nothing else.
+func (r *reading) field(e *ast.AttrGetExpr) bool {
+	key, isConstant := e.Key.(*ast.StringExpr)
+	if !isConstant {
+		return false
+	}
+	if outer, ok := e.Object.(*ast.AttrGetExpr); ok && isField(outer, "metadata") {
+		r.add("metadata")
+		r.part.ManagedFields = r.part.ManagedFields || key.Value == "managedFields"
+		return true
+	}
+	if !isField(e, key.Value) {
+		return false
+	}
+	r.add(key.Value)
+	r.part.ManagedFields = r.part.ManagedFields || key.Value == "metadata" // whatever becomes of it
+	return true
+}
+
+func (r *reading) add(field string) {
+	if !slices.Contains(r.part.Fields, field) {
+		r.part.Fields = append(r.part.Fields, field)
+	}
+}
+
+// isField reports whether an expression takes the field of obj.
+func isField(e *ast.AttrGetExpr, field string) bool {
 	name, isName := e.Object.(*ast.IdentExpr)
 	key, isConstant := e.Key.(*ast.StringExpr)
-	return isName && isConstant && name.Value == "obj" && object.IsInMetadataOnly(key.Value)
+	return isName && isConstant && name.Value == "obj" && key.Value == field
 }
 
 // isPlainEvaluate reports whether a statement is function evaluate() ... end.

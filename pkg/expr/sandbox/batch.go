@@ -96,3 +96,16 @@ func (b *batch) request(ask byte, number uint32, from, to int) [][]byte {
 	head = binary.LittleEndian.AppendUint32(head, uint32(to-from))
 	return [][]byte{head, b.items[b.start(from):b.start(to)]}
 }
+
+// appendParts appends the items from one to before another with nothing but a part of each object.
+func (b *batch) appendParts(dst []byte, part object.Part, from, to int) []byte {
+	for i := from; i < to; i++ {
+		start := len(dst)
+		dst = binary.LittleEndian.AppendUint32(dst, 0)
+		raw := b.object(i).Raw
+		dst = part.Append(dst, raw)
+		binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-headerSize))
+		dst = append(dst, b.items[b.start(i)+headerSize+len(raw):b.ends[i]]...) // its data, if any
+	}
+	return dst
+}

@@ -14,7 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
-// check compiles a script for its problems only.
+// check compiles a script for its problems, and finds out what it reads.
 func check(function, source string) answer {
 	if _, err := lua.Compile(source); err != nil {
 		return faultAnswer(err)
@@ -22,7 +22,7 @@ func check(function, source string) answer {
 	if function != "" && !mentions(source, function) {
 		return faultAnswer(&lua.ScriptError{Msg: fmt.Sprintf("the script has no global function %s; write: function %s() ... end", function, function)})
 	}
-	return answer{kind: answerReady}
+	return answer{kind: answerProgram, reads: lua.Reads(source)}
 }
 
 // mentions says whether a script that compiles uses a name for anything but a local variable: where it does not, it cannot

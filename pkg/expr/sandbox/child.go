@@ -89,9 +89,6 @@ func (c *child) handle(d *decoder) error {
 	case askCheck:
 		function, source := d.text(), string(d.bytes())
 		c.step(compileTimeout, func() answer { return check(function, source) })
-	case askReads:
-		source := string(d.bytes())
-		c.step(compileTimeout, func() answer { return reads(source) })
 	case askJudge:
 		c.judge(d, false)
 	case askJudgeWithData:
@@ -140,7 +137,7 @@ func (c *child) program(number uint32, source string) answer {
 		options.Print = func(line string) { c.reply.add(answer{kind: answerPrint, text: shown(line)}) }
 	}
 	c.sessions[number] = program.NewSession(options)
-	return answer{kind: answerReady}
+	return answer{kind: answerProgram, reads: lua.Reads(source)}
 }
 
 func (c *child) judge(d *decoder, withData bool) {

@@ -25,7 +25,7 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 		return nil, err
 	}
 	request := []byte{askAggregate}
-	for _, n := range []uint32{program, a.number, uint32(len(a.members))} {
+	for _, n := range []uint32{program.number, a.number, uint32(len(a.members))} {
 		request = binary.LittleEndian.AppendUint32(request, n)
 	}
 	var selected []Selected

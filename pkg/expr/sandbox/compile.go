@@ -31,18 +31,18 @@ const (
 	maxCompiled = 10_000
 )
 
-// compiled remembers what is wrong with scripts, or that nothing is, so that those that are known do not wait for the compiler.
+// compiled remembers what was found out about scripts, so that those that are known do not wait for the compiler.
 type compiled struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]finding
-	// reads says of evaluate scripts whether they look at metadata only.
-	reads map[[sha256.Size]byte]bool
 }
 
 // finding is what the compiler said, and until when that holds. The zero time is for good.
 type finding struct {
 	problem error
 	until   time.Time
+	// metadataOnly is whether evaluate surely looks at nothing of an object but its metadata, kind and apiVersion.
+	metadataOnly bool
 }
 
 func (c *compiled) get(script Script) (found finding, ok bool) {
@@ -52,9 +52,8 @@ func (c *compiled) get(script Script) (found finding, ok bool) {
 	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
 }
 
-func (c *compiled) put(script Script, problem error) {
-	found := finding{problem: problem}
-	if exhausted(problem) {
+func (c *compiled) put(script Script, found finding) {
+	if exhausted(found.problem) {
 		found.until = time.Now().Add(exhaustedAgain)
 	}
 	c.mu.Lock()
@@ -65,22 +64,6 @@ func (c *compiled) put(script Script, problem error) {
 	c.known[script.sum()] = found
 }
 
-func (c *compiled) readsMetadataOnly(source string) (only, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	only, ok = c.reads[sha256.Sum256([]byte(source))]
-	return only, ok
-}
-
-func (c *compiled) putReads(source string, only bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.reads == nil || len(c.reads) == maxCompiled {
-		c.reads = map[[sha256.Size]byte]bool{}
-	}
-	c.reads[sha256.Sum256([]byte(source))] = only
-}
-
 func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function + "\x00" + s.Source)) }
 
 // Compile compiles scripts in a child, which is kept for the next call. Of each script it returns what is wrong with it, or
@@ -89,35 +72,52 @@ func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function
 func (p *Pool) Compile(ctx context.Context, scripts []Script) (problems []error, err error) {
 	problems = make([]error, len(scripts))
 	for i, script := range scripts {
-		if found, ok := p.compiled.get(script); ok {
-			problems[i] = found.problem
-			continue
-		}
-		err := p.compiler.use(ctx, func(ctx context.Context, w *worker) (err error) {
-			problems[i], err = w.check(ctx, script)
-			return err
-		})
+		found, err := p.find(ctx, script)
 		if err != nil {
 			return make([]error, len(scripts)), err
 		}
-		p.compiled.put(script, problems[i])
+		problems[i] = found.problem
 	}
 	return problems, nil
 }
 
-func (w *worker) check(ctx context.Context, script Script) (problem, err error) {
+// ReadsMetadataOnly reports whether an evaluate script surely looks at nothing of an object but its metadata, kind and apiVersion,
+// as Compile found out. It is false for a script that does not compile.
+func (p *Pool) ReadsMetadataOnly(ctx context.Context, source string) (bool, error) {
+	found, err := p.find(ctx, Script{Function: "evaluate", Source: source})
+	return err == nil && found.problem == nil && found.metadataOnly, err
+}
+
+// find returns what is known of a script. It asks the compiler if that is nothing.
+func (p *Pool) find(ctx context.Context, script Script) (found finding, err error) {
+	found, ok := p.compiled.get(script)
+	if ok {
+		return found, nil
+	}
+	err = p.compiler.use(ctx, func(ctx context.Context, w *worker) (err error) {
+		found, err = w.check(ctx, script)
+		return err
+	})
+	if err != nil {
+		return finding{}, err
+	}
+	p.compiled.put(script, found)
+	return found, nil
+}
+
+func (w *worker) check(ctx context.Context, script Script) (finding, error) {
 	if err := w.ready(ctx); err != nil {
-		return nil, err
+		return finding{}, err
 	}
 	request := appendText([]byte{askCheck}, script.Function)
 	request = appendBytes(request, []byte(script.Source))
-	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerReady)
+	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerProgram)
 	var died *death
 	if errors.As(err, &died) && died.kind == BudgetKilled {
-		return nil, errors.New("the process that compiles scripts was killed")
+		return finding{}, errors.New("the process that compiles scripts was killed")
 	}
 	if errors.As(err, &died) {
-		return died.budget(w.reserved, compileTimeout), nil
+		return finding{problem: died.budget(w.reserved, compileTimeout)}, nil
 	}
-	return one.fault(), err
+	return finding{problem: one.fault(), metadataOnly: one.reads.MetadataOnly()}, err
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // forgeries are what a child might answer that scripts have taken over, by name. Each is a whole answer to the question after
@@ -62,7 +64,7 @@ func forgeries() map[string][]byte {
 
 const object1 = `{"metadata":{"namespace":"default","name":"one","uid":"u1","resourceVersion":"1"}}`
 
-// forge is the child: it answers ready until it is asked about objects, and then what its name says.
+// forge is the child: it answers as it should until it is asked about objects, and then what its name says.
 func forge(name string) int {
 	in := bufio.NewReader(os.Stdin)
 	for {
@@ -71,6 +73,9 @@ func forge(name string) int {
 			return 0
 		}
 		reply := appendBytes(nil, []byte{byte(answerReady)})
+		if request[0] == askProgram {
+			reply = appendBytes(nil, answer{kind: answerProgram, reads: object.Part{Whole: true}}.append(nil))
+		}
 		last := request[0] == askJudge || request[0] == askTransform || request[0] == askAggregate
 		if last {
 			reply = forgeries()[name]

@@ -64,7 +64,15 @@ func (s *Session) attempt(ctx context.Context, w *worker, source string, b *batc
 	if b.withData {
 		ask = askJudgeWithData
 	}
-	return w.ask(ctx, limit, b.request(ask, program, b.judged(), to), func(a answer) (bool, error) {
+	request := b.request(ask, program.number, b.judged(), to)
+	if !program.reads.Whole {
+		w.parts = b.appendParts(w.parts[:0], program.reads, b.judged(), to)
+		request[1] = w.parts
+		if cap(w.parts) > 2*batchSize {
+			w.parts = nil // of a very large object
+		}
+	}
+	return w.ask(ctx, limit, request, func(a answer) (bool, error) {
 		switch fault := a.fault(); {
 		case fault != nil:
 			s.blame(b, fault)

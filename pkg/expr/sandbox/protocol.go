@@ -17,14 +17,13 @@ import (
 // What the parent asks. The first byte of a request.
 const (
 	askReady         = 1 + iota // settings; ready
-	askProgram                  // number, source; ready or a fault
-	askCheck                    // function, source; ready or a fault
+	askProgram                  // number, source; a program or a fault
+	askCheck                    // function, source; a program or a fault
 	askJudge                    // program, kind, count, items; yes, no or a fault for each item
 	askTransform                // program, kind, item; a patch or a fault
 	askCollect                  // first index, kind, count, items; ready
 	askGrow                     // memory; ready
 	askAggregate                // program, count; any number of selected, then ready, or a fault
-	askReads                    // source; yes when it reads metadata only, or no
 	askJudgeWithData            // as askJudge, with the data of each item behind it
 )
 
@@ -36,7 +35,8 @@ const (
 	answerNoBecause            // no, with a message
 	answerYes
 	answerReady
-	answerPrint // what a script printed; goes before any other answer
+	answerProgram // what it reads of an object
+	answerPrint   // what a script printed; goes before any other answer
 	answerPatch
 	answerSelected
 	answerScriptError
@@ -67,6 +67,7 @@ type answer struct {
 	limit        time.Duration
 	text, more   string
 	raw          []byte
+	reads        object.Part
 }
 
 func (a answer) append(b []byte) []byte {
@@ -74,6 +75,8 @@ func (a answer) append(b []byte) []byte {
 	switch a.kind {
 	case answerYes, answerNoBecause, answerPrint, answerFailure:
 		b = appendText(b, a.text)
+	case answerProgram:
+		b = appendPart(b, a.reads)
 	case answerPatch:
 		b = appendText(b, a.text)
 		b = appendBytes(b, a.raw)
@@ -104,6 +107,8 @@ func (d *decoder) answer() (answer, error) {
 	case answerNo, answerReady, answerOutOfTime, answerOutOfMemory:
 	case answerYes, answerNoBecause, answerPrint, answerFailure:
 		a.text = d.text()
+	case answerProgram:
+		a.reads = d.part()
 	case answerPatch:
 		a.text, a.raw = d.text(), d.bytes()
 	case answerSelected:
@@ -201,18 +206,6 @@ func shown(text string) string {
 	return string(runes)
 }
 
-func appendKind(b []byte, k object.Kind) []byte {
-	b = appendText(b, k.Group)
-	b = appendText(b, k.Version)
-	return appendText(b, k.Kind)
-}
-
-func (d *decoder) kind() object.Kind {
-	var k object.Kind
-	k.Group, k.Version, k.Kind = d.text(), d.text(), d.text()
-	return k
-}
-
 // settings are what a child is told first.
 type settings struct {
 	memory, maxMemory               int64 // bytes
@@ -228,10 +221,7 @@ func (s settings) append(b []byte) []byte {
 	} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
-	if s.print {
-		return append(b, 1)
-	}
-	return append(b, 0)
+	return append(b, flag(s.print))
 }
 
 func (d *decoder) settings() settings {

@@ -50,7 +50,7 @@ func (s *Session) transform(ctx context.Context, w *worker, source string, b *ba
 	if err != nil {
 		return nil, "", err
 	}
-	one, err := w.one(ctx, s.options.ObjectTimeout+grace+silence, b.request(askTransform, program, 0, 1), answerPatch)
+	one, err := w.one(ctx, s.options.ObjectTimeout+grace+silence, b.request(askTransform, program.number, 0, 1), answerPatch)
 	if err != nil {
 		return nil, "", err
 	}

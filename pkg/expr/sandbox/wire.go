@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // Both directions carry frames: u32 length, then that many bytes. All numbers are little-endian.
@@ -69,6 +71,42 @@ func (d *decoder) text() string {
 }
 
 func (d *decoder) bytes() []byte { return d.take(int(d.u32())) }
+
+func appendKind(b []byte, k object.Kind) []byte {
+	b = appendText(b, k.Group)
+	b = appendText(b, k.Version)
+	return appendText(b, k.Kind)
+}
+
+func (d *decoder) kind() object.Kind {
+	var k object.Kind
+	k.Group, k.Version, k.Kind = d.text(), d.text(), d.text()
+	return k
+}
+
+// appendPart writes a part with its few fields.
+func appendPart(b []byte, part object.Part) []byte {
+	b = append(b, flag(part.Whole), flag(part.ManagedFields), byte(len(part.Fields)))
+	for _, field := range part.Fields {
+		b = appendText(b, field)
+	}
+	return b
+}
+
+func (d *decoder) part() object.Part {
+	part := object.Part{Whole: d.u8() == 1, ManagedFields: d.u8() == 1}
+	for range d.u8() {
+		part.Fields = append(part.Fields, d.text())
+	}
+	return part
+}
+
+func flag(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}
 
 // readFrame reads one frame into the buffer, which it grows if it must, and returns its content.
 func readFrame(r io.Reader, buffer []byte, limit int) ([]byte, error) {

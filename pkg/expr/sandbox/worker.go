@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // worker is a place for one child. Its child can be replaced by a fresh one. One goroutine at a time has it.
@@ -23,7 +24,16 @@ type worker struct {
 	// full asks for all that one child may use, after a smaller child was not enough.
 	full bool
 	// programs are the scripts that the child has compiled, by source.
-	programs map[string]uint32
+	programs map[string]program
+	// parts is where the parts of a batch's objects that a script reads are put together.
+	parts []byte
+}
+
+// program is a script that a child has compiled.
+type program struct {
+	number uint32
+	// reads is what evaluate may look at of an object, and so all that the child needs of it.
+	reads object.Part
 }
 
 // wanted is how much memory the child is to have.
@@ -67,7 +77,7 @@ func (w *worker) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.process, w.programs = process, map[string]uint32{}
+	w.process, w.programs = process, map[string]program{}
 	request := settings{
 		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.large.size), now: s.options.Now, seed: s.options.Seed,
 		objectTimeout: s.options.ObjectTimeout, aggregateTimeout: s.options.AggregateTimeout, print: s.options.Print != nil,
@@ -114,28 +124,28 @@ func (w *worker) one(ctx context.Context, limit time.Duration, request [][]byte,
 	return one, err
 }
 
-// program makes the child know a script, and returns its number. A script that does not compile, or that ends the child, is an
+// program makes the child know a script. A script that does not compile, or that ends the child, is an
 // error for good.
-func (w *worker) program(ctx context.Context, source string) (uint32, error) {
-	if number, ok := w.programs[source]; ok {
-		return number, nil
+func (w *worker) program(ctx context.Context, source string) (program, error) {
+	if known, ok := w.programs[source]; ok {
+		return known, nil
 	}
 	number := uint32(len(w.programs))
 	request := binary.LittleEndian.AppendUint32([]byte{askProgram}, number)
 	request = appendBytes(request, []byte(source))
-	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerReady)
+	one, err := w.one(ctx, compileTimeout+grace+silence, [][]byte{request}, answerProgram)
 	var died *death
 	switch {
 	case errors.As(err, &died) && died.kind != BudgetKilled:
-		return 0, died.budget(w.reserved, compileTimeout)
+		return program{}, died.budget(w.reserved, compileTimeout)
 	case err != nil:
-		return 0, err
+		return program{}, err
 	}
 	if fault := one.fault(); fault != nil {
-		return 0, fault
+		return program{}, fault
 	}
-	w.programs[source] = number
-	return number, nil
+	w.programs[source] = program{number, one.reads}
+	return w.programs[source], nil
 }
 
 // grow makes the child's memory larger, if that can be had without waiting.
