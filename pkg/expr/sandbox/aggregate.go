@@ -5,14 +5,10 @@ package sandbox
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -20,6 +16,8 @@ import (
 const (
 	// tableSize is what an object costs in a child beside its own bytes: the tables that a usual script makes of it.
 	tableSize = 4 << 10
+	// ownSize is what a child has of its own, the batch that it reads and what its collector has not collected yet among it.
+	ownSize = 6 << 20
 )
 
 // Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
@@ -35,8 +33,7 @@ type Aggregate struct {
 	number  uint32
 	// whole keeps metadata.managedFields, about half of an object, for the script that reads them.
 	whole   bool
-	members []member
-	size    int64 // of all members' bytes
+	members members
 	// filling are the objects that were not sent yet, those after the first sent ones.
 	filling *batch
 	sent    int
@@ -46,39 +43,6 @@ type Aggregate struct {
 	home     *process
 	lost     error
 	finished bool
-}
-
-// member is an object that the child has: an object.Object without Raw, and with a kind that it shares with others.
-type member struct {
-	kind                             *object.Kind
-	namespace, name, resourceVersion string
-	uid                              types.UID
-	created                          time.Time
-	deleting                         bool
-	size                             int64
-	sum                              [sha256.Size]byte
-}
-
-// object is the member with its bytes.
-func (m *member) object(raw []byte) object.Object {
-	return object.Object{
-		Kind: *m.kind, Namespace: m.namespace, Name: m.name, UID: m.uid, ResourceVersion: m.resourceVersion,
-		Created: m.created, Deleting: m.deleting, Raw: raw,
-	}
-}
-
-// remember makes an object a member.
-func (a *Aggregate) remember(o object.Object, raw []byte) {
-	one := member{
-		namespace: o.Namespace, name: o.Name, resourceVersion: o.ResourceVersion, uid: o.UID, created: o.Created, deleting: o.Deleting,
-		size: int64(len(raw)), sum: sha256.Sum256(raw),
-	}
-	if n := len(a.members); n > 0 && *a.members[n-1].kind == o.Kind {
-		one.kind = a.members[n-1].kind
-	} else {
-		one.kind = new(o.Kind)
-	}
-	a.members, a.size = append(a.members, one), a.size+one.size
 }
 
 // Selected is an object that an aggregated script chose.
@@ -118,20 +82,16 @@ func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 	} else {
 		a.filling.addWithoutManagedFields(o)
 	}
-	a.remember(o, a.filling.object(a.filling.len()-1).Raw)
+	a.members.add(o, a.filling.object(a.filling.len()-1).Raw)
 	return nil
 }
 
 // Truncate forgets all but the first n objects.
 func (a *Aggregate) Truncate(n int) {
-	if n < 0 || n >= len(a.members) {
+	if n < 0 || n >= a.members.count {
 		return
 	}
-	for i := range a.members[n:] {
-		a.size -= a.members[n+i].size
-	}
-	clear(a.members[n:])
-	a.members = a.members[:n]
+	a.members.truncate(n)
 	if a.filling != nil {
 		if a.filling.truncate(max(0, n-a.sent)); a.filling.len() == 0 {
 			a.session.recycle(a.filling) // the next objects may be of another kind
@@ -182,7 +142,7 @@ func (a *Aggregate) send(ctx context.Context) error {
 		return err
 	}
 	f := &flight{batch: a.filling, done: make(chan struct{})}
-	first, need, count := a.sent, a.need(), len(a.members)
+	first, need, count := a.sent, a.need(), a.members.count
 	a.flight, a.filling, a.sent = f, nil, a.sent+f.batch.len()
 	go func() {
 		defer close(f.done)
@@ -209,7 +169,7 @@ func (a *Aggregate) land(ctx context.Context) error {
 
 // need is how much memory the child needs for all objects, in bytes.
 func (a *Aggregate) need() int64 {
-	need := (a.size + int64(len(a.members))*tableSize) / 7 * 8 // an eighth stays free, or the collector does not come to rest
+	need := (a.members.size + int64(a.members.count)*tableSize + ownSize) / 7 * 8 // an eighth stays free, or the collector does not come to rest
 	return (need + memoryStep - 1) / memoryStep * memoryStep
 }
 

@@ -25,7 +25,7 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 		return nil, err
 	}
 	request := []byte{askAggregate}
-	for _, n := range []uint32{program.number, a.number, uint32(len(a.members))} {
+	for _, n := range []uint32{program.number, a.number, uint32(a.members.count)} {
 		request = binary.LittleEndian.AppendUint32(request, n)
 	}
 	var selected []Selected
@@ -37,11 +37,11 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 			last = answer
 			return true, answer.mustBe(answerReady)
 		}
-		if int64(answer.index) >= int64(len(a.members)) || seen[answer.index] {
+		if int64(answer.index) >= int64(a.members.count) || seen[answer.index] {
 			return false, &protocolError{"an object that it was not given"}
 		}
 		seen[answer.index] = true
-		member := &a.members[answer.index]
+		member := a.members.at(int(answer.index))
 		if sha256.Sum256(answer.raw) != member.sum {
 			return false, &protocolError{"other bytes of an object than it was given"}
 		}
@@ -53,7 +53,7 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 	switch {
 	case errors.As(err, &died) && died.kind == BudgetMemory:
 		return nil, &BudgetError{BudgetMemory, fmt.Sprintf("used more than %s of memory for %d objects: select fewer, or look at less of each",
-			inMiB(w.reserved), len(a.members))}
+			inMiB(w.reserved), a.members.count)}
 	case died != nil:
 		return nil, died.budget(w.reserved, limit)
 	case err != nil:
