@@ -27,6 +27,9 @@ const (
 	// exhaustedAgain is after how long a script that used up its time or memory is compiled again. Perhaps the machine was busy;
 	// if not, it must not keep all others waiting at each check.
 	exhaustedAgain = 5 * time.Minute
+	// compilerKept is how long the child that compiles is kept after its last use: long enough for all Cleaners of a kubectl apply,
+	// or of a start, and not for ever, because it has 10 MB, and what is known needs no compiler.
+	compilerKept = 10 * time.Second
 	// maxCompiled is how many scripts are remembered.
 	maxCompiled = 10_000
 )
@@ -66,7 +69,31 @@ func (c *compiled) put(script Script, found finding) {
 
 func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function + "\x00" + s.Source)) }
 
-// Compile compiles scripts in a child, which is kept for the next call. Of each script it returns what is wrong with it, or
+// useCompiler calls work with the worker whose child compiles.
+func (p *Pool) useCompiler(ctx context.Context, work func(context.Context, *worker) error) error {
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch {
+		case p.closed:
+		case p.compilerIdle == nil:
+			p.compilerIdle = time.AfterFunc(compilerKept, p.endCompiler)
+		default:
+			p.compilerIdle.Reset(compilerKept)
+		}
+	}()
+	return p.compiler.use(ctx, work)
+}
+
+// endCompiler ends the child that compiles, if there is one. The next use starts another, which takes milliseconds.
+func (p *Pool) endCompiler() {
+	_ = p.compiler.use(context.Background(), func(_ context.Context, w *worker) error {
+		w.bury()
+		return nil
+	})
+}
+
+// Compile compiles scripts in a child, which is kept for a moment. Of each script it returns what is wrong with it, or
 // nil: a *lua.SyntaxError, a *lua.ScriptError when it lacks its function, or a *BudgetError. An error means that no child could
 // be had.
 func (p *Pool) Compile(ctx context.Context, scripts []Script) (problems []error, err error) {
@@ -94,7 +121,7 @@ func (p *Pool) find(ctx context.Context, script Script) (found finding, err erro
 	if ok {
 		return found, nil
 	}
-	err = p.compiler.use(ctx, func(ctx context.Context, w *worker) (err error) {
+	err = p.useCompiler(ctx, func(ctx context.Context, w *worker) (err error) {
 		found, err = w.check(ctx, script)
 		return err
 	})

@@ -108,6 +108,29 @@ func TestCompile(t *testing.T) {
 	p.compiler.free <- first
 }
 
+// TestCompilerEndsWhenIdle: the child has 10 MB, and most of the time nothing is edited.
+func TestCompilerEndsWhenIdle(t *testing.T) {
+	p := newPool(t, Config{})
+	for i := range 2 { // the second child ends as well
+		if _, err := p.Compile(t.Context(), []Script{{Source: fmt.Sprint("x = ", i)}}); err != nil {
+			t.Fatal(err)
+		}
+		p.compilerIdle.Reset(0) // as if the time had passed
+		for there := true; there; {
+			w := <-p.compiler.free
+			there = w.process != nil
+			p.compiler.free <- w
+		}
+	}
+	p.Close()
+	if _, err := p.Compile(t.Context(), []Script{{Source: "x = 3"}}); !errors.Is(err, ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+	if p.compilerIdle.Stop() {
+		t.Error("a closed pool has a timer left")
+	}
+}
+
 func BenchmarkCompile(b *testing.B) {
 	p := newPool(b, Config{})
 	source := "function evaluate()\n" + strings.Repeat("  if obj.spec.replicas == 0 then return {matching=true} end\n", 20) + "end"

@@ -41,6 +41,8 @@ type Pool struct {
 	room     *room
 	compiler *Session
 	compiled compiled
+	// compilerIdle ends the compiler's child when nobody has needed it for a while. Nil before the first use.
+	compilerIdle *time.Timer
 
 	mu       sync.Mutex
 	closed   bool
@@ -63,6 +65,9 @@ func New(config Config) *Pool {
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
+	if p.compilerIdle != nil {
+		p.compilerIdle.Stop()
+	}
 	sessions := []*Session{p.compiler}
 	for s := range p.sessions {
 		sessions = append(sessions, s)
