@@ -227,12 +227,10 @@ etcd_requests_total{group="",operation="listWithCount",resource="configmaps"} 1e
 etcd_request_errors_total{group="",operation="list",resource="pods"} 7
 `)
 	if want := (counters{40, 1.5e9, 4e8, 8e8, 12}); err != nil || got != want {
-		t.Errorf("got %+v, %v; want %+v", got, err, want)
+		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, text := range []string{"", strings.Replace(collector, "1.5e+09", "much", 1)} {
-		if _, err := readCounters(text); err == nil {
-			t.Errorf("no error for %q", text)
-		}
+	if _, err := readCounters(strings.Replace(collector, "1.5e+09", "much", 1)); err == nil {
+		t.Error("no error for what is no number")
 	}
 }
 

@@ -57,11 +57,15 @@ func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.
 	if err != nil {
 		return err
 	}
+	now := idle.anonymous + idle.files
 	rows := [][]string{
 		{"the manager", "RSS MB", "text once", "anon", "target", "met?"},
-		{"nothing to do", fmt.Sprintf("%.0f", megabytes(idle.anonymous+idle.files)), "", fmt.Sprintf("%.0f", megabytes(idle.anonymous)), "40 MB", ""},
+		managerRow("nothing to do, now", memory{now, now, idle.anonymous}, 40),
 	}
-	rows[1][5] = target{memoryMB: 40}.verdict(0, megabytes(idle.anonymous+idle.files), 0, 0)
+	defer func() {
+		fmt.Fprintln(out)
+		printTable(out, rows)
+	}()
 	source, err := readScript("succeeded")
 	if err != nil {
 		return err
@@ -77,15 +81,18 @@ func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.
 		if err != nil {
 			return err
 		}
-		goal := target{memoryMB: 64}
-		rows = append(rows, []string{
-			fmt.Sprintf("Scan of %d Pods, %s", l.Pods, scan.name), fmt.Sprintf("%.0f", megabytes(peak.Resident)), fmt.Sprintf("%.0f", megabytes(peak.SharedOnce)),
-			fmt.Sprintf("%.0f", megabytes(peak.Anonymous)), goal.String(), goal.verdict(0, megabytes(peak.Resident), 0, 0),
-		})
+		rows = append(rows, managerRow(fmt.Sprintf("a Scan of %d Pods, %s, peak", l.Pods, scan.name), peak, 64))
 	}
-	fmt.Fprintln(out)
-	printTable(out, rows)
 	return nil
+}
+
+func managerRow(name string, m memory, targetMB int64) []string {
+	goal := target{memoryMB: targetMB}
+	row := []string{name}
+	for _, bytes := range []int64{m.Resident, m.SharedOnce, m.Anonymous} {
+		row = append(row, fmt.Sprintf("%.0f", megabytes(bytes)))
+	}
+	return append(row, goal.String(), goal.verdict(0, megabytes(m.Resident), 0, 0))
 }
 
 // peakOfScan lets the manager carry out a Scan now, and returns the most memory that it took meanwhile.

@@ -26,6 +26,7 @@ func printHead(ctx context.Context, out io.Writer, api server, s settings) error
 		return err
 	}
 	fmt.Fprintf(out, "\n%s; %d rounds; %s; Kubernetes %s; %s; load average %s\n", objects, s.rounds, machine(), version, runtime.Version(), loadAverage())
+	fmt.Fprintln(out, "Server CPU has in it what its collector will take for what was allocated; while a variant is timed, it does not collect.")
 	if s.load.Pods < defaultObjects {
 		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n", defaultObjects)
 	}

@@ -21,8 +21,9 @@ import (
 type server struct {
 	client rest.Interface
 	pid    int
-	// own is how many bytes the API server allocates to tell its metrics.
-	own float64
+	// own is how many bytes the API server allocates to tell its metrics, and profile the CPU time in which it tells of its heap.
+	own     float64
+	profile time.Duration
 }
 
 // effort is what the API server has done so far.
@@ -52,7 +53,8 @@ func newServer(ctx context.Context, dir string, client rest.Interface) (server, 
 		}
 	}
 	s.own = told[1].allocated - told[0].allocated
-	return s, nil
+	s.profile, err = s.profileHeap(ctx, "0")
+	return s, err
 }
 
 // during returns what the API server did while work was under way. Asking it for its metrics is not counted.
@@ -68,6 +70,10 @@ func (s server) during(ctx context.Context, work func() error) (effort, error) {
 	before, err := s.counters(ctx)
 	if err != nil {
 		return effort{}, err
+	}
+	room := before.nextCollection - before.heap
+	if room <= 0 {
+		return effort{}, errors.New("the API server is about to collect its garbage again, although it just did: is something else using it?")
 	}
 	cpu, err := cpuOf(s.pid)
 	if err != nil {
@@ -86,20 +92,25 @@ func (s server) during(ctx context.Context, work func() error) (effort, error) {
 	}
 	allocated := max(0, after.allocated-before.allocated-s.own)
 	did := effort{CPU: cpuAfter - cpu, Allocated: int64(allocated), EtcdReads: int(after.etcdReads - before.etcdReads)}
-	if after.collections == before.collections { // else it is in the CPU time
-		did.CPU += time.Duration(float64(collection) * allocated / max(1, before.nextCollection-before.heap))
-	}
+	// What was collected meanwhile is in the CPU time already.
+	did.CPU += time.Duration(float64(collection) * (allocated/room - (after.collections - before.collections)))
 	return did, nil
 }
 
 // collectGarbage makes the API server collect its garbage now, and returns the CPU time that it took.
 func (s server) collectGarbage(ctx context.Context) (time.Duration, error) {
+	took, err := s.profileHeap(ctx, "1")
+	return max(0, took-s.profile), err
+}
+
+// profileHeap makes the API server tell of its heap, which is how it can be made to collect its garbage first.
+func (s server) profileHeap(ctx context.Context, collect string) (time.Duration, error) {
 	before, err := cpuOf(s.pid)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := s.client.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(ctx).Raw(); err != nil {
-		return 0, fmt.Errorf("making the API server collect its garbage: %w", err)
+	if _, err := s.client.Get().AbsPath("/debug/pprof/heap").Param("gc", collect).Do(ctx).Raw(); err != nil {
+		return 0, fmt.Errorf("asking the API server for the profile of its heap: %w", err)
 	}
 	after, err := cpuOf(s.pid)
 	return after - before, err
