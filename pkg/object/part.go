@@ -5,10 +5,10 @@ package object
 
 import "slices"
 
-// Part is what somebody surely reads of an object, besides its kind and apiVersion. The zero Part is none of it.
+// Part is what somebody may read of an object, besides its kind and apiVersion. The zero Part is all of it.
 type Part struct {
-	// Whole is all of it. The other fields say nothing then.
-	Whole bool
+	// Narrow says that the part is no more than the other fields say.
+	Narrow bool
 	// Fields are the names of fields at the root.
 	Fields []string
 	// ManagedFields is whether metadata.managedFields, half of a small object, are read too where metadata is.
@@ -17,24 +17,25 @@ type Part struct {
 
 // MetadataOnly reports whether the part is in what the API server sends as an object's metadata (PartialObjectMetadata).
 func (p Part) MetadataOnly() bool {
-	return !p.Whole && !slices.ContainsFunc(p.Fields, func(field string) bool { return !IsInMetadataOnly(field) })
+	return p.Narrow && !slices.ContainsFunc(p.Fields, func(field string) bool { return !IsInMetadataOnly(field) })
 }
 
 // Append appends the part to dst as a map of its own. Every field has the text that it has in the object.
 func (p Part) Append(dst []byte, raw JSON) []byte {
-	if p.Whole {
+	i, ok := open(raw, 0, '{')
+	if !p.Narrow || !ok {
 		return append(dst, raw...)
 	}
 	dst = append(dst, '{')
 	empty := len(dst)
-	for i, ok := open(raw, 0, '{'); ok; {
+	for {
 		start := i
 		key, from, ok := keyAt(raw, i)
 		if !ok {
 			break
 		}
 		name := key.name()
-		if !p.has(name) {
+		if !p.Has(string(name)) {
 			i = skipComma(raw, skipValue(raw, from))
 			continue
 		}
@@ -54,11 +55,5 @@ func (p Part) Append(dst []byte, raw JSON) []byte {
 	return append(dst, '}')
 }
 
-func (p Part) has(name []byte) bool {
-	for _, field := range p.Fields {
-		if string(name) == field {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether a field of the root is in the part.
+func (p Part) Has(field string) bool { return !p.Narrow || slices.Contains(p.Fields, field) }

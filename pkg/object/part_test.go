@@ -15,15 +15,18 @@ func TestPart(t *testing.T) {
 		part Part
 		want string
 	}{
-		"nothing":             {Part{}, `{}`},
-		"whole":               {Part{Whole: true}, text},
-		"what is not there":   {Part{Fields: []string{"x", "big", "name"}}, `{}`},
-		"one field":           {Part{Fields: []string{"spec"}}, `{"spec" : {"a":[1, {}]}}`},
-		"twice, and escaped":  {Part{Fields: []string{"status"}}, `{"st\u0061tus":{"big":12345678901234567890},"status":null}`},
-		"metadata":            {Part{Fields: []string{"metadata"}}, `{"metadata":{"name":"x"},"metadata":{"uid":"u"}}`},
-		"with managed fields": {Part{Fields: []string{"metadata"}, ManagedFields: true}, `{"metadata":{"managedFields":[{"f":{}}],"name":"x"},"metadata":{"managedFields":[],"uid":"u"}}`},
-		"several":             {Part{Fields: []string{"data", "spec"}}, `{"spec" : {"a":[1, {}]},"data":{}}`},
+		"nothing":             {Part{Narrow: true}, `{}`},
+		"whole":               {Part{}, text},
+		"what is not there":   {Part{Narrow: true, Fields: []string{"x", "big", "name"}}, `{}`},
+		"one field":           {Part{Narrow: true, Fields: []string{"spec"}}, `{"spec" : {"a":[1, {}]}}`},
+		"twice, and escaped":  {Part{Narrow: true, Fields: []string{"status"}}, `{"st\u0061tus":{"big":12345678901234567890},"status":null}`},
+		"metadata":            {Part{Narrow: true, Fields: []string{"metadata"}}, `{"metadata":{"name":"x"},"metadata":{"uid":"u"}}`},
+		"with managed fields": {Part{Narrow: true, Fields: []string{"metadata"}, ManagedFields: true}, `{"metadata":{"managedFields":[{"f":{}}],"name":"x"},"metadata":{"managedFields":[],"uid":"u"}}`},
+		"several":             {Part{Narrow: true, Fields: []string{"data", "spec"}}, `{"spec" : {"a":[1, {}]},"data":{}}`},
 	} {
+		if got := string(c.part.Append([]byte("before"), JSON("[1]"))); got != "before[1]" {
+			t.Errorf("%s: what is no map became %s", name, got)
+		}
 		if got := string(c.part.Append([]byte("before"), JSON(text))); got != "before"+c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
@@ -32,8 +35,8 @@ func TestPart(t *testing.T) {
 
 func TestPartMetadataOnly(t *testing.T) {
 	for want, parts := range map[bool][]Part{
-		true:  {{}, {Fields: []string{"metadata"}}, {Fields: []string{"apiVersion", "kind", "metadata"}, ManagedFields: true}},
-		false: {{Whole: true}, {Fields: []string{"metadata", "spec"}}, {Fields: []string{"status"}}},
+		true:  {{Narrow: true}, {Narrow: true, Fields: []string{"metadata"}}, {Narrow: true, Fields: []string{"apiVersion", "kind", "metadata"}, ManagedFields: true}},
+		false: {{}, {Fields: []string{"metadata"}}, {Narrow: true, Fields: []string{"metadata", "spec"}}, {Narrow: true, Fields: []string{"status"}}},
 	} {
 		for _, part := range parts {
 			if part.MetadataOnly() != want {
@@ -49,7 +52,7 @@ func FuzzPart(f *testing.F) {
 		f.Add(text, "spec", false)
 	}
 	f.Fuzz(func(t *testing.T, text, field string, managed bool) {
-		part := Part{Fields: []string{"metadata", field}, ManagedFields: managed}
+		part := Part{Narrow: true, Fields: []string{"metadata", field}, ManagedFields: managed}
 		got := part.Append(nil, JSON(text)) // must not panic, whatever it is
 		var want map[string]json.RawMessage
 		if json.Unmarshal([]byte(text), &want) != nil || want == nil {

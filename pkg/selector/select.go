@@ -126,6 +126,7 @@ func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Fou
 func (c *collector) open(ctx context.Context) {
 	if c.selector.judge.Script != "" {
 		c.stream = c.selector.judge.Session.Stream(c.selector.judge.Script, func(answer sandbox.Judged) error { return c.answered(ctx, answer) })
+		c.stream.MetadataOnly = c.selector.judge.MetadataOnly
 	}
 }
 

@@ -27,12 +27,19 @@ func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) 
 // EvaluateWith is Evaluate with data: a well-formed JSON map of the data globals that are not empty. They are set before the chunk
 // runs. Nil is none.
 func (s *Session) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (Match, error) {
+	return s.evaluate(ctx, o, data, nil)
+}
+
+func (s *Session) evaluate(ctx context.Context, o object.Object, data object.JSON, p *partly) (Match, error) {
 	if err := s.open(ctx, o); err != nil {
 		return Match{}, err
 	}
 	root, err := s.root(o)
 	if err != nil {
 		return Match{}, err
+	}
+	if p != nil {
+		p.root, s.box.partly = root, p
 	}
 	result, err := s.run(ctx, call{
 		function: "evaluate", global: "obj", argument: &root.LTable, data: data, limit: s.options.ObjectTimeout,

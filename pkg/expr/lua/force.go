@@ -33,6 +33,7 @@ func (b *sandbox) force(l *lazy) {
 
 // forceTo is force for a table whose level was read: into l, or else just now into b.spans.
 func (b *sandbox) forceTo(l *lazy) {
+	b.partly.all(l)
 	if l.spans == nil {
 		l.setLevel(b.spans)
 	}

@@ -158,6 +158,7 @@ func (b *sandbox) get(l *lazy, key gopher.LValue) gopher.LValue {
 }
 
 func (b *sandbox) field(l *lazy, name string) gopher.LValue {
+	b.partly.field(l, name)
 	if l.kind != nil {
 		switch name {
 		case "kind":
@@ -178,7 +179,11 @@ func (b *sandbox) field(l *lazy, name string) gopher.LValue {
 		from := int(level[i].key) + 1
 		// Between a name without escapes and its value there is one quote.
 		if end := from + len(name); end < int(level[i].value) && raw[end] == '"' && string(raw[from:end]) == name {
-			return b.value(l, i)
+			value := b.value(l, i)
+			if table, ok := value.(*gopher.LTable); ok && b.partly != nil {
+				b.partly.inner(l, name, b.lazy(table))
+			}
+			return value
 		}
 	}
 	return gopher.LNil

@@ -14,33 +14,39 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// maxFields is how many fields at the root of an object are told apart. Kinds have half a dozen.
-const maxFields = 16
+const (
+	// MaxFields is how many fields at the root of an object are told apart. Kinds have half a dozen.
+	MaxFields = 16
+	// MaxField is how long their names are at most, in bytes.
+	MaxField = 256
+)
 
 // Reads finds out which part of an object evaluate may look at. It is found out from the text alone, whatever the script would do:
 // the whole object is always safe. Less means that the object is named in no way but obj.spec or obj["spec"], with any fixed name of a
 // field, that evaluate is a plain function without parameters, since it gets the object as an argument too, and that nothing is
-// named by which the globals can be reached in another way. What evaluate does with the fields does not matter, but those of
-// metadata are told apart as well where none is used but obj.metadata.name and the like.
+// named by which the globals can be reached in another way. What evaluate does with the fields does not matter, if it does not set
+// them; those of metadata are told apart as well where none is used but obj.metadata.name and the like.
+//
+// The text does not show what the interpreter makes of it, and its compiler has faults by which a script gets at the object in
+// another way. So who gives a script a part must notice when it looks further: see EvaluatePart.
 func Reads(source string) (part object.Part) {
-	whole := object.Part{Whole: true}
 	if len(source) > MaxSource {
-		return whole
+		return object.Part{}
 	}
 	defer func() { // the parser panics with what is not foreseen
 		if recover() != nil {
-			part = whole
+			part = object.Part{}
 		}
 	}()
 	statements, err := parse.Parse(strings.NewReader(source), chunkName)
 	if err != nil || checkNesting(statements) != nil {
-		return whole
+		return object.Part{}
 	}
-	r := reading{}
+	r := reading{object.Part{Narrow: true}}
 	r.walk(reflect.ValueOf(statements))
 	slices.Sort(r.part.Fields)
-	if r.part.Whole || len(r.part.Fields) > maxFields {
-		return whole
+	if !r.part.Narrow || len(r.part.Fields) > MaxFields {
+		return object.Part{}
 	}
 	return r.part
 }
@@ -62,26 +68,12 @@ func (r *reading) walk(v reflect.Value) {
 	case reflect.Interface:
 		r.walk(v.Elem())
 	case reflect.Pointer:
-		if v.IsNil() || r.part.Whole {
+		if v.IsNil() {
 			return
 		}
-		switch node := v.Interface().(type) {
-		case *ast.IdentExpr:
-			r.part.Whole = ways[node.Value]
-			if node.Value == "math" {
-				r.add("metadata") // random numbers depend on the object's uid
-			}
-		case *ast.AttrGetExpr:
-			if r.field(node) {
-				return
-			}
-		case *ast.FuncDefStmt:
-			if isPlainEvaluate(node) {
-				r.walk(reflect.ValueOf(node.Func))
-				return
-			}
+		if !r.node(v.Interface()) {
+			r.walk(v.Elem())
 		}
-		r.walk(v.Elem())
 	case reflect.Slice:
 		for i := range v.Len() {
 			r.walk(v.Index(i))
@@ -91,6 +83,32 @@ func (r *reading) walk(v reflect.Value) {
 			r.walk(v.Field(i))
 		}
 	}
+}
+
+// node notes what a node says, and reports whether there is nothing more in it.
+func (r *reading) node(node any) (done bool) {
+	switch node := node.(type) {
+	case *ast.IdentExpr:
+		r.part.Narrow = r.part.Narrow && !ways[node.Value]
+		if node.Value == "math" {
+			r.add("metadata") // random numbers depend on the object's uid
+		}
+	case *ast.AttrGetExpr:
+		return r.field(node)
+	case *ast.AssignStmt:
+		for _, target := range node.Lhs {
+			r.set(target)
+		}
+	case *ast.FuncDefStmt:
+		if isPlainEvaluate(node) {
+			r.walk(reflect.ValueOf(node.Func))
+			return true
+		}
+		if node.Name != nil {
+			r.set(node.Name.Func)
+		}
+	}
+	return false
 }
 
 // field notes what an expression takes of obj, and reports whether it is that and nothing else.
@@ -112,7 +130,22 @@ func (r *reading) field(e *ast.AttrGetExpr) bool {
 	return true
 }
 
+// set notes what a statement sets: a table of which a field is set is made plain, and then all of its fields are looked at.
+func (r *reading) set(target ast.Expr) {
+	e, ok := target.(*ast.AttrGetExpr)
+	if !ok {
+		return
+	}
+	if name, ok := e.Object.(*ast.IdentExpr); ok && name.Value == "obj" {
+		r.part.Narrow = false
+	}
+	if outer, ok := e.Object.(*ast.AttrGetExpr); ok && isField(outer, "metadata") {
+		r.part.ManagedFields = true
+	}
+}
+
 func (r *reading) add(field string) {
+	r.part.Narrow = r.part.Narrow && len(field) <= MaxField
 	if !slices.Contains(r.part.Fields, field) {
 		r.part.Fields = append(r.part.Fields, field)
 	}

@@ -62,6 +62,8 @@ type sandbox struct {
 	// forced are the tables of the current call that were lazy once: the roots, and when transforming all. Nil keeps none.
 	forced       map[*gopher.LTable]*lazy
 	transforming bool
+	// partly watches the current call, if its object is a part of one.
+	partly *partly
 	// spans is where levels are read to.
 	spans []span
 }
@@ -112,7 +114,7 @@ func pick(state *gopher.LState, from *gopher.LTable, names []string, own map[str
 // begin makes the interpreter ready for a call: the lazy tables of the one before are dead.
 func (b *sandbox) begin() {
 	b.calls++
-	b.forced, b.transforming = nil, false
+	b.forced, b.transforming, b.partly = nil, false, nil
 }
 
 func (b *sandbox) close() { b.state.Close() }

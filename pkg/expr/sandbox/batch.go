@@ -20,8 +20,10 @@ type batch struct {
 	items   []byte
 	// withData says that each item is followed by its object's data, in the same form.
 	withData bool
-	ends     []int // where each item ends
-	verdicts []verdict
+	// metadataOnly says that there is no more of the objects than their metadata.
+	metadataOnly bool
+	ends         []int // where each item ends
+	verdicts     []verdict
 }
 
 // verdict is what a script said of one object.

@@ -22,7 +22,7 @@ func TestAppendParts(t *testing.T) {
 			want.add(object.Object{Kind: configMapKind, Raw: []byte(parts[i])}, data)
 		}
 		for from := range wholes {
-			got := whole.appendParts([]byte("before"), object.Part{Fields: []string{"status"}}, from, len(wholes))
+			got := whole.appendParts([]byte("before"), object.Part{Narrow: true, Fields: []string{"status"}}, from, len(wholes))
 			if expected := want.request(askJudge, 0, from, len(wholes))[1]; !bytes.Equal(got, append([]byte("before"), expected...)) {
 				t.Errorf("from %d: got %q, want %q", from, got, expected)
 			}

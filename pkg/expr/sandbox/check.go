@@ -22,7 +22,11 @@ func check(function, source string) answer {
 	if function != "" && !mentions(source, function) {
 		return faultAnswer(&lua.ScriptError{Msg: fmt.Sprintf("the script has no global function %s; write: function %s() ... end", function, function)})
 	}
-	return answer{kind: answerProgram, reads: lua.Reads(source)}
+	a := answer{kind: answerProgram}
+	if function == "evaluate" {
+		a.reads = lua.Reads(source)
+	}
+	return a
 }
 
 // mentions says whether a script that compiles uses a name for anything but a local variable: where it does not, it cannot

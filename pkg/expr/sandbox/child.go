@@ -37,7 +37,7 @@ func Main() {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	lua.Contain()
 	debug.SetGCPercent(fewPercent)
-	c := &child{reply: newReply(os.Stdout), sessions: map[uint32]*lua.Session{}, collections: map[uint32]*lua.Collection{}}
+	c := &child{reply: newReply(os.Stdout), sessions: map[uint32]*lua.Session{}, reads: map[uint32]object.Part{}, collections: map[uint32]*lua.Collection{}}
 	if err := c.serve(os.Stdin); !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -51,6 +51,7 @@ type child struct {
 	settings    settings
 	fence       fence
 	sessions    map[uint32]*lua.Session // by program
+	reads       map[uint32]object.Part
 	collections map[uint32]*lua.Collection
 }
 
@@ -95,9 +96,7 @@ func (c *child) handle(d *decoder) error {
 		function, source := d.text(), string(d.bytes())
 		c.step(compileTimeout, func() answer { return check(function, source) })
 	case askJudge:
-		c.judge(d, false)
-	case askJudgeWithData:
-		c.judge(d, true)
+		c.judge(d)
 	case askTransform:
 		c.transform(d)
 	case askCollect:
@@ -141,33 +140,37 @@ func (c *child) program(number uint32, source string) answer {
 	if c.settings.print {
 		options.Print = func(line string) { c.reply.add(answer{kind: answerPrint, text: shown(line)}) }
 	}
-	c.sessions[number] = program.NewSession(options)
-	return answer{kind: answerProgram, reads: lua.Reads(source)}
+	c.sessions[number], c.reads[number] = program.NewSession(options), lua.Reads(source)
+	return answer{kind: answerProgram, reads: c.reads[number]}
 }
 
-func (c *child) judge(d *decoder, withData bool) {
-	session, kind := c.sessions[d.u32()], d.kind()
-	for range d.u32() {
+func (c *child) judge(d *decoder) {
+	number, kind, count, flags := d.u32(), d.kind(), d.u32(), d.u8()
+	session, beyond := c.sessions[number], false
+	for range count {
 		raw := d.bytes()
 		var data object.JSON
-		if withData {
+		if flags&judgeData != 0 {
 			data = d.bytes()
 		}
 		if session == nil || d.bad {
 			d.bad = true
 			return
 		}
+		if beyond {
+			c.reply.add(answer{kind: answerBeyond})
+			continue
+		}
 		c.step(c.settings.objectTimeout, func() answer {
-			match, err := session.EvaluateWith(context.Background(), object.Object{Kind: kind, Raw: raw}, data)
-			switch {
-			case err != nil:
-				return faultAnswer(err)
-			case match.Matching:
-				return answer{kind: answerYes, text: match.Message}
-			case match.Message != "":
-				return answer{kind: answerNoBecause, text: match.Message}
+			o := object.Object{Kind: kind, Raw: raw}
+			if flags&judgePart == 0 {
+				return verdictAnswer(session.EvaluateWith(context.Background(), o, data))
 			}
-			return answer{kind: answerNo}
+			match, err := session.EvaluatePart(context.Background(), o, data, c.reads[number])
+			if beyond = errors.Is(err, lua.ErrBeyondPart); beyond {
+				return answer{kind: answerBeyond}
+			}
+			return verdictAnswer(match, err)
 		})
 	}
 }

@@ -71,6 +71,11 @@ func (s Script) sum() [sha256.Size]byte { return sha256.Sum256([]byte(s.Function
 
 // useCompiler calls work with the worker whose child compiles.
 func (p *Pool) useCompiler(ctx context.Context, work func(context.Context, *worker) error) error {
+	p.mu.Lock()
+	if p.compilerIdle != nil {
+		p.compilerIdle.Stop()
+	}
+	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -74,7 +74,7 @@ func forge(name string) int {
 		}
 		reply := appendBytes(nil, []byte{byte(answerReady)})
 		if request[0] == askProgram {
-			reply = appendBytes(nil, answer{kind: answerProgram, reads: object.Part{Whole: true}}.append(nil))
+			reply = appendBytes(nil, answer{kind: answerProgram, reads: object.Part{}}.append(nil))
 		}
 		last := request[0] == askJudge || request[0] == askTransform || request[0] == askAggregate
 		if last {

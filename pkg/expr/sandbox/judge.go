@@ -6,6 +6,9 @@ package sandbox
 import (
 	"context"
 	"errors"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // judge lets a script judge the objects of a batch. What an object does wrong is its verdict, and the rest goes on, in a fresh
@@ -59,31 +62,66 @@ func (s *Session) attempt(ctx context.Context, w *worker, source string, b *batc
 	if err != nil {
 		return err
 	}
-	limit := s.options.ObjectTimeout + grace + silence
-	ask := byte(askJudge)
+	a := &asking{session: s, worker: w, source: source, part: program.reads, batch: b, to: to, answered: b.judged()}
+	return w.ask(ctx, s.options.ObjectTimeout+grace+silence, a.request(program.number), a.take)
+}
+
+// asking is a question about the objects of a batch that have no verdicts yet, those before to.
+type asking struct {
+	session  *Session
+	worker   *worker
+	source   string
+	part     object.Part // what the child gets of each object
+	batch    *batch
+	to       int
+	answered int
+	// beyond is true when the script looked further than the part: the objects from there on are to be asked about again.
+	beyond bool
+}
+
+func (a *asking) request(program uint32) [][]byte {
+	b, w := a.batch, a.worker
+	var flags byte
 	if b.withData {
-		ask = askJudgeWithData
+		flags |= judgeData
 	}
-	request := b.request(ask, program.number, b.judged(), to)
-	if !program.reads.Whole {
-		w.parts = b.appendParts(w.parts[:0], program.reads, b.judged(), to)
+	request := b.request(askJudge, program, b.judged(), a.to)
+	if a.part.Narrow {
+		flags |= judgePart
+		w.parts = b.appendParts(w.parts[:0], a.part, b.judged(), a.to)
 		request[1] = w.parts
 		if cap(w.parts) > 2*batchSize {
 			w.parts = nil // of a very large object
 		}
 	}
-	return w.ask(ctx, limit, request, func(a answer) (bool, error) {
-		switch fault := a.fault(); {
-		case fault != nil:
-			s.blame(b, fault)
-		case a.kind == answerYes, a.kind == answerNo, a.kind == answerNoBecause:
-			b.verdicts = append(b.verdicts, verdict{a.kind == answerYes, a.text, nil})
-		default:
-			return false, &protocolError{"a wrong answer"}
-		}
-		if b.judged() == to {
-			return true, nil
-		}
-		return false, s.impatient()
-	})
+	request[0] = append(request[0], flags)
+	return request
+}
+
+// take takes an answer, and says whether it was the last one.
+func (a *asking) take(one answer) (last bool, err error) {
+	b, isBeyond := a.batch, one.kind == answerBeyond && a.part.Narrow
+	switch fault := one.fault(); {
+	case a.beyond:
+	case isBeyond && b.metadataOnly:
+		b.verdicts = append(b.verdicts, verdict{err: errBeyondMetadata})
+	case isBeyond:
+		a.beyond = true
+		a.worker.giveWhole(a.source)
+	case fault != nil:
+		a.session.blame(b, fault)
+	case one.kind == answerYes, one.kind == answerNo, one.kind == answerNoBecause:
+		b.verdicts = append(b.verdicts, verdict{one.kind == answerYes, one.text, nil})
+	default:
+		return false, &protocolError{"a wrong answer"}
+	}
+	if a.answered++; a.answered == a.to {
+		return true, nil
+	}
+	return false, a.session.impatient()
+}
+
+// errBeyondMetadata is for objects of which there is no more than the metadata.
+var errBeyondMetadata = &lua.ScriptError{
+	Msg: "the script looked at more of the object than its text shows, and no more than its metadata was read: begin with function evaluate(obj), and the whole object is read",
 }

@@ -41,12 +41,12 @@ type Pool struct {
 	room     *room
 	compiler *Session
 	compiled compiled
-	// compilerIdle ends the compiler's child when nobody has needed it for a while. Nil before the first use.
-	compilerIdle *time.Timer
 
 	mu       sync.Mutex
 	closed   bool
 	sessions map[*Session]struct{}
+	// compilerIdle ends the compiler's child when nobody has needed it for a while. Nil before the first use.
+	compilerIdle *time.Timer
 }
 
 // New makes a pool. It starts nothing.

@@ -16,15 +16,20 @@ import (
 
 // What the parent asks. The first byte of a request.
 const (
-	askReady         = 1 + iota // settings; ready
-	askProgram                  // number, source; a program or a fault
-	askCheck                    // function, source; a program or a fault
-	askJudge                    // program, kind, count, items; yes, no or a fault for each item
-	askTransform                // program, kind, item; a patch or a fault
-	askCollect                  // first index, kind, count, items; ready
-	askGrow                     // memory; ready
-	askAggregate                // program, count; any number of selected, then ready, or a fault
-	askJudgeWithData            // as askJudge, with the data of each item behind it
+	askReady     = 1 + iota // settings; ready
+	askProgram              // number, source; a program or a fault
+	askCheck                // function, source; a program or a fault
+	askJudge                // program, kind, count, flags, items; yes, no, beyond or a fault for each item
+	askTransform            // program, kind, item; a patch or a fault
+	askCollect              // first index, kind, count, items; ready
+	askGrow                 // memory; ready
+	askAggregate            // program, count; any number of selected, then ready, or a fault
+)
+
+// The flags of askJudge.
+const (
+	judgeData = 1 << iota // the data of each item stands behind it
+	judgePart             // each item is the part of an object that the script reads
 )
 
 // answerKind is the first byte of an answer. A frame of the child holds any number of answers.
@@ -34,6 +39,7 @@ const (
 	answerNo        answerKind = 1 + iota
 	answerNoBecause            // no, with a message
 	answerYes
+	answerBeyond // the script looked further than the part that it was given; so it is for all items behind it
 	answerReady
 	answerProgram // what it reads of an object
 	answerPrint   // what a script printed; goes before any other answer
@@ -104,7 +110,7 @@ func (a answer) append(b []byte) []byte {
 func (d *decoder) answer() (answer, error) {
 	a := answer{kind: answerKind(d.u8())}
 	switch a.kind {
-	case answerNo, answerReady, answerOutOfTime, answerOutOfMemory:
+	case answerNo, answerBeyond, answerReady, answerOutOfTime, answerOutOfMemory:
 	case answerYes, answerNoBecause, answerPrint, answerFailure:
 		a.text = d.text()
 	case answerProgram:
@@ -142,6 +148,19 @@ func presentable(text string) bool {
 		}
 	}
 	return true
+}
+
+// verdictAnswer is what evaluate said, as an answer.
+func verdictAnswer(match lua.Match, err error) answer {
+	switch {
+	case err != nil:
+		return faultAnswer(err)
+	case match.Matching:
+		return answer{kind: answerYes, text: match.Message}
+	case match.Message != "":
+		return answer{kind: answerNoBecause, text: match.Message}
+	}
+	return answer{kind: answerNo}
 }
 
 // faultAnswer is an error of the lua package as an answer.

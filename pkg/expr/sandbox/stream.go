@@ -30,6 +30,10 @@ type Judged struct {
 
 // Stream judges many objects while they are read. It is for one goroutine.
 type Stream struct {
+	// MetadataOnly says that there is no more of the objects than their metadata: ReadsMetadataOnly said that it is enough. An object of
+	// which the script looks at more all the same is one that cannot be judged.
+	MetadataOnly bool
+
 	session *Session
 	source  string
 	each    func(Judged) error
@@ -74,7 +78,7 @@ func (st *Stream) AddWith(ctx context.Context, o object.Object, data object.JSON
 	}
 	if st.filling == nil {
 		st.filling = st.session.batchFor(o.Kind)
-		st.filling.withData = data != nil
+		st.filling.withData, st.filling.metadataOnly = data != nil, st.MetadataOnly
 	}
 	st.filling.add(o, data)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -86,7 +87,7 @@ func (d *decoder) kind() object.Kind {
 
 // appendPart writes a part with its few fields.
 func appendPart(b []byte, part object.Part) []byte {
-	b = append(b, flag(part.Whole), flag(part.ManagedFields), byte(len(part.Fields)))
+	b = append(b, flag(part.Narrow), flag(part.ManagedFields), byte(len(part.Fields)))
 	for _, field := range part.Fields {
 		b = appendText(b, field)
 	}
@@ -94,9 +95,11 @@ func appendPart(b []byte, part object.Part) []byte {
 }
 
 func (d *decoder) part() object.Part {
-	part := object.Part{Whole: d.u8() == 1, ManagedFields: d.u8() == 1}
+	part := object.Part{Narrow: d.u8() == 1, ManagedFields: d.u8() == 1}
 	for range d.u8() {
-		part.Fields = append(part.Fields, d.text())
+		field := d.text()
+		part.Fields = append(part.Fields, field)
+		d.bad = d.bad || len(part.Fields) > lua.MaxFields || len(field) > lua.MaxField
 	}
 	return part
 }

@@ -24,15 +24,15 @@ type worker struct {
 	// full asks for all that one child may use, after a smaller child was not enough.
 	full bool
 	// programs are the scripts that the child has compiled, by source.
-	programs map[string]program
+	programs map[string]knownProgram
 	// parts is where the parts of a batch's objects that a script reads are put together.
 	parts []byte
 }
 
-// program is a script that a child has compiled.
-type program struct {
+// knownProgram is a script that a child has compiled.
+type knownProgram struct {
 	number uint32
-	// reads is what evaluate may look at of an object, and so all that the child needs of it.
+	// reads is what evaluate may look at of an object, and so all that the child needs of it, until it looks further.
 	reads object.Part
 }
 
@@ -77,7 +77,7 @@ func (w *worker) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.process, w.programs = process, map[string]program{}
+	w.process, w.programs = process, map[string]knownProgram{}
 	request := settings{
 		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.large.size), now: s.options.Now, seed: s.options.Seed,
 		objectTimeout: s.options.ObjectTimeout, aggregateTimeout: s.options.AggregateTimeout, print: s.options.Print != nil,
@@ -126,7 +126,7 @@ func (w *worker) one(ctx context.Context, limit time.Duration, request [][]byte,
 
 // program makes the child know a script. A script that does not compile, or that ends the child, is an
 // error for good.
-func (w *worker) program(ctx context.Context, source string) (program, error) {
+func (w *worker) program(ctx context.Context, source string) (knownProgram, error) {
 	if known, ok := w.programs[source]; ok {
 		return known, nil
 	}
@@ -137,15 +137,20 @@ func (w *worker) program(ctx context.Context, source string) (program, error) {
 	var died *death
 	switch {
 	case errors.As(err, &died) && died.kind != BudgetKilled:
-		return program{}, died.budget(w.reserved, compileTimeout)
+		return knownProgram{}, died.budget(w.reserved, compileTimeout)
 	case err != nil:
-		return program{}, err
+		return knownProgram{}, err
 	}
 	if fault := one.fault(); fault != nil {
-		return program{}, fault
+		return knownProgram{}, fault
 	}
-	w.programs[source] = program{number, one.reads}
+	w.programs[source] = knownProgram{number, one.reads}
 	return w.programs[source], nil
+}
+
+// giveWhole makes the script get objects whole from now on.
+func (w *worker) giveWhole(source string) {
+	w.programs[source] = knownProgram{number: w.programs[source].number}
 }
 
 // grow makes the child's memory larger, if that can be had without waiting.
