@@ -137,19 +137,6 @@ func (d *decoder) answer() (answer, error) {
 	return a, nil
 }
 
-// presentable says whether a text is as the lua package makes all texts.
-func presentable(text string) bool {
-	if len(text) > maxText || !utf8.ValidString(text) {
-		return false
-	}
-	for _, r := range text {
-		if unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
-}
-
 // verdictAnswer is what evaluate said, as an answer.
 func verdictAnswer(match lua.Match, err error) answer {
 	switch {

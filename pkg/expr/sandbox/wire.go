@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -137,4 +139,17 @@ type protocolError struct{ what string }
 // Error names what was wrong.
 func (e *protocolError) Error() string {
 	return "the process that runs scripts sent " + e.what + ", which it never should; it was ended, and no answer of it is used"
+}
+
+// presentable says whether a text is as the lua package makes all texts.
+func presentable(text string) bool {
+	if len(text) > maxText || !utf8.ValidString(text) {
+		return false
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
 }
