@@ -48,11 +48,25 @@ var errWrong = errors.New("a variant gave a wrong result or none")
 // bench makes a cluster, fills it, measures, prints and clears away.
 func bench(ctx context.Context, s settings, out io.Writer) error {
 	fmt.Fprintf(out, "Starting etcd and kube-apiserver ...\n")
-	env, err := testenv.Start(ctx, testenv.Options{CompactionInterval: compaction})
+	env, err := startWithoutCollector(ctx)
 	if err != nil {
 		return err
 	}
 	return errors.Join(onCluster(ctx, s, env, out), env.Stop())
+}
+
+// startWithoutCollector starts an API server that does not collect its garbage on its own while a variant is at work.
+func startWithoutCollector(ctx context.Context) (*testenv.Env, error) {
+	const name = "GOGC" // which the processes inherit
+	before, isSet := os.LookupEnv(name)
+	if err := os.Setenv(name, "1000"); err != nil {
+		return nil, err
+	}
+	env, err := testenv.Start(ctx, testenv.Options{CompactionInterval: compaction})
+	if isSet {
+		return env, errors.Join(err, os.Setenv(name, before))
+	}
+	return env, errors.Join(err, os.Unsetenv(name))
 }
 
 func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer) error {
