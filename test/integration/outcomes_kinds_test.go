@@ -15,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -48,6 +49,10 @@ func (b *bench) gadgets() *gadgets {
 	b.t.Cleanup(func() { _ = b.user.Delete(context.Background(), g.crd) })
 	for _, v := range []string{"v1", "v2"} {
 		awaitCode(b.t, g.path(v), http.StatusOK)
+		b.eventually("discovery tells of the Gadgets", func() bool { // it may come later than the lists
+			_, err := b.user.RESTMapper().RESTMapping(schema.GroupKind{Group: g.group, Kind: "Gadget"}, v)
+			return err == nil
+		})
 	}
 	return g
 }
