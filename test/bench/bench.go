@@ -93,7 +93,7 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	if err := printHead(ctx, out, api, s); err != nil {
 		return err
 	}
-	if err := t.inBothStates(ctx); err != nil {
+	if err := t.measure(ctx); err != nil {
 		return err
 	}
 	if s.only != nil && !s.only.MatchString(managerName) {
