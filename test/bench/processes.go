@@ -24,8 +24,7 @@ type memory struct {
 	// Resident is the sum of what each process had in memory at its own peak. What processes share, above all the program's
 	// text, counts once for each of them.
 	Resident int64
-	// SharedOnce is the greatest sum in which what belongs to files counts once, as a container pays for it: the processes
-	// are of the same program.
+	// SharedOnce is the greatest sum in which what belongs to files counts once for each program, as a container pays for it.
 	SharedOnce int64
 	// Anonymous is the greatest sum of what belongs to no file: heaps and stacks.
 	Anonymous int64
@@ -72,7 +71,7 @@ func (f *family) stop() memory {
 
 func (f *family) sample() {
 	var now memory
-	var files int64
+	files := map[string]int64{} // by program
 	for pid, counts := range f.members {
 		if !counts {
 			continue
@@ -84,10 +83,14 @@ func (f *family) sample() {
 		}
 		now.Resident += one.peak
 		now.Anonymous += one.anonymous
-		files = max(files, one.files)
+		files[one.program] = max(files[one.program], one.files)
 	}
 	f.peak.Resident = max(f.peak.Resident, now.Resident)
-	f.peak.SharedOnce = max(f.peak.SharedOnce, now.Anonymous+files)
+	now.SharedOnce = now.Anonymous
+	for _, bytes := range files {
+		now.SharedOnce += bytes
+	}
+	f.peak.SharedOnce = max(f.peak.SharedOnce, now.SharedOnce)
 	f.peak.Anonymous = max(f.peak.Anonymous, now.Anonymous)
 	f.look()
 }
@@ -124,7 +127,10 @@ func (f *family) look() {
 }
 
 // process is what the kernel says of one process's memory, in bytes: its peak, and what it is made of now.
-type process struct{ peak, anonymous, files int64 }
+type process struct {
+	peak, anonymous, files int64
+	program                string // the file
+}
 
 func memoryOf(pid int) (process, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -132,6 +138,9 @@ func memoryOf(pid int) (process, error) {
 		return process{}, err
 	}
 	var p process
+	if p.program, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+		return process{}, err
+	}
 	for line := range strings.Lines(string(text)) {
 		field, value, _ := strings.Cut(line, ":")
 		switch field {
