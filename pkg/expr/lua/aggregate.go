@@ -100,7 +100,7 @@ func (g *given) entries(list *gopher.LTable) ([]Selected, error) {
 		return nil, faultf("evaluate returned %d resources; it was given %d", length, g.objects.Len())
 	}
 	var chosen []Selected
-	seen := make(map[int]bool)
+	seen := make([]bool, g.objects.Len())
 	for i := 1; i <= length; i++ {
 		value := list.RawGetInt(i)
 		if value == gopher.LNil {

@@ -71,6 +71,9 @@ func (c *Collection) copied(raw []byte) []byte {
 	}
 	if len(raw) > len(c.free) {
 		c.free = make([]byte, c.block)
+		if c.block == lastBlock {
+			LargePages(c.free)
+		}
 		c.block = min(2*c.block, lastBlock)
 	}
 	n := copy(c.free, raw)

@@ -234,6 +234,7 @@ func (c *child) aggregate(d *decoder) {
 		return
 	}
 	c.reply.begin(c.settings.aggregateTimeout)
+	makeRoom(collection.Len()*tableSize/2, c.reply.limit()/4*3)
 	selected, err := session.Aggregate(context.Background(), collection)
 	if err != nil {
 		c.reply.end(faultAnswer(err))

@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
 // maxDescriptors leaves room for the three pipes and what the Go runtime needs to wait.
@@ -69,6 +73,17 @@ func (f fence) limit(memory int64) uint64 {
 	needed := uint64(memory) / 16 * 15
 	steps := (max(needed, f.rest) - f.rest + memoryStep - 1) / memoryStep
 	return f.start + steps*memoryStep + threads
+}
+
+// makeRoom lets the heap grow into large pages by as much as a script is likely to need, unless that would make it larger than most. Both
+// are in bytes. Nothing is used up by it: the heap has the room, and the kernel backs only what is touched.
+func makeRoom(likely int, most int64) {
+	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	metrics.Read(total)
+	if room := min(int64(likely), most-int64(total[0].Value.Uint64())); room > 0 {
+		lua.LargePages(make([]byte, room))
+		debug.FreeOSMemory()
+	}
 }
 
 // closeDescriptors closes all but the three pipes and what the Go runtime waits with. Descriptors of the parent can come here when

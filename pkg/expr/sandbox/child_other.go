@@ -23,3 +23,5 @@ type fence struct{}
 func contain() (fence, error) { return fence{}, nil }
 
 func (fence) allow(_, _ int64) error { return nil }
+
+func makeRoom(int, int64) {}

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // choose runs the script and takes the answers. The bytes of an object that comes back must be those that were sent.
@@ -28,27 +29,9 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 	for _, n := range []uint32{program.number, a.number, uint32(a.members.count)} {
 		request = binary.LittleEndian.AppendUint32(request, n)
 	}
-	var selected []Selected
-	var last answer
-	seen := map[uint32]bool{}
 	limit := a.session.options.AggregateTimeout
-	err = w.ask(ctx, limit+grace+silence, [][]byte{request}, func(answer answer) (bool, error) {
-		if answer.kind != answerSelected {
-			last = answer
-			return true, answer.mustBe(answerReady)
-		}
-		if int64(answer.index) >= int64(a.members.count) || seen[answer.index] {
-			return false, &protocolError{"an object that it was not given"}
-		}
-		seen[answer.index] = true
-		member := a.members.at(int(answer.index))
-		if sha256.Sum256(answer.raw) != member.sum {
-			return false, &protocolError{"other bytes of an object than it was given"}
-		}
-		raw, err := a.kept(answer.raw)
-		selected = append(selected, Selected{int(answer.index), member.object(raw), answer.text})
-		return false, err
-	})
+	chosen := choice{of: a, seen: make([]bool, a.members.count)}
+	err = w.ask(ctx, limit+grace+silence, [][]byte{request}, chosen.take)
 	var died *death
 	switch {
 	case errors.As(err, &died) && died.kind == BudgetMemory:
@@ -59,7 +42,38 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 	case err != nil:
 		return nil, err
 	}
-	return selected, last.fault()
+	return slices.Concat(chosen.blocks...), chosen.last.fault()
+}
+
+// choice is what a script has chosen so far.
+type choice struct {
+	of   *Aggregate
+	seen []bool
+	// blocks are what it is in, like members.
+	blocks [][]Selected
+	last   answer
+}
+
+func (c *choice) take(answer answer) (last bool, err error) {
+	if answer.kind != answerSelected {
+		c.last = answer
+		return true, answer.mustBe(answerReady)
+	}
+	if int64(answer.index) >= int64(len(c.seen)) || c.seen[answer.index] {
+		return false, &protocolError{"an object that it was not given"}
+	}
+	c.seen[answer.index] = true
+	member := c.of.members.at(int(answer.index))
+	if sha256.Sum256(answer.raw) != member.sum {
+		return false, &protocolError{"other bytes of an object than it was given"}
+	}
+	raw, err := c.of.kept(answer.raw)
+	if n := len(c.blocks); n == 0 || len(c.blocks[n-1]) == membersPerBlock {
+		c.blocks = append(c.blocks, make([]Selected, 0, membersPerBlock))
+	}
+	block := &c.blocks[len(c.blocks)-1]
+	*block = append(*block, Selected{int(answer.index), member.object(raw), answer.text})
+	return false, err
 }
 
 // kept is what stays of the bytes of an object that was chosen.

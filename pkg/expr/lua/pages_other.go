@@ -1,0 +1,9 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package lua
+
+// LargePages does nothing on this system.
+func LargePages([]byte) {}
