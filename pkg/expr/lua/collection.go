@@ -72,7 +72,7 @@ func (c *Collection) copied(raw []byte) []byte {
 	if len(raw) > len(c.free) {
 		c.free = make([]byte, c.block)
 		if c.block == lastBlock {
-			LargePages(c.free)
+			HugePages(c.free)
 		}
 		c.block = min(2*c.block, lastBlock)
 	}

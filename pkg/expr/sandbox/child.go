@@ -234,7 +234,8 @@ func (c *child) aggregate(d *decoder) {
 		return
 	}
 	c.reply.begin(c.settings.aggregateTimeout)
-	makeRoom(collection.Len()*tableSize/2, c.reply.limit()/4*3)
+	growHeap(int64(collection.Len()) * tableSize / 2)
+	c.reply.begin(c.settings.aggregateTimeout) // the script has all of its time
 	selected, err := session.Aggregate(context.Background(), collection)
 	if err != nil {
 		c.reply.end(faultAnswer(err))

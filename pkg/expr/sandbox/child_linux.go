@@ -75,13 +75,25 @@ func (f fence) limit(memory int64) uint64 {
 	return f.start + steps*memoryStep + threads
 }
 
-// makeRoom lets the heap grow into large pages by as much as a script is likely to need, unless that would make it larger than most. Both
-// are in bytes. Nothing is used up by it: the heap has the room, and the kernel backs only what is touched.
-func makeRoom(likely int, most int64) {
+// heapStep is by what the heap itself grows (runtime: pallocChunkBytes), and as little as that is not worth the while. In larger pieces it
+// could take address space that it cannot use.
+const heapStep = 4 << 20
+
+// growHeap makes room in the heap, in huge pages, for as many bytes as a script is likely to need, or for what is left up to the memory
+// limit. Nothing of it is touched: the heap has the room, and the kernel backs what is used.
+func growHeap(likely int64) {
 	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 	metrics.Read(total)
-	if room := min(int64(likely), most-int64(total[0].Value.Uint64())); room > 0 {
-		lua.LargePages(make([]byte, room))
+	left := debug.SetMemoryLimit(-1) - int64(total[0].Value.Uint64())
+	var pieces []string // all at once, or one would be made of another
+	for room := min(likely, left); room > heapStep; room -= heapStep {
+		var piece strings.Builder // the only thing that gets memory without clearing it
+		piece.Grow(heapStep)
+		_ = piece.WriteByte(0)
+		lua.HugePages(unsafe.Slice(unsafe.StringData(piece.String()), heapStep))
+		pieces = append(pieces, piece.String())
+	}
+	if len(pieces) > 0 {
 		debug.FreeOSMemory()
 	}
 }

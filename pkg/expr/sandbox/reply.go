@@ -43,13 +43,6 @@ func (r *reply) setMemory(bytes int64) {
 	r.memory = uint64(bytes)
 }
 
-// limit is how much memory the child may use, in bytes.
-func (r *reply) limit() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return int64(r.memory)
-}
-
 // begin begins a step that may take so long.
 func (r *reply) begin(limit time.Duration) {
 	now := time.Now()

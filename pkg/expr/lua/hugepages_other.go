@@ -5,5 +5,5 @@
 
 package lua
 
-// LargePages does nothing on this system.
-func LargePages([]byte) {}
+// HugePages does nothing on this system.
+func HugePages([]byte) {}
