@@ -27,7 +27,7 @@ type settings struct {
 	load     load
 	cleaners int // for the measurement with many of them
 	rounds   int
-	only     *regexp.Regexp // variants; nil is all. The floor is always measured.
+	only     *regexp.Regexp // variants; nil is all. Their floors are measured, too.
 	profiles string         // a directory; empty is no profiles
 }
 
@@ -93,7 +93,7 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	if err := printHead(ctx, out, api, s); err != nil {
 		return err
 	}
-	if err := t.measure(ctx); err != nil {
+	if err := t.inTurn(ctx); err != nil {
 		return err
 	}
 	if s.only != nil && !s.only.MatchString(managerName) {
@@ -116,25 +116,30 @@ type trial struct {
 func (t *trial) chosen() []variant {
 	all := variants()
 	floors := map[string]bool{floorName: true}
-	wanted := func(v variant) bool { return t.only == nil || t.only.MatchString(v.name) }
 	for _, v := range all {
-		if wanted(v) {
+		if t.wants(v) {
 			floors[v.floor] = true
 		}
 	}
-	return slices.DeleteFunc(all, func(v variant) bool { return !floors[v.name] && !wanted(v) })
+	return slices.DeleteFunc(all, func(v variant) bool { return !floors[v.name] && !t.wants(v) })
 }
 
+func (t *trial) wants(v variant) bool { return t.only == nil || t.only.MatchString(v.name) }
+
 // measureAll measures all variants in turn, several times over, so that what slows the machine down for a while slows down
-// all of them. Each round begins and ends with the floor. A variant that fails is not tried again.
+// all of them. Each round of readers begins and ends with the floor. A variant that fails is not tried again.
 func (t *trial) measureAll(ctx context.Context, chosen []variant) (results, error) {
 	found, failed := results{}, map[string]bool{}
-	if _, err := t.measureOne(ctx, chosen[0]); err != nil { // the server's first answer is slower than all others
-		return nil, err
+	order := chosen
+	if chosen[0].name == floorName {
+		order = append(slices.Clone(chosen), chosen[0])
+		if _, err := t.measureOne(ctx, chosen[0]); err != nil { // the server's first answer is slower than all others
+			return nil, err
+		}
 	}
 	for round := range t.rounds {
 		fmt.Fprintf(t.out, "Round %d of %d:", round+1, t.rounds)
-		for _, v := range append(slices.Clone(chosen), chosen[0]) {
+		for _, v := range order {
 			if failed[v.name] {
 				continue
 			}
