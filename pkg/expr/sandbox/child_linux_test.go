@@ -46,7 +46,7 @@ func TestGrowHeapInsideTheFence(t *testing.T) {
 	objects := make([]object.Object, count)
 	for i := range objects {
 		name := strconv.Itoa(i)
-		objects[i] = newObject(t, configMapKind, `{"metadata":{"name":"`+name+`","uid":"`+name+`","resourceVersion":"1"},"data":{"k":"`+strings.Repeat("x", 2000)+`"}}`)
+		objects[i] = newObject(t, configMapKind, `{"metadata":{"name":"`+name+`","uid":"`+name+`","resourceVersion":"1"},"data":{"k":"`+strings.Repeat("x", 500)+`"}}`)
 	}
 	pool := newPool(t, Config{})
 	for range 5 {
