@@ -251,7 +251,7 @@ func (b *bench) waitFinished(c *v1alpha1.Cleaner) {
 		if name != c.Name {
 			b.t.Fatalf("the run of %s finished, want %s", name, c.Name)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		b.t.Fatalf("the run of %s did not finish", c.Name)
 	}
 }

@@ -56,7 +56,7 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 			all.Go(func() { _, _ = a.Finish(ctx) })
 		}
 	}
-	limit, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before the large ones are out of time
 	defer stop()
 	if _, err := open(t, p, Options{}).Evaluate(limit, behave, configMap(t, "a", "")); err != nil {
 		t.Errorf("a small session beside two large ones: %v", err)
