@@ -165,18 +165,25 @@ func (r *checked) parseSchedule() {
 	}
 	parsed, err := schedule.Parse(spec.Schedule, zone)
 	if err != nil {
-		message, hint := twoParts(err.Error())
 		at := "spec.schedule"
-		if zone != "" && strings.Contains(message, "is in time zone") {
+		if zone != "" && strings.Contains(err.Error(), "is in time zone") {
 			at = "spec.timeZone"
+			if _, err := schedule.Parse(spec.Schedule, ""); err != nil && !strings.Contains(err.Error(), "is in time zone") {
+				r.wrongSchedule("spec.schedule", err)
+			}
 		}
-		r.add(at, ScheduleWrong, strings.TrimPrefix(message, "schedule "), hint)
+		r.wrongSchedule(at, err)
 		return
 	}
 	r.schedule = parsed
 	for _, warning := range parsed.Warnings() {
 		r.add("spec.schedule", ScheduleDoubtful, warning, "")
 	}
+}
+
+func (r *checked) wrongSchedule(at string, err error) {
+	message, hint := twoParts(err.Error())
+	r.add(at, ScheduleWrong, strings.TrimPrefix(message, "schedule "), hint)
 }
 
 // next are the next n times at which the Cleaner runs.
