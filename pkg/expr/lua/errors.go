@@ -93,6 +93,12 @@ func wayOut(message string) string {
 	if found := indexed.FindStringSubmatch(message); found != nil {
 		return fmt.Sprintf("; what stands before %s is nothing: test it first, for example (x or {}).%s", found[1], found[1])
 	}
+	switch message {
+	case "stack overflow":
+		return "; a function calls itself without end, or calls are nested too deeply: look for a recursion that does not stop"
+	case "registry overflow":
+		return "; too many values at once, as unpack or .. of a long list makes them: work on a part of the list at a time"
+	}
 	if strings.HasPrefix(message, "attempt to call a non-function object") {
 		return "; there is no such function here: scripts have those of string, table and math, and os.time, os.date and os.difftime"
 	}
