@@ -39,7 +39,7 @@ func TestGrowHeap(t *testing.T) {
 	}
 }
 
-// TestGrowHeapInsideTheFence looks at many small objects, for whose tables a third of the memory is made room, wherever in its address
+// TestGrowHeapInsideTheFence looks at many small objects, for whose tables a quarter of the memory is made room, wherever in its address
 // space the heap begins.
 func TestGrowHeapInsideTheFence(t *testing.T) {
 	const count = 34_000
