@@ -5,19 +5,9 @@ package sandbox
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
-)
-
-const (
-	// tableSize is what an object costs in a child beside its own bytes: the tables that a usual script makes of it.
-	tableSize = 4 << 10
-	// ownSize is what a child has of its own, the batch that it reads and what its collector has not collected yet among it.
-	ownSize = 6 << 20
 )
 
 // Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
@@ -39,6 +29,10 @@ type Aggregate struct {
 	sent    int
 	// flight is a batch on its way to the child. Nil when there is none.
 	flight *flight
+	// held are the objects that a small child has, to send them again.
+	held held
+	// large says that a small child is not enough, and ended that none is needed any more. They are the session's to guard.
+	large, ended bool
 	// home is the child that has the objects, and lost why it has them no more.
 	home     *process
 	lost     error
@@ -55,7 +49,7 @@ type Selected struct {
 	Message string
 }
 
-// Aggregate begins to collect. Call it before the session's other scripts run: the child must have room for the objects.
+// Aggregate begins to collect.
 func (s *Session) Aggregate(source string) *Aggregate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +101,7 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 		return nil, ErrClosed
 	}
 	a.finished = true
-	defer a.session.collected()
+	defer a.end()
 	if a.filling != nil && a.filling.len() > 0 {
 		if err := a.send(ctx); err != nil {
 			return nil, err
@@ -129,11 +123,28 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 	return selected, nil
 }
 
-// collected ends the claim to a large child.
-func (s *Session) collected() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.collects--
+// enlarge claims a large child, for as long as the aggregate is open.
+func (a *Aggregate) enlarge() {
+	a.session.mu.Lock()
+	defer a.session.mu.Unlock()
+	if !a.large && !a.ended {
+		a.large = true
+		a.session.large++
+	}
+}
+
+// end ends the claims.
+func (a *Aggregate) end() {
+	if a.flight == nil { // else it has them
+		a.held.drop(a.session)
+	}
+	a.session.mu.Lock()
+	defer a.session.mu.Unlock()
+	a.ended = true
+	a.session.collects--
+	if a.large {
+		a.session.large--
+	}
 }
 
 // send hands what was filled to the child, when the objects before have arrived.
@@ -163,70 +174,8 @@ func (a *Aggregate) land(ctx context.Context) error {
 	}
 	f := a.flight
 	a.flight = nil
-	a.session.recycle(f.batch)
+	if f.err != nil || !a.held.has(f.batch) {
+		a.session.recycle(f.batch)
+	}
 	return f.err
-}
-
-// need is how much memory the child needs for all objects, in bytes.
-func (a *Aggregate) need() int64 {
-	need := (a.members.size + int64(a.members.count)*tableSize + ownSize) / 7 * 8 // an eighth stays free, or the collector does not come to rest
-	return (need + memoryStep - 1) / memoryStep * memoryStep
-}
-
-// deliver gives objects to the child.
-func (a *Aggregate) deliver(ctx context.Context, w *worker, b *batch, first int, need int64, count int) error {
-	if err := a.settle(ctx, w, first); err != nil || a.lost != nil {
-		return err
-	}
-	if need > w.reserved {
-		grown, err := w.grow(ctx, need)
-		if err == nil && !grown {
-			err = a.tooMany(count, need)
-		}
-		if err != nil {
-			return a.lose(err, w, count, need)
-		}
-	}
-	request := b.request(askCollect, uint32(first), 0, b.len())
-	request[0] = binary.LittleEndian.AppendUint32(request[0], a.number)
-	_, err := w.one(ctx, a.session.options.ObjectTimeout+grace+silence, request, answerReady)
-	return a.lose(err, w, count, need)
-}
-
-// settle makes sure that there is one child, and that it is the one that has the objects.
-func (a *Aggregate) settle(ctx context.Context, w *worker, first int) error {
-	if err := a.session.shrink(ctx); err != nil {
-		return err
-	}
-	if err := w.ready(ctx); err != nil {
-		return err
-	}
-	if first == 0 {
-		a.home, a.lost = w.process, nil
-	}
-	if a.home != w.process && a.lost == nil {
-		a.lost = errors.New("the objects were lost when another script of the same run ended the process that had them")
-	}
-	return nil
-}
-
-// lose makes the error for objects that did not get into the child, and keeps it.
-func (a *Aggregate) lose(err error, w *worker, count int, need int64) error {
-	var died *death
-	switch {
-	case errors.As(err, &died) && died.kind != BudgetMemory:
-		err = died.budget(w.reserved, a.session.options.ObjectTimeout)
-	case died != nil:
-		err = a.tooMany(count, max(need, w.reserved+memoryStep))
-	}
-	if err != nil {
-		a.lost = err
-	}
-	return err
-}
-
-func (a *Aggregate) tooMany(count int, need int64) *BudgetError {
-	return &BudgetError{BudgetObjects, fmt.Sprintf(
-		"the %d objects selected so far need about %s of memory at once, and that cannot be had now: select fewer, or raise --max-script-memory",
-		count, inMiB(need))}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -149,22 +150,65 @@ func TestAggregateBesideStreams(t *testing.T) {
 	}
 }
 
-func TestAggregateLosesItsObjects(t *testing.T) {
-	s := open(t, newPool(t, Config{}), short)
-	a := s.Aggregate(unused)
+// TestAggregateLosesItsChild lets another script of the same session end the child that has the objects.
+func TestAggregateLosesItsChild(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
-	for i := range 10 {
-		addAll(t, a, configMap(t, fmt.Sprintf("o%d", i), big))
+	for count, lost := range map[int]bool{20: false, 60: true} {
+		s := open(t, newPool(t, Config{}), short)
+		a := s.Aggregate(unused)
+		for i := range count {
+			if i == count/2 {
+				if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+					t.Fatalf("got %v", err)
+				}
+			}
+			addAll(t, a, configMap(t, fmt.Sprintf("o%d", i), big))
+		}
+		if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+			t.Fatalf("got %v", err)
+		}
+		got, err := a.Finish(t.Context())
+		switch {
+		case !lost && (err != nil || len(got) != count || got[count-1].Index != count-1):
+			t.Errorf("%d objects, which are sent again: %d, %v", count, len(got), err)
+		case lost && (err == nil || err.Error() != "the objects were lost when another script of the same run ended the process that had them"):
+			t.Errorf("%d objects, which are too many to be held: %d, %v", count, len(got), err)
+		}
 	}
-	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
-		t.Fatalf("got %v", err)
+}
+
+// TestFewObjectsTakeALittleMemory lets a script hang over few objects: there is memory for another that chooses among many.
+func TestFewObjectsTakeALittleMemory(t *testing.T) {
+	p := newPool(t, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	hangs := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
+	addAll(t, hangs, configMap(t, "a", ""))
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = hangs.Finish(ctx) })
+	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before it is out of time
+	defer stop()
+	many := open(t, p, Options{}).Aggregate(unused)
+	value := strings.Repeat("x", 100_000)
+	for i := range 60 {
+		if err := many.Add(limit, configMap(t, fmt.Sprintf("o%d", i), value)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for i := range 10 {
-		addAll(t, a, configMap(t, fmt.Sprintf("p%d", i), big))
+	if got, err := many.Finish(limit); err != nil || len(got) != 60 {
+		t.Errorf("%d of many objects: %v", len(got), err)
 	}
-	_, err := a.Finish(t.Context())
-	if err == nil || err.Error() != "the objects were lost when another script of the same run ended the process that had them" {
-		t.Errorf("got %v", err)
+	cancel()
+	all.Wait()
+}
+
+// TestFewObjectsCanNeedMuch lets a script take more over few objects than a small child has.
+func TestFewObjectsCanNeedMuch(t *testing.T) {
+	a := open(t, newPool(t, Config{}), Options{}).Aggregate(`function evaluate() local t = {} for i = 1, 1500000 do t[i] = {} end
+		return {resources={{resource=resources[2], message=#t .. resources[1].metadata.name}}} end`)
+	addAll(t, a, configMap(t, "a", ""), configMap(t, "b", ""))
+	got, err := a.Finish(t.Context())
+	if diff := cmp.Diff([]string{"1 ConfigMap default/b 1500000a"}, selectedNames(got)); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }
 

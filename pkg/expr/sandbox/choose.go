@@ -15,34 +15,43 @@ import (
 
 // choose runs the script and takes the answers. The bytes of an object that comes back must be those that were sent.
 func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
-	if err := a.settle(ctx, w, a.sent); err != nil {
-		return nil, err
-	}
-	if a.lost != nil {
-		return nil, a.lost
-	}
-	program, err := w.program(ctx, a.source)
-	if err != nil {
-		return nil, err
-	}
-	request := []byte{askAggregate}
-	for _, n := range []uint32{program.number, a.number, uint32(a.members.count)} {
-		request = binary.LittleEndian.AppendUint32(request, n)
-	}
-	limit := a.session.options.AggregateTimeout
+	a.held.truncate(a.session, a.sent)
 	chosen := choice{of: a, seen: make([]bool, a.members.count)}
-	err = w.ask(ctx, limit+grace+silence, [][]byte{request}, chosen.take)
+	err := a.attempt(ctx, w, &chosen)
+	if len(chosen.blocks) == 0 && w.outgrown(err) {
+		a.enlarge()
+		err = a.attempt(ctx, w, &chosen)
+	}
 	var died *death
 	switch {
 	case errors.As(err, &died) && died.kind == BudgetMemory:
 		return nil, &BudgetError{BudgetMemory, fmt.Sprintf("used more than %s of memory for %d objects: select fewer, or look at less of each",
 			inMiB(w.reserved), a.members.count)}
 	case died != nil:
-		return nil, died.budget(w.reserved, limit)
+		return nil, died.budget(w.reserved, a.session.options.AggregateTimeout)
 	case err != nil:
 		return nil, err
 	}
 	return slices.Concat(chosen.blocks...), chosen.last.fault()
+}
+
+// attempt runs the script once.
+func (a *Aggregate) attempt(ctx context.Context, w *worker, chosen *choice) error {
+	if err := a.settle(ctx, w, a.sent); err != nil {
+		return err
+	}
+	if a.lost != nil {
+		return a.lost
+	}
+	program, err := w.program(ctx, a.source)
+	if err != nil {
+		return err
+	}
+	request := []byte{askAggregate}
+	for _, n := range []uint32{program.number, a.number, uint32(a.members.count)} {
+		request = binary.LittleEndian.AppendUint32(request, n)
+	}
+	return w.ask(ctx, a.session.options.AggregateTimeout+grace+silence, [][]byte{request}, chosen.take)
 }
 
 // choice is what a script has chosen so far.

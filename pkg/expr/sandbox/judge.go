@@ -32,7 +32,7 @@ func (s *Session) judge(ctx context.Context, w *worker, source string, b *batch)
 			killed = true // by somebody else: once more
 		case !died.named && to-b.judged() > 1:
 			alone = to - b.judged()
-		case died.kind == BudgetMemory && w.reserved < s.options.Memory:
+		case w.outgrown(died):
 			w.full = true // once more, with all that a child may have
 		default:
 			s.blame(b, died.budget(w.reserved, s.options.ObjectTimeout))

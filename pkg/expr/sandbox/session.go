@@ -34,10 +34,13 @@ type Session struct {
 	took atomic.Int64
 
 	mu        sync.Mutex
+	waits     time.Time // since when it waits for memory; zero when it does not
+	waited    time.Duration
 	closed    bool
 	workers   int
 	shrinking bool // until there is one worker
 	collects  int  // how many aggregates are open
+	large     int  // how many of them need a large child
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -96,6 +99,30 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 		}()
 		return work(ctx, w)
 	}
+}
+
+// wait begins to wait for memory. What it returns ends that.
+func (s *Session) wait() (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits = time.Now()
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		waited := time.Since(s.waits)
+		s.waits, s.waited = time.Time{}, s.waited+waited
+		s.took.Add(-int64(waited))
+	}
+}
+
+// Waited is how long the session has waited so far until other sessions gave back memory, and whether it does so just now.
+func (s *Session) Waited() (all time.Duration, now bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.waits.IsZero() {
+		return s.waited + time.Since(s.waits), true
+	}
+	return s.waited, false
 }
 
 // Took is how long the scripts and their processes have been at work so far, all together. It is 0 if none has been used.
@@ -159,11 +186,11 @@ func (s *Session) print(line string) {
 	s.options.Print(line)
 }
 
-// collecting says whether a child must have room for the objects of an aggregate.
-func (s *Session) collecting() bool {
+// enlarged says whether a child must have room for the many objects of an aggregate.
+func (s *Session) enlarged() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.collects > 0
+	return s.large > 0
 }
 
 // addWorker adds a second worker, if its memory can be had without waiting. Not beside an aggregate: its child has the

@@ -39,7 +39,7 @@ type knownProgram struct {
 // wanted is how much memory the child is to have.
 func (w *worker) wanted() int64 {
 	s := w.session
-	if w.full || s.collecting() {
+	if w.full || s.enlarged() {
 		return s.options.Memory
 	}
 	return min(smallMemory, s.options.Memory)
@@ -59,8 +59,9 @@ func (w *worker) ready(ctx context.Context) error {
 			return err
 		}
 		if !s.prepaid {
+			waited := s.wait()
 			reserved, err := s.pool.room.reserve(ctx, wanted, s.options.Pace)
-			if err != nil {
+			if waited(); err != nil {
 				return err
 			}
 			w.reservations = append(w.reservations, reserved)
@@ -165,6 +166,12 @@ func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
 	request := binary.LittleEndian.AppendUint64([]byte{askGrow}, uint64(to))
 	_, err := w.one(ctx, silence, [][]byte{request}, answerReady)
 	return true, err
+}
+
+// outgrown reports whether the child died of a want of memory, of which a child may have more.
+func (w *worker) outgrown(err error) bool {
+	var died *death
+	return errors.As(err, &died) && died.kind == BudgetMemory && w.reserved < w.session.options.Memory
 }
 
 // exhausted reports whether an error is that of an object that used up its time or memory.
