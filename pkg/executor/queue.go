@@ -22,8 +22,8 @@ const (
 var paces = [...]Pace{PaceSlow, PaceUnknown, PaceQuick}
 
 // queue is what waits for a worker, each pace's requests in a list of their own. The oldest begins first, with one exception, so
-// that runs that take long or hang, however many, do not keep the others waiting: a slow one begins only while fewer than half
-// of the workers have slow ones, and one of which nothing is known yet while fewer than three quarters have such or slow ones.
+// that runs that take long or hang, however many, do not keep the others waiting: at most half of the workers have slow ones, and
+// three quarters such or those of which nothing is known yet, rounded down, but one of them at least.
 type queue struct {
 	waiting [len(paces)][]ticket
 	// last is the number of the youngest ticket.
@@ -55,7 +55,7 @@ func (e *Executor[R]) take() (Request, bool) {
 	busy := 0 // with this pace, and those before it
 	for i, pace := range paces {
 		busy += running[pace]
-		share := (e.workers*(i+2) + 3) / 4 // 2, 3 and 4 quarters
+		share := max(1, e.workers*(i+2)/4) // 2, 3 and 4 quarters
 		first := e.first(&e.queue.waiting[pace])
 		if first != nil && busy < share && (next == nil || first.number < next.number) {
 			next, from = first, pace

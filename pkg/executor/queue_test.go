@@ -48,6 +48,22 @@ func TestEachPaceTakesItsShare(t *testing.T) {
 	}
 }
 
+// TestShareOfFewWorkers: one is left for the others wherever there are two.
+func TestShareOfFewWorkers(t *testing.T) {
+	for workers, want := range map[int]map[Pace][]string{
+		1: {PaceSlow: {"a"}, PaceUnknown: {"a"}, PaceQuick: {"a"}},
+		2: {PaceSlow: {"a"}, PaceUnknown: {"a"}, PaceQuick: {"a", "b"}},
+		3: {PaceSlow: {"a"}, PaceUnknown: {"a", "b"}, PaceQuick: {"a", "b", "c"}},
+	} {
+		for pace, begun := range want {
+			onStage(t, workers, func(s *stage) {
+				s.submitAt(pace, "a", "b", "c", "d")
+				s.begun(begun...)
+			})
+		}
+	}
+}
+
 // TestTheOldestBeginsFirst: slow names do not wait for quick ones that came later.
 func TestTheOldestBeginsFirst(t *testing.T) {
 	onStage(t, 1, func(s *stage) {
