@@ -177,7 +177,7 @@ func start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v
 		Trigger: trigger, WhileSuspended: cleaner.IsSuspended(),
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
-		fmt.Sprintf("The run that was %s %s is going on.", dueWords(trigger), nominal.UTC().Format(timeFormat)))
+		fmt.Sprintf("The run that was %s %s is going on, or waits for its turn.", dueWords(trigger), nominal.UTC().Format(timeFormat)))
 	round.submit = requestFor(cleaner, cleaner.Status.ActiveRun)
 }
 

@@ -140,13 +140,14 @@ func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor
 	}
 }
 
-// paceOf is what the last run says of the next one.
+// paceOf is what the last run says of the next one. That it waited for others is not its own fault.
 func paceOf(cleaner *v1alpha1.Cleaner) executor.Pace {
 	last := cleaner.Status.LastRun
-	switch {
-	case last == nil || last.Duration == nil:
+	if last == nil || last.Duration == nil {
 		return executor.PaceUnknown
-	case last.Duration.Duration >= executor.Slow || cleaner.Status.ExhaustedRuns > 0:
+	}
+	took := last.Duration.Duration - ptr.Deref(last.Waited, metav1.Duration{}).Duration
+	if took >= executor.Slow || cleaner.Status.ExhaustedRuns > 0 {
 		return executor.PaceSlow
 	}
 	return executor.PaceQuick
@@ -205,7 +206,7 @@ func lastRun(run *v1alpha1.CleanerRun) *v1alpha1.LastRun {
 	last := &v1alpha1.LastRun{
 		Name: run.Name, NominalTime: run.Spec.NominalTime, Trigger: run.Spec.Trigger,
 		Action: run.Spec.Action, DryRun: run.Spec.DryRun,
-		Duration: run.Status.Duration, RunCounts: run.Status.RunCounts,
+		Duration: run.Status.Duration, Waited: run.Status.Waited, RunCounts: run.Status.RunCounts,
 	}
 	size := 0
 	for _, object := range run.Status.Objects[:min(maxMatches, len(run.Status.Objects))] {

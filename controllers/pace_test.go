@@ -27,6 +27,7 @@ func TestPaceOf(t *testing.T) {
 		"not known how long":     {v1alpha1.CleanerStatus{LastRun: &v1alpha1.LastRun{}}, executor.PaceUnknown},
 		"quick":                  {v1alpha1.CleanerStatus{LastRun: took(executor.Slow - 1)}, executor.PaceQuick},
 		"slow":                   {v1alpha1.CleanerStatus{LastRun: took(executor.Slow)}, executor.PaceSlow},
+		"it waited":              {v1alpha1.CleanerStatus{LastRun: &v1alpha1.LastRun{Duration: &metav1.Duration{Duration: time.Minute}, Waited: &metav1.Duration{Duration: 55 * time.Second}}}, executor.PaceQuick},
 		"its scripts used it up": {v1alpha1.CleanerStatus{LastRun: took(time.Second), ExhaustedRuns: 1}, executor.PaceSlow},
 	} {
 		if got := paceOf(&v1alpha1.Cleaner{Status: c.status}); got != c.want {

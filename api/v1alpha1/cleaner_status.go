@@ -120,6 +120,11 @@ type LastRun struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
+	// waited is how much of the duration the run waited for memory for its scripts, of which there is --max-script-memory for all
+	// runs together. Absent when it did not wait.
+	// +optional
+	Waited *metav1.Duration `json:"waited,omitempty"`
+
 	RunCounts `json:",inline"`
 
 	// matches are the first 50 objects that matched, at most 16 KiB of them, each with the script's message.

@@ -98,6 +98,11 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
+	// waited is how much of the duration the run waited for memory for its scripts, of which there is --max-script-memory for all
+	// runs together. Absent when it did not wait.
+	// +optional
+	Waited *metav1.Duration `json:"waited,omitempty"`
+
 	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds, and
 	// absent again when the run has ended.
 	// +optional

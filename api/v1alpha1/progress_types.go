@@ -6,10 +6,12 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ProgressPhase is what a run is doing.
-// +kubebuilder:validation:Enum=Listing;Judging;Copying;Acting
+// +kubebuilder:validation:Enum=Waiting;Listing;Judging;Copying;Acting
 type ProgressPhase string
 
 const (
+	// ProgressWaiting is a run that waits for memory for its scripts, until other runs give it back.
+	ProgressWaiting ProgressPhase = "Waiting"
 	// ProgressListing is a run that reads objects and judges each of them as it comes.
 	ProgressListing ProgressPhase = "Listing"
 	// ProgressJudging is a run that judges all that it found together: by a script, by limits and by what is protected.
@@ -22,7 +24,7 @@ const (
 
 // RunProgress is how far a run has come in what it is doing.
 type RunProgress struct {
-	// phase is what the run is doing: Listing, Judging, Copying or Acting.
+	// phase is what the run is doing: Waiting (for memory for its scripts), Listing, Judging, Copying or Acting.
 	// +required
 	Phase ProgressPhase `json:"phase"`
 

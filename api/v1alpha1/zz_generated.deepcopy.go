@@ -208,6 +208,11 @@ func (in *CleanerRunStatus) DeepCopyInto(out *CleanerRunStatus) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.Waited != nil {
+		in, out := &in.Waited, &out.Waited
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.Progress != nil {
 		in, out := &in.Progress, &out.Progress
 		*out = new(RunProgress)
@@ -457,6 +462,11 @@ func (in *LastRun) DeepCopyInto(out *LastRun) {
 	in.NominalTime.DeepCopyInto(&out.NominalTime)
 	if in.Duration != nil {
 		in, out := &in.Duration, &out.Duration
+		*out = new(v1.Duration)
+		**out = **in
+	}
+	if in.Waited != nil {
+		in, out := &in.Waited, &out.Waited
 		*out = new(v1.Duration)
 		**out = **in
 	}

@@ -36,6 +36,8 @@ type follower struct {
 	last map[string]bool
 	// run is the CleanerRun's name, once it is known.
 	run string
+	// queued is whether it waits for its turn, so that there is no CleanerRun yet.
+	queued bool
 	// whileSuspended is whether it goes on although the Cleaner is suspended.
 	whileSuspended bool
 	// phase says what is waited for.
@@ -78,7 +80,7 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 			return false, f.notBegun(c)
 		}
 	}
-	f.phase = "run " + f.run + " is going on"
+	f.goesOn()
 	switch {
 	case status.ActiveRun != nil && status.ActiveRun.Name == f.run:
 		f.whileSuspended = status.ActiveRun.WhileSuspended
@@ -87,6 +89,14 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 		return true, nil
 	}
 	return false, f.notBegun(c) // it was the active run, is not any more, and left no result
+}
+
+// goesOn says what the run is doing.
+func (f *follower) goesOn() {
+	f.phase = "run " + f.run + " is going on"
+	if f.queued {
+		f.phase = "run " + f.run + " waits for other runs to end (--max-parallel-runs of the operator)"
+	}
 }
 
 // waiting takes note of what the request waits for.
@@ -124,16 +134,19 @@ func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) e
 	seen := make(chan sighting)
 	go func() { defer close(seen); api.look(ctx, o.clock(), f.cleaner, seen) }()
 	unanswered := o.clock().After(answerPatience)
-	var howFar chan *runProgress
+	var howFar chan look
 	for {
 		progress.begin(f.phase, false)
-		if f.run != "" && howFar == nil && o.progress != progressNone {
-			howFar = make(chan *runProgress)
+		if f.run != "" && howFar == nil {
+			howFar = make(chan look)
 			go o.lookAtRun(ctx, api, f.run, howFar)
 		}
 		select {
 		case now := <-howFar:
-			progress.came(now)
+			f.queued = now.absent
+			f.goesOn()
+			progress.begin(f.phase, false)
+			progress.came(now.progress)
 		case <-unanswered:
 			unanswered = nil
 			if !f.answered {
@@ -168,6 +181,9 @@ func (o *runOptions) tellUnanswered() {
 // left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
 func (o *runOptions) left(parent context.Context, f *follower) error {
 	state, code, hint := "the run "+f.run+" goes on", RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
+	if f.queued {
+		state, hint = "the run "+f.run+" waits for other runs to end, and begins without you", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()
+	}
 	if f.run == "" {
 		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+
 			"to take it back: kubectl annotate cleaner "+f.cleaner+" "+v1alpha1.RunRequestedAtAnnotation+"-"

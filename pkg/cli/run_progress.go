@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
@@ -22,13 +24,27 @@ type runProgress struct {
 	v1alpha1.RunProgress
 }
 
-// lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing.
-func (o *runOptions) lookAtRun(ctx context.Context, api *cluster, run string, seen chan<- *runProgress) {
-	for {
+// look is what was seen of a run's record.
+type look struct {
+	// absent is whether there is none yet, because the run waits for its turn.
+	absent bool
+	// progress is nil when the record says nothing of it.
+	progress *runProgress
+}
+
+// lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing, and one that is
+// not there the first time may be so a moment later.
+func (o *runOptions) lookAtRun(ctx context.Context, api *cluster, run string, seen chan<- look) {
+	for again := false; ; again = true {
 		var record v1alpha1.CleanerRun
-		if err := api.read(ctx, runPath(run), &record); err == nil && record.Status.Progress != nil {
+		err := api.read(ctx, runPath(run), &record)
+		now := look{absent: apierrors.IsNotFound(err)}
+		if progress := record.Status.Progress; err == nil && progress != nil {
+			now.progress = &runProgress{run: run, action: record.Spec.Action, RunProgress: *progress}
+		}
+		if err == nil || now.absent && again {
 			select {
-			case seen <- &runProgress{run: run, action: record.Spec.Action, RunProgress: *record.Status.Progress}:
+			case seen <- now:
 			case <-ctx.Done():
 				return
 			}
@@ -65,6 +81,8 @@ func (r *runProgress) line(took time.Duration) string {
 // doing is what the run is doing.
 func (r *runProgress) doing() string {
 	switch {
+	case r.Phase == v1alpha1.ProgressWaiting:
+		return "waiting for memory for scripts"
 	case r.Phase != v1alpha1.ProgressActing:
 		return strings.ToLower(string(r.Phase))
 	case r.action == v1alpha1.ActionTransform:

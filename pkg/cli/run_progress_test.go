@@ -32,6 +32,10 @@ func TestRunProgressLines(t *testing.T) {
 			"listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s",
 			`{"run":"r","phase":"Listing","kind":"ConfigMap","done":41500,"matched":38,"perSecond":4123,"elapsedSeconds":12.5}`,
 		},
+		"waiting": {
+			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, Done: 3}},
+			"waiting for memory for scripts · 12s", `{"run":"r","phase":"Waiting","done":3,"perSecond":0,"elapsedSeconds":12.5}`,
+		},
 		"judging": {
 			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressJudging}},
 			"judging · 12s", `{"run":"r","phase":"Judging","done":0,"perSecond":0,"elapsedSeconds":12.5}`,

@@ -349,6 +349,17 @@ func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
+// A run that waits for its turn has no record yet: the user is not told to look at one.
+func TestRunTimeoutWhileItWaits(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	s.answer(c, begin)
+	edit := func(o *Options) { o.Clock = stepping(t, 20*time.Millisecond) }
+	got := s.call(t.Context(), edit, "run", c.Name, "--wait", "--timeout", "5s", "--progress", "none")
+	s.wants(got, ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS waits for other runs to end, and begins without you\n"+
+		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
+}
+
 func TestRunUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"run":                 "kubectl cleaner run: needs the name of one Cleaner, and was given 0",

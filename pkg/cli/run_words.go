@@ -40,6 +40,9 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	took := ""
 	if record.Status.Duration != nil {
 		took = " after " + record.Status.Duration.Round(100*time.Millisecond).String()
+		if waited := record.Status.Waited; waited != nil && waited.Duration >= time.Second {
+			took += " (" + waited.Round(100*time.Millisecond).String() + " of it waiting for memory for its scripts)"
+		}
 	}
 	if record.Status.Phase == v1alpha1.RunCompleted {
 		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, oneLine(record.Status.Message))
@@ -90,7 +93,8 @@ func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
 	last := cleaner.Status.LastRun
 	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun}}
 	record.Name = last.Name
-	record.Status.RunCounts, record.Status.Duration, record.Status.Objects = last.RunCounts, last.Duration, last.Matches
+	record.Status.RunCounts, record.Status.Objects = last.RunCounts, last.Matches
+	record.Status.Duration, record.Status.Waited = last.Duration, last.Waited
 	if omitted := last.Matched - int64(len(last.Matches)); omitted > 0 {
 		record.Status.ObjectsOmitted = omitted
 	}

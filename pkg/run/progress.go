@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -38,12 +39,14 @@ type progress struct {
 	// span begins the span of a stage.
 	span func(metrics.Stage) trace.Span
 
-	mu     sync.Mutex
-	stage  metrics.Stage
-	traced trace.Span
-	since  time.Time
-	took   map[metrics.Stage]time.Duration
-	kind   string
+	mu sync.Mutex
+	// scripts may wait for memory. Nil when the run has none to judge.
+	scripts *sandbox.Session
+	stage   metrics.Stage
+	traced  trace.Span
+	since   time.Time
+	took    map[metrics.Stage]time.Duration
+	kind    string
 	// done, matched and total are of the stage. A total of 0 is not known.
 	done, matched, total int64
 }
@@ -106,7 +109,14 @@ func (p *progress) snapshot() v1alpha1.RunProgress {
 	now := p.clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shown := v1alpha1.RunProgress{Phase: phaseOf(p.stage), Done: p.done, Rate: rate(p.done, now.Sub(p.since)), UpdateTime: metav1.NewTime(now)}
+	shown := v1alpha1.RunProgress{Phase: phaseOf(p.stage), Done: p.done, UpdateTime: metav1.NewTime(now)}
+	if p.scripts != nil {
+		if _, waits := p.scripts.Waited(); waits {
+			shown.Phase = v1alpha1.ProgressWaiting
+			return shown
+		}
+	}
+	shown.Rate = rate(p.done, now.Sub(p.since))
 	if p.stage == metrics.StageList {
 		shown.Kind, shown.Matched = p.kind, ptr.To(p.matched)
 	}
@@ -132,6 +142,13 @@ func (p *progress) enter(stage metrics.Stage, total int) {
 	p.traced.End()
 	p.traced = p.span(stage)
 	p.stage, p.since, p.kind, p.done, p.matched, p.total = stage, now, "", 0, 0, int64(total)
+}
+
+// of says whose waiting is to be shown.
+func (p *progress) of(scripts *sandbox.Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scripts = scripts
 }
 
 // did counts one more object.

@@ -6,7 +6,9 @@ package run
 import (
 	"context"
 	"errors"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -19,6 +21,9 @@ func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *
 	rest := plan.scan.rest(record)
 	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...), rest)
 	record.Status.Exhausted = plan.exhausted(outcomes)
+	if waited, _ := plan.expressions.session.Waited(); waited >= time.Millisecond {
+		record.Status.Waited = &metav1.Duration{Duration: waited.Round(time.Millisecond)}
+	}
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
 	switch unsaved := r.close(ctx, cleaner, record, phase, reason, message); {
 	case unsaved == nil:

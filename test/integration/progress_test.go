@@ -22,8 +22,10 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // statusWrites are the operator's writes of records, by the method: a PATCH is a progress.
@@ -122,6 +124,38 @@ func TestProgress(t *testing.T) {
 		t.Fatalf("the record of the ended run says %+v", record.Status.Progress)
 	}
 	b.wantNames()
+}
+
+// TestWaitingForMemory: a run whose script has to wait until another gives memory back says so, and how long it was.
+func TestWaitingForMemory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	const forOneChild = 128 << 20 // and for the one that compiles
+	b.runner.Scripts = sandbox.New(sandbox.Config{Command: child, MaxMemory: forOneChild})
+	t.Cleanup(b.runner.Scripts.Close)
+	other := b.runner.Scripts.Open(sandbox.Options{})
+	_, err := other.Evaluate(t.Context(), "function evaluate() return {matching = false} end", object.Object{Raw: []byte("{}")})
+	must(t, err)
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, evaluate("function evaluate() return {matching = true} end")))
+	l.startExecutor()
+	l.at(l.first())
+	b.eventually("the run has begun", func() bool { return len(l.records()) == 1 })
+	shown := l.showsProgress("that it waits", func(p *v1alpha1.RunProgress) bool { return p.Phase == v1alpha1.ProgressWaiting })
+	if shown.Kind != "" || shown.Matched != nil || shown.Total != nil || shown.Rate != 0 {
+		t.Errorf("the progress is %+v", shown)
+	}
+	other.Close()
+	l.finish()
+	record := l.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+	if record.Status.Waited == nil || l.now.Status.LastRun.Waited == nil {
+		t.Errorf("it is not said that the run waited: %v, %v", record.Status.Waited, l.now.Status.LastRun.Waited)
+	}
+	b.configMap("new")
+	if record := b.run(b.cleaner(v1alpha1.ActionDelete, evaluate("function evaluate() return {matching = true} end"))); record.Status.Waited != nil {
+		t.Errorf("a run that had memory at once waited %v", record.Status.Waited)
+	}
 }
 
 // TestShortRunsShowNoProgress: there is no request more than without.
