@@ -5,6 +5,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -24,6 +25,8 @@ type batch struct {
 	metadataOnly bool
 	ends         []int // where each item ends
 	verdicts     []verdict
+	// settled is how many verdicts there are, for others than who adds them.
+	settled atomic.Int64
 }
 
 // verdict is what a script said of one object.
@@ -39,6 +42,12 @@ func (b *batch) reset() {
 	clear(b.objects)
 	clear(b.verdicts)
 	*b = batch{objects: b.objects[:0], items: b.items[:0], ends: b.ends[:0], verdicts: b.verdicts[:0]}
+}
+
+// settle adds the verdict of the first object that has none.
+func (b *batch) settle(v verdict) {
+	b.verdicts = append(b.verdicts, v)
+	b.settled.Store(int64(len(b.verdicts)))
 }
 
 func (b *batch) add(o object.Object, data object.JSON) {

@@ -47,7 +47,7 @@ func (s *Session) blame(b *batch, err error) {
 	if exhausted(err) {
 		s.exhaust(b.objects[b.judged()], err)
 	}
-	b.verdicts = append(b.verdicts, verdict{err: err})
+	b.settle(verdict{err: err})
 }
 
 // attempt asks for the verdicts that are missing, of the objects before to.
@@ -104,14 +104,14 @@ func (a *asking) take(one answer) (last bool, err error) {
 	switch fault := one.fault(); {
 	case a.beyond:
 	case isBeyond && b.metadataOnly:
-		b.verdicts = append(b.verdicts, verdict{err: errBeyondMetadata})
+		b.settle(verdict{err: errBeyondMetadata})
 	case isBeyond:
 		a.beyond = true
 		a.worker.giveWhole(a.source)
 	case fault != nil:
 		a.session.blame(b, fault)
 	case one.kind == answerYes, one.kind == answerNo, one.kind == answerNoBecause:
-		b.verdicts = append(b.verdicts, verdict{one.kind == answerYes, one.text, nil})
+		b.settle(verdict{one.kind == answerYes, one.text, nil})
 	default:
 		return false, &protocolError{"a wrong answer"}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -45,11 +46,17 @@ type Stream struct {
 	err     error // ends the stream
 }
 
+// early is after how long of waiting for a batch the verdicts are handed on that there are. Many scripts need milliseconds for all of it.
+const early = 250 * time.Millisecond
+
 // flight is a batch that is being judged.
 type flight struct {
 	batch *batch
 	err   error
 	done  chan struct{}
+	// verdicts is where those of the batch come to stand, and handed how many of them were handed on.
+	verdicts []verdict
+	handed   int
 }
 
 // Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and so
@@ -110,7 +117,9 @@ func (st *Stream) send(ctx context.Context) error {
 	if st.err != nil {
 		return st.err
 	}
-	f := &flight{batch: st.filling, done: make(chan struct{})}
+	b := st.filling
+	b.verdicts = slices.Grow(b.verdicts, b.len()) // they stay where they are while others are added
+	f := &flight{batch: b, done: make(chan struct{}), verdicts: b.verdicts[:b.len()]}
 	st.filling = nil
 	st.flights = append(st.flights, f)
 	go func() {
@@ -131,15 +140,24 @@ func (st *Stream) full() bool {
 	return len(st.flights) >= 2*workers-1
 }
 
-// land waits for the oldest flight and hands on its verdicts.
+// land waits for the oldest flight and hands on its verdicts, in parts where it takes long.
 func (st *Stream) land(ctx context.Context) {
 	f := st.flights[0]
 	begin := time.Now()
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		st.err = context.Cause(ctx)
-		return
+	ticker := time.NewTicker(early)
+	defer ticker.Stop()
+	for landed := false; !landed; {
+		select {
+		case <-f.done:
+			landed = true
+		case <-ticker.C:
+			st.handOn(f)
+		case <-ctx.Done():
+			st.err = context.Cause(ctx)
+		}
+		if st.err != nil {
+			return
+		}
 	}
 	st.waited += time.Since(begin)
 	if st.waited > max(slow, time.Since(st.begun)/slowPart) && st.session.addWorker() {
@@ -149,13 +167,19 @@ func (st *Stream) land(ctx context.Context) {
 	var foul *protocolError
 	if errors.As(f.err, &foul) {
 		st.err = f.err
-		return // what such a child said before is not used either
+		return // what such a child said last is not used either
 	}
-	for i, v := range f.batch.verdicts {
-		if st.err = st.each(Judged{f.batch.object(i), v.matching, v.message, v.err}); st.err != nil {
-			return
-		}
+	if st.handOn(f); st.err != nil {
+		return
 	}
 	st.err = f.err
 	st.session.recycle(f.batch)
+}
+
+// handOn hands on the verdicts that have come since the last time.
+func (st *Stream) handOn(f *flight) {
+	for settled := int(f.batch.settled.Load()); f.handed < settled && st.err == nil; f.handed++ {
+		v := &f.verdicts[f.handed]
+		st.err = st.each(Judged{f.batch.object(f.handed), v.matching, v.message, v.err})
+	}
 }

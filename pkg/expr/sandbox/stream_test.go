@@ -91,6 +91,31 @@ func TestStreamKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// TestVerdictsComeEarly lets a script take long for each object: the first verdict comes before the last object is judged.
+func TestVerdictsComeEarly(t *testing.T) {
+	s := open(t, newPool(t, Config{}), Options{AggregateTimeout: time.Minute, ObjectTimeout: time.Minute})
+	enough := errors.New("enough")
+	var got []string
+	stream := s.Stream(`function evaluate() if obj.data.k == "last" then while true do end end local n = 0 for i = 1, 3e6 do n = n + i end return {matching=true} end`,
+		func(j Judged) error {
+			if got = append(got, j.Object.Name); len(got) == 3 {
+				return enough
+			}
+			return nil
+		})
+	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before the last one is out of time
+	defer stop()
+	for _, o := range objectsOf(t, "a", "b", "c", "d", "e", "f", "g", "last") {
+		if err := stream.Add(limit, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := stream.Finish(limit)
+	if diff := cmp.Diff([]string{"a0", "b1", "c2"}, got); diff != "" || !errors.Is(err, enough) {
+		t.Errorf("%s, %v", diff, err)
+	}
+}
+
 // TestVerdicts puts one bad object between good ones. The others must be judged as if it was not there.
 func TestVerdicts(t *testing.T) {
 	cases := map[string]string{
