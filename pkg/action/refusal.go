@@ -31,7 +31,8 @@ func failed(verdict object.Verdict, patch map[string]any, err error) object.Outc
 		outcome.Result = v1alpha1.OutcomeKindGone
 		outcome.Detail = fmt.Sprintf("the API server does not serve %s of %s any more, so it is not known what became of the object: %s", verdict.Kind.Kind, verdict.Kind.GroupVersion(), err)
 	default:
-		outcome.Detail = err.Error()
+		// Of a patch whose result it cannot read, the API server names neither kind nor object.
+		outcome.Detail = strings.TrimSpace(strings.Replace(err.Error(), `"" is invalid: patch: `, "the changed object would not be valid: ", 1))
 	}
 	outcome.Detail = object.WithoutBody(outcome.Detail)
 	if apierrors.IsForbidden(err) && !denied { // the words of the authorizer, which sees no object

@@ -97,6 +97,10 @@ func TestWhatARefusalIs(t *testing.T) {
 			fmt.Errorf("reading it again after a conflict: %w", answered(404, "NotFound", "the server could not find the requested resource", "")),
 			v1alpha1.OutcomeKindGone, "reading it again after a conflict",
 		},
+		"a patch that makes no object": {
+			answered(422, "Invalid", ` "" is invalid: patch: Invalid value: "{}": json: cannot unmarshal number into Go struct field ConfigMap.data of type string`, ""),
+			v1alpha1.OutcomeFailed, "the changed object would not be valid: Invalid value: json: cannot unmarshal number",
+		},
 		"something else is not found": {answered(404, "NotFound", `configmaps "other" not found`, "other"), v1alpha1.OutcomeFailed, `"other" not found`},
 		"the connection broke":        {io.ErrUnexpectedEOF, v1alpha1.OutcomeFailed, "unexpected EOF"},
 	}

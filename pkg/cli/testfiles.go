@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -146,7 +147,7 @@ func newTestObject(d *document, index int) (*testObject, error) {
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(d.raw, &partial); errors.As(err, &wrongType) {
 		message, hint := wrongTypeWords(wrongType)
-		return nil, fmt.Errorf("%s: %s; %s", wrongType.Field, message, hint)
+		return nil, fmt.Errorf("%s: %s", wrongType.Field, strings.Join(compact([]string{message, hint}), "; "))
 	} else if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}

@@ -115,9 +115,12 @@ func article(typeName string) string {
 func wrongTypeWords(err *json.UnmarshalTypeError) (message, hint string) {
 	message = "must be " + article(err.Type.String()) + ", not " + article(err.Value)
 	if err.Type.Kind() == reflect.String && (strings.HasSuffix(err.Field, "labels") || strings.HasSuffix(err.Field, "annotations")) {
-		return "a value in it " + message, "put it in quotes"
+		message = "a value in it " + message
 	}
-	return message, ""
+	if err.Type.Kind() == reflect.String && (err.Value == "number" || err.Value == "bool") {
+		hint = "put it in quotes"
+	}
+	return message, hint
 }
 
 // notSupported says which values there are.

@@ -6,6 +6,7 @@ package guard
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
@@ -22,6 +23,7 @@ func Consent(kind object.Kind, patch map[string]any, options *v1alpha1.Transform
 	}
 	metadata, _ := patch["metadata"].(map[string]any)
 	has := func(field string) bool { _, ok := metadata[field]; return ok }
+	var needs, what []string
 	for _, change := range []struct {
 		touched bool
 		needs   v1alpha1.TransformConsent
@@ -32,8 +34,12 @@ func Consent(kind object.Kind, patch map[string]any, options *v1alpha1.Transform
 		{kind.Group == rbacv1.GroupName, v1alpha1.ConsentRBAC, "a " + kind.Kind},
 	} {
 		if change.touched && !slices.Contains(allowed, change.needs) {
-			return fmt.Sprintf("the Cleaner would change %s, which needs its consent: transformOptions: {allow: [%s]}", change.what, change.needs)
+			needs, what = append(needs, string(change.needs)), append(what, change.what)
 		}
 	}
-	return ""
+	if needs == nil {
+		return ""
+	}
+	return fmt.Sprintf("the Cleaner would change %s, which needs its consent: transformOptions: {allow: [%s]}",
+		strings.Join(what, " and "), strings.Join(needs, ", "))
 }

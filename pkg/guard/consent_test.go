@@ -32,6 +32,12 @@ func TestConsent(t *testing.T) {
 		"owners allowed":    {configMap, metadata("ownerReferences", nil), []v1alpha1.TransformConsent{"OwnerReferences"}, ""},
 		"finalizers":        {configMap, metadata("finalizers", nil), nil, "the Cleaner would change its metadata.finalizers, which needs its consent: transformOptions: {allow: [Finalizers]}"},
 		"finalizers of all": {configMap, metadata("finalizers", nil), []v1alpha1.TransformConsent{"RBAC", "Finalizers"}, ""},
+		"owners and finalizers of a role": {
+			role,
+			map[string]any{"metadata": map[string]any{"ownerReferences": nil, "finalizers": nil}},
+			nil,
+			"the Cleaner would change its metadata.ownerReferences and its metadata.finalizers and a Role, which needs its consent: transformOptions: {allow: [OwnerReferences, Finalizers, RBAC]}",
+		},
 		"role":              {role, metadata("labels", map[string]any{"a": "b"}), nil, "the Cleaner would change a Role, which needs its consent: transformOptions: {allow: [RBAC]}"},
 		"role allowed":      {role, metadata("labels", map[string]any{"a": "b"}), []v1alpha1.TransformConsent{"RBAC"}, ""},
 		"role's finalizers": {role, metadata("finalizers", nil), []v1alpha1.TransformConsent{"RBAC"}, "the Cleaner would change its metadata.finalizers, which needs its consent: transformOptions: {allow: [Finalizers]}"},

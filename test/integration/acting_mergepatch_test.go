@@ -5,6 +5,7 @@ package integration
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,5 +107,17 @@ end`
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionTransform, transform(script))), v1alpha1.ReasonCompleted, "1 changed")
 	if got := b.named("old").Data["managers"]; got != "1" {
 		t.Fatalf("the script saw %q managers", got)
+	}
+}
+
+// What the API server says of a patch that makes no object of the kind names neither; the reason is a sentence all the same.
+func TestMergePatchOfAWrongType(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old", stale)
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"data":{"touched":5}}`)))
+	wantOutcome(t, run, "old", v1alpha1.OutcomeFailed)
+	if got := run.Status.Objects[0].Reason; !strings.HasPrefix(got, "the changed object would not be valid: ") || !strings.Contains(got, "number") {
+		t.Fatalf("the reason is %q", got)
 	}
 }
