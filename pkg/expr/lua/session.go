@@ -28,9 +28,9 @@ type Options struct {
 	Now time.Time
 	// Seed is where math.random starts. Each object has a sequence of its own that depends on Seed and its UID.
 	Seed int64
-	// ObjectTimeout limits one Evaluate or Transform. Zero means 2 seconds.
+	// ObjectTimeout limits one Evaluate or Transform, as a Stopwatch counts. Zero means 2 seconds.
 	ObjectTimeout time.Duration
-	// AggregateTimeout limits one Aggregate. Zero means 60 seconds.
+	// AggregateTimeout limits one Aggregate, likewise. Zero means 60 seconds.
 	AggregateTimeout time.Duration
 	// Print gets what scripts print: at most 64 lines of 256 bytes in a session. Nil drops it.
 	Print func(line string)
@@ -50,6 +50,7 @@ type Session struct {
 	current object.Object
 	printed int
 	closed  bool
+	watch   Stopwatch
 }
 
 // NewSession makes a session; Close ends it.
@@ -145,8 +146,8 @@ type call struct {
 
 // run calls the function in a fresh environment. Any fault discards the interpreter.
 func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err error) {
-	timed, cancel := context.WithTimeout(parent, c.limit)
-	defer cancel()
+	timed, stop := s.limit(parent, c.limit)
+	defer stop()
 	ctx := &deadline{Context: timed, done: timed.Done(), state: s.box.state}
 	defer func() {
 		// The interpreter recovers panics of its libraries; this is for its own.
@@ -167,6 +168,27 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 	}()
 	s.box.state.SetContext(ctx)
 	return s.box.call(s.program, c)
+}
+
+// limit makes a context that ends when the process has been at work for so long.
+func (s *Session) limit(parent context.Context, limit time.Duration) (timed context.Context, stop func()) {
+	timed, cancel := context.WithCancel(parent)
+	s.watch.Begin(time.Now())
+	watch := s.watch
+	timer := time.AfterFunc(limit, func() {
+		for left := watch.Left(time.Now(), limit); left > 0; left = watch.Left(time.Now(), limit) {
+			select {
+			case <-timed.Done():
+				return
+			case <-time.After(max(left, time.Millisecond)):
+			}
+		}
+		cancel()
+	})
+	return timed, func() {
+		timer.Stop()
+		cancel()
+	}
 }
 
 // call runs the chunk and then the function. The order matters: the chunk does not see the object.

@@ -4,6 +4,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,9 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
 // aChild is a session and the process of its child, which is running.
@@ -183,6 +187,52 @@ func TestStoppedChild(t *testing.T) {
 	if took := time.Since(begin); took > short.ObjectTimeout+grace+silence+30*time.Second {
 		t.Errorf("took %s", took)
 	}
+}
+
+// TestStarvedChild lets a child have a processor for a quarter of the time, as in a Pod with a small limit of CPU: a script that takes half
+// of its time is not stopped, and one that never ends is.
+func TestStarvedChild(t *testing.T) {
+	const limit = time.Second
+	s, child := aChild(t, newPool(t, Config{}), Options{ObjectTimeout: limit})
+	work := `function evaluate() local n = 0 for i = 1, tonumber(obj.data.k) do n = n + 1 end return {matching=true, message="" .. n} end`
+	loops, took := 100_000, time.Duration(0)
+	for ; took < limit/4; loops *= 2 {
+		begin := time.Now()
+		if _, err := s.Evaluate(t.Context(), work, configMap(t, "a", strconv.Itoa(2*loops))); err != nil {
+			t.Fatal(err)
+		}
+		took = time.Since(begin)
+	}
+	loops = int(float64(loops) * float64(limit/2) / float64(took)) // of half the limit
+
+	starving, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for turn := time.NewTicker(5 * time.Millisecond); starving.Err() == nil; <-turn.C {
+			_ = child.cmd.Process.Signal(syscall.SIGCONT)
+			<-turn.C
+			_ = child.cmd.Process.Signal(syscall.SIGSTOP)
+			<-turn.C
+			<-turn.C
+		}
+		_ = child.cmd.Process.Signal(syscall.SIGCONT)
+	})
+	for passed := time.Duration(0); passed < limit+grace; loops *= 2 { // once, where the machine is as fast as before
+		begin := time.Now()
+		match, err := s.Evaluate(t.Context(), work, configMap(t, "a", strconv.Itoa(loops)))
+		passed = time.Since(begin)
+		if err != nil || match.Message != strconv.Itoa(loops) {
+			t.Fatalf("after %s: %v, %v", passed, match, err)
+		}
+	}
+	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "loop")); !is[*lua.TimeoutError](err) {
+		t.Errorf("an endless loop: %v", err)
+	}
+	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+		t.Errorf("an endless step: %v", err)
+	}
+	stop()
+	all.Wait()
 }
 
 // TestKilledChild kills a child between two objects, as the kernel does when memory runs out.

@@ -192,6 +192,8 @@ func (p *process) answers(frame []byte, printed func(string), each func(answer) 
 		case answerPrint:
 			printed(a.text)
 			continue
+		case answerAlive:
+			continue
 		case answerOutOfTime:
 			return false, &death{kind: BudgetTime, named: true}
 		case answerOutOfMemory:

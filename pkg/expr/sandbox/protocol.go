@@ -51,6 +51,7 @@ const (
 	answerFailure
 	answerOutOfTime   // the last words of a child, about the object it is at
 	answerOutOfMemory // the same
+	answerAlive       // the current step takes longer because the child had no processor; goes before any other answer
 )
 
 const (
@@ -110,7 +111,7 @@ func (a answer) append(b []byte) []byte {
 func (d *decoder) answer() (answer, error) {
 	a := answer{kind: answerKind(d.u8())}
 	switch a.kind {
-	case answerNo, answerBeyond, answerReady, answerOutOfTime, answerOutOfMemory:
+	case answerNo, answerBeyond, answerReady, answerOutOfTime, answerOutOfMemory, answerAlive:
 	case answerYes, answerNoBecause, answerPrint, answerFailure:
 		a.text = d.text()
 	case answerProgram:

@@ -9,6 +9,8 @@ import (
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
 const (
@@ -26,11 +28,13 @@ type reply struct {
 	out  *os.File
 	wake chan struct{}
 
-	mu      sync.Mutex
-	frame   []byte
-	flushed time.Time
-	memory  uint64    // bytes; 0 means that nothing is watched yet
-	due     time.Time // when the current step must have ended; zero when there is none
+	mu        sync.Mutex
+	frame     []byte
+	flushed   time.Time
+	memory    uint64 // bytes; 0 means that nothing is watched yet
+	stopwatch lua.Stopwatch
+	limit     time.Duration // of the current step
+	due       time.Time     // when the current step must have ended; zero when there is none
 }
 
 func newReply(out *os.File) *reply {
@@ -48,7 +52,8 @@ func (r *reply) begin(limit time.Duration) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.due = now.Add(limit + grace)
+	r.stopwatch.Begin(now)
+	r.limit, r.due = limit+grace, now.Add(limit+grace)
 }
 
 // end ends the step with its answer.
@@ -134,9 +139,20 @@ func (r *reply) look(now time.Time, used uint64) bool {
 	case used > r.memory/8*7:
 		r.die(answerOutOfMemory)
 	case now.After(r.due):
-		r.die(answerOutOfTime)
+		r.overdue(now)
 	}
 	return true
+}
+
+// overdue ends the child, unless it had no processor for a part of the time: then the parent is told to wait as well.
+func (r *reply) overdue(now time.Time) {
+	left := r.stopwatch.Left(now, r.limit)
+	if left == 0 {
+		r.die(answerOutOfTime)
+	}
+	r.due = now.Add(left)
+	r.append(answer{kind: answerAlive})
+	r.send()
 }
 
 func (r *reply) die(reason answerKind) {
