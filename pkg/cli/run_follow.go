@@ -95,7 +95,7 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 func (f *follower) goesOn() {
 	f.phase = "run " + f.run + " is going on"
 	if f.queued {
-		f.phase = "run " + f.run + " waits for other runs to end (--max-parallel-runs of the operator)"
+		f.phase = "run " + f.run + " has not begun yet: it waits for its turn (--max-parallel-runs of the operator)"
 	}
 }
 
@@ -182,7 +182,7 @@ func (o *runOptions) tellUnanswered() {
 func (o *runOptions) left(parent context.Context, f *follower) error {
 	state, code, hint := "the run "+f.run+" goes on", RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
 	if f.queued {
-		state, hint = "the run "+f.run+" waits for other runs to end, and begins without you", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()
+		state, hint = "the run "+f.run+" has not begun yet, and begins without you when its turn comes", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()
 	}
 	if f.run == "" {
 		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+

@@ -112,5 +112,9 @@ func (f *follower) howToStop() string {
 	if f.whileSuspended { // suspending it again would not
 		return "to stop it, delete the Cleaner: it runs although it is suspended"
 	}
-	return fmt.Sprintf(`to stop it before its next object: kubectl patch cleaner %s --type merge -p '{"spec":{"suspend":true}}'`, f.cleaner)
+	what := "stop it before its next object"
+	if f.queued {
+		what = "keep it from beginning"
+	}
+	return fmt.Sprintf(`to %s: kubectl patch cleaner %s --type merge -p '{"spec":{"suspend":true}}'`, what, f.cleaner)
 }

@@ -356,8 +356,8 @@ func TestRunTimeoutWhileItWaits(t *testing.T) {
 	s.answer(c, begin)
 	edit := func(o *Options) { o.Clock = stepping(t, 20*time.Millisecond) }
 	got := s.call(t.Context(), edit, "run", c.Name, "--wait", "--timeout", "5s", "--progress", "none")
-	s.wants(got, ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS waits for other runs to end, and begins without you\n"+
-		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
+	s.wants(got, ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
+		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to keep it from beginning: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
 func TestRunUsage(t *testing.T) {

@@ -144,8 +144,8 @@ func (p *progress) enter(stage metrics.Stage, total int) {
 	p.stage, p.since, p.kind, p.done, p.matched, p.total = stage, now, "", 0, 0, int64(total)
 }
 
-// of says whose waiting is to be shown.
-func (p *progress) of(scripts *sandbox.Session) {
+// showWaiting shows when the scripts wait for memory.
+func (p *progress) showWaiting(scripts *sandbox.Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.scripts = scripts

@@ -157,7 +157,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, who identity, expressions *expressions) {
 	progress := r.startProgress(ctx, record, metrics.StageList, 0)
 	defer progress.end()
-	progress.of(expressions.session)
+	progress.showWaiting(expressions.session)
 	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
 	expressions.keepNames = keepsNames(record.Spec.Action, expressions)
 	plan := r.read(ctx, cleaner, who, expressions, progress.observer())

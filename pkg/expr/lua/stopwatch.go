@@ -6,8 +6,8 @@ package lua
 import "time"
 
 const (
-	// patience is how many times its limit a script may take at most, when the machine is short of processors.
-	patience = 4
+	// Patience is how many times its limit a script may take at most by the clock, when the machine is short of processors.
+	Patience = 4
 	// readEvery is how often a Stopwatch asks at most how long the process has been at work: that takes as long as a small script. So
 	// up to this much of what was before counts, too.
 	readEvery = 100 * time.Millisecond
@@ -29,9 +29,9 @@ func (w *Stopwatch) Begin(now time.Time) {
 	}
 }
 
-// Left is how much of the limit is left. When four times the limit has passed by the clock, nothing is.
+// Left is how much of the limit is left. Nothing is when Patience times the limit has passed by the clock.
 func (w *Stopwatch) Left(now time.Time, limit time.Duration) time.Duration {
-	if now.Sub(w.began) >= patience*limit {
+	if now.Sub(w.began) >= Patience*limit {
 		return 0
 	}
 	return max(0, limit-(processTime()-w.worked))

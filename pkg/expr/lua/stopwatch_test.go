@@ -19,8 +19,8 @@ func TestStopwatch(t *testing.T) {
 		"at work for longer":          {limit, 2 * limit, 0, 0},
 		"no processor for a while":    {limit, limit / 2, limit / 4, limit / 2},
 		"no processor at all":         {limit, 0, limit / 2, limit},
-		"no processor for too long":   {patience * limit, 0, 0, 0},
-		"nearly that, and half of it": {patience*limit - 1, limit / 2, limit / 4, limit / 2},
+		"no processor for too long":   {Patience * limit, 0, 0, 0},
+		"nearly that, and half of it": {Patience*limit - 1, limit / 2, limit / 4, limit / 2},
 	} {
 		var w Stopwatch
 		w.Begin(now)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
-// hash of each one's bytes. It is for one goroutine.
+// Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, a
+// hash of each one's bytes, and while they are few the objects. It is for one goroutine.
 type Aggregate struct {
 	// Keep, if not nil, is asked before the bytes of an object that the script chose are kept. Its error is that of Finish.
 	Keep func(bytes int) error

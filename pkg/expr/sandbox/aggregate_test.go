@@ -153,7 +153,7 @@ func TestAggregateBesideStreams(t *testing.T) {
 // TestAggregateLosesItsChild lets another script of the same session end the child that has the objects.
 func TestAggregateLosesItsChild(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
-	for count, lost := range map[int]bool{20: false, 60: true} {
+	for count, lost := range map[int]bool{16: false, 60: true} {
 		s := open(t, newPool(t, Config{}), short)
 		a := s.Aggregate(unused)
 		for i := range count {
@@ -174,6 +174,55 @@ func TestAggregateLosesItsChild(t *testing.T) {
 		case lost && (err == nil || err.Error() != "the objects were lost when another script of the same run ended the process that had them"):
 			t.Errorf("%d objects, which are too many to be held: %d, %v", count, len(got), err)
 		}
+	}
+}
+
+// TestTruncateBeforeTheChildIsLost forgets objects in the middle of a batch that was sent, and then ends the child.
+func TestTruncateBeforeTheChildIsLost(t *testing.T) {
+	s := open(t, newPool(t, Config{}), short)
+	a := s.Aggregate(unused)
+	big := strings.Repeat("x", 50_000)
+	var want []string
+	for i := range 30 { // five in a batch
+		o := configMap(t, fmt.Sprintf("o%d", i), big)
+		if i == 18 {
+			a.Truncate(12)
+			want = want[:12]
+		}
+		want = append(want, fmt.Sprintf("%d %s unused %s", len(want), o, o.Name))
+		addAll(t, a, o)
+	}
+	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+		t.Fatalf("got %v", err)
+	}
+	got, err := a.Finish(t.Context())
+	if diff := cmp.Diff(want, selectedNames(got)); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// TestAnswersOfAChildThatDies lets a small child run out of memory when the script has chosen: it is asked about what is kept once.
+func TestAnswersOfAChildThatDies(t *testing.T) {
+	s := open(t, newPool(t, Config{}), Options{})
+	a := s.Aggregate(`function evaluate() end`)
+	asked := 0
+	a.Keep = func(int) error { asked++; return nil }
+	objects := objectsOf(t, "a", "b", "c")
+	addAll(t, a, objects...)
+	select1 := func(c *choice, indexes ...uint32) {
+		for _, i := range indexes {
+			raw := objects[i].Raw
+			if _, err := c.take(answer{kind: answerSelected, index: i, raw: raw}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	first := choice{of: a, seen: make([]bool, len(objects))}
+	select1(&first, 2, 0)
+	second := choice{of: a, seen: make([]bool, len(objects)), before: first.seen}
+	select1(&second, 2, 1, 0)
+	if asked != len(objects) || len(second.blocks[0]) != len(objects) {
+		t.Errorf("asked %d times, %d kept", asked, len(second.blocks[0]))
 	}
 }
 
@@ -240,7 +289,7 @@ func TestAggregateFaults(t *testing.T) {
 
 // TestAggregateGrows gives a script more objects than a child has room for at first.
 func TestAggregateGrows(t *testing.T) {
-	s := open(t, newPool(t, Config{MaxMemory: compilerMemory + 192<<20}), Options{Memory: 64 << 20})
+	s := open(t, newPool(t, Config{MaxMemory: compilerMemory + 256<<20}), Options{Memory: 64 << 20})
 	a := s.Aggregate(`function evaluate() local n = 0 for _, r in ipairs(resources) do n = n + #r.data.k end
 		return {resources={{resource=resources[#resources], message="" .. n}}} end`)
 	value := strings.Repeat("x", 2000)
@@ -255,7 +304,7 @@ func TestAggregateGrows(t *testing.T) {
 }
 
 func TestAggregateIsTooLarge(t *testing.T) {
-	p := newPool(t, Config{MaxMemory: compilerMemory + 128<<20})
+	p := newPool(t, Config{MaxMemory: compilerMemory + 192<<20})
 	a := open(t, p, Options{Memory: 64 << 20}).Aggregate(unused)
 	value := strings.Repeat("x", 200_000)
 	var err error

@@ -25,7 +25,7 @@ type batch struct {
 	metadataOnly bool
 	ends         []int // where each item ends
 	verdicts     []verdict
-	// settled is how many verdicts there are, for others than who adds them.
+	// settled is how many verdicts can be handed on already: all but the last, behind which the child may say something that is wrong.
 	settled atomic.Int64
 }
 
@@ -46,8 +46,8 @@ func (b *batch) reset() {
 
 // settle adds the verdict of the first object that has none.
 func (b *batch) settle(v verdict) {
-	b.verdicts = append(b.verdicts, v)
 	b.settled.Store(int64(len(b.verdicts)))
+	b.verdicts = append(b.verdicts, v)
 }
 
 func (b *batch) add(o object.Object, data object.JSON) {

@@ -83,6 +83,10 @@ func TestNoSecondChildWhileShrinking(t *testing.T) {
 	if s.addWorker() {
 		t.Error("there was a third child")
 	}
+	// The other child wants more memory, too, before it is given away.
+	if err := s.shrink(t.Context()); err != nil || s.addWorker() {
+		t.Errorf("there was a third child, after %v", err)
+	}
 	s.free <- second
 	if err := <-done; err != nil || second.reserved != 0 {
 		t.Errorf("the second child has %d bytes: %v", second.reserved, err)

@@ -18,8 +18,9 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 	a.held.truncate(a.session, a.sent)
 	chosen := choice{of: a, seen: make([]bool, a.members.count)}
 	err := a.attempt(ctx, w, &chosen)
-	if len(chosen.blocks) == 0 && w.outgrown(err) {
+	if w.outgrown(err) {
 		a.enlarge()
+		chosen = choice{of: a, seen: make([]bool, a.members.count), before: chosen.seen}
 		err = a.attempt(ctx, w, &chosen)
 	}
 	var died *death
@@ -58,6 +59,8 @@ func (a *Aggregate) attempt(ctx context.Context, w *worker, chosen *choice) erro
 type choice struct {
 	of   *Aggregate
 	seen []bool
+	// before is what was chosen in a smaller child that died then: Keep was asked about it. It may be nil.
+	before []bool
 	// blocks are what it is in, like members.
 	blocks [][]Selected
 	last   answer
@@ -76,7 +79,7 @@ func (c *choice) take(answer answer) (last bool, err error) {
 	if sha256.Sum256(answer.raw) != member.sum {
 		return false, &protocolError{"other bytes of an object than it was given"}
 	}
-	raw, err := c.of.kept(answer.raw)
+	raw, err := c.kept(answer)
 	if n := len(c.blocks); n == 0 || len(c.blocks[n-1]) == membersPerBlock {
 		c.blocks = append(c.blocks, make([]Selected, 0, membersPerBlock))
 	}
@@ -86,11 +89,12 @@ func (c *choice) take(answer answer) (last bool, err error) {
 }
 
 // kept is what stays of the bytes of an object that was chosen.
-func (a *Aggregate) kept(raw []byte) ([]byte, error) {
+func (c *choice) kept(one answer) ([]byte, error) {
+	raw, a := one.raw, c.of
 	if a.NamesOnly {
 		raw = nil
 	}
-	if a.Keep != nil {
+	if a.Keep != nil && (c.before == nil || !c.before[one.index]) {
 		if err := a.Keep(len(raw)); err != nil {
 			return nil, err
 		}

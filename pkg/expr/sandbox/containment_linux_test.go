@@ -6,6 +6,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -189,21 +190,21 @@ func TestStoppedChild(t *testing.T) {
 	}
 }
 
-// TestStarvedChild lets a child have a processor for a quarter of the time, as in a Pod with a small limit of CPU: a script that takes half
+// TestStarvedChild lets a child have a processor for a quarter of the time, as in a Pod with a small limit of CPU: a script that takes a part
 // of its time is not stopped, and one that never ends is.
 func TestStarvedChild(t *testing.T) {
 	const limit = time.Second
 	s, child := aChild(t, newPool(t, Config{}), Options{ObjectTimeout: limit})
 	work := `function evaluate() local n = 0 for i = 1, tonumber(obj.data.k) do n = n + 1 end return {matching=true, message="" .. n} end`
-	loops, took := 100_000, time.Duration(0)
+	loops, took := 100_000.0, time.Duration(0)
 	for ; took < limit/4; loops *= 2 {
 		begin := time.Now()
-		if _, err := s.Evaluate(t.Context(), work, configMap(t, "a", strconv.Itoa(2*loops))); err != nil {
+		if _, err := s.Evaluate(t.Context(), work, configMap(t, "a", fmt.Sprintf("%.0f", 2*loops))); err != nil {
 			t.Fatal(err)
 		}
 		took = time.Since(begin)
 	}
-	loops = int(float64(loops) * float64(limit/2) / float64(took)) // of half the limit
+	loops *= float64(limit/5) / float64(took) // of a fifth of the limit
 
 	starving, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -217,11 +218,11 @@ func TestStarvedChild(t *testing.T) {
 		}
 		_ = child.cmd.Process.Signal(syscall.SIGCONT)
 	})
-	for passed := time.Duration(0); passed < limit+grace; loops *= 2 { // once, where the machine is as fast as before
-		begin := time.Now()
-		match, err := s.Evaluate(t.Context(), work, configMap(t, "a", strconv.Itoa(loops)))
+	for passed := time.Duration(0); passed < limit+grace; loops *= 1.5 { // until it takes long enough by the clock
+		text, begin := fmt.Sprintf("%.0f", loops), time.Now()
+		match, err := s.Evaluate(t.Context(), work, configMap(t, "a", text))
 		passed = time.Since(begin)
-		if err != nil || match.Message != strconv.Itoa(loops) {
+		if err != nil || match.Message != text {
 			t.Fatalf("after %s: %v, %v", passed, match, err)
 		}
 	}

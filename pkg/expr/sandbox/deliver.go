@@ -16,7 +16,7 @@ const (
 	// ownSize is what a child has of its own, the batch that it reads and what its collector has not collected yet among it.
 	ownSize = 6 << 20
 	// heldSize is how many bytes of objects a small child gets, because its parent holds them, too.
-	heldSize = 4 << 20
+	heldSize = 2 << 20
 )
 
 // need is how much memory the child needs for all objects, in bytes.

@@ -18,7 +18,7 @@ const (
 
 	// defaultMemory is what one child may use.
 	defaultMemory = 256 << 20
-	// smallMemory is what a child gets first when it looks at one object after the other: many times what a usual script needs.
+	// smallMemory is what a child gets first: many times what a usual script needs that looks at one object after the other, or at few together.
 	smallMemory = memoryStep
 	// compilerMemory is set aside for the child that compiles.
 	compilerMemory = memoryStep

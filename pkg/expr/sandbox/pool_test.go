@@ -50,12 +50,17 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	p := newPool(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
+	value := strings.Repeat("x", 100_000)
 	for range 2 {
 		a := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
-		if a.Add(ctx, configMap(t, "a", "")) == nil || ctx.Err() == nil {
-			all.Go(func() { _, _ = a.Finish(ctx) })
-		}
+		all.Go(func() {
+			for i := range 2 * heldSize / len(value) {
+				_ = a.Add(ctx, configMap(t, fmt.Sprint(i), value)) // it fails when the test is over
+			}
+			_, _ = a.Finish(ctx)
+		})
 	}
+	awaitWaiting(t, p.room, 1)
 	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before the large ones are out of time
 	defer stop()
 	if _, err := open(t, p, Options{}).Evaluate(limit, behave, configMap(t, "a", "")); err != nil {
@@ -63,6 +68,59 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	}
 	cancel()
 	all.Wait()
+}
+
+// TestHangingAggregatesLeaveRoom lets aggregated scripts hang, over few objects, in all the memory that they can get.
+func TestHangingAggregatesLeaveRoom(t *testing.T) {
+	p := newPool(t, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 6 {
+		a := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
+		addAll(t, a, configMap(t, "a", ""))
+		all.Go(func() { _, _ = a.Finish(ctx) })
+	}
+	awaitWaiting(t, p.room, 1)
+	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before they are out of time
+	defer stop()
+	for _, pace := range []Pace{{}, {Quick: true}} {
+		if _, err := open(t, p, Options{Pace: pace}).Evaluate(limit, behave, configMap(t, "a", "")); err != nil {
+			t.Errorf("%+v: %v", pace, err)
+		}
+	}
+	cancel()
+	all.Wait()
+}
+
+// TestWaited lets one session wait for another's memory, and tells the time of its waiting from that of its work.
+func TestWaited(t *testing.T) {
+	p := newPool(t, Config{MaxMemory: compilerMemory + smallMemory})
+	first, second := open(t, p, Options{}), open(t, p, Options{})
+	if _, err := first.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
+		t.Fatal(err)
+	}
+	if all, now := first.Waited(); all > time.Second || now {
+		t.Errorf("with memory at once: %s, %v", all, now)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := second.Evaluate(t.Context(), behave, configMap(t, "a", ""))
+		ended <- err
+	}()
+	awaitWaiting(t, p.room, 1)
+	begun, now := second.Waited()
+	if !now {
+		t.Error("it does not wait")
+	}
+	const more = 3 * time.Second // much more than the work takes
+	time.AfterFunc(more, first.Close)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	all, now := second.Waited()
+	if all < begun+more-100*time.Millisecond || now || second.Took() >= all || second.Took() <= 0 {
+		t.Errorf("it waited %s, %v, and was at work for %s", all, now, second.Took())
+	}
 }
 
 // TestSlowOnesLeaveRoom lets sessions that are known to be slow have all the memory that they can get.

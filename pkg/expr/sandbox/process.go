@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
 const (
@@ -37,8 +39,10 @@ type process struct {
 	reader *bufio.Reader
 	buffer []byte
 	// silent ends a child from which nothing was heard in time.
-	silent    *time.Timer
-	limit     time.Duration // of silence
+	silent *time.Timer
+	limit  time.Duration // of silence
+	// heard is when something was heard but that it is alive.
+	heard     time.Time
 	wasSilent atomic.Bool
 	killed    atomic.Bool
 
@@ -144,7 +148,7 @@ func (p *process) ask(ctx context.Context, limit time.Duration, request [][]byte
 var errLost = errors.New("the process ended")
 
 func (p *process) converse(limit time.Duration, request [][]byte, printed func(string), each func(answer) (bool, error)) error {
-	p.limit = limit
+	p.limit, p.heard = limit, time.Now()
 	p.silent.Reset(limit)
 	size := 0
 	for _, part := range request {
@@ -185,15 +189,17 @@ func (p *process) answers(frame []byte, printed func(string), each func(answer) 
 		if err != nil {
 			return false, err
 		}
-		if a.kind != answerPrint { // a child that only prints is silent
-			p.silent.Reset(p.limit)
-		}
 		switch a.kind {
-		case answerPrint:
+		case answerPrint: // a child that only prints is silent
 			printed(a.text)
 			continue
-		case answerAlive:
+		case answerAlive: // and one that only says so is not for long
+			p.silent.Reset(min(p.limit, time.Until(p.heard.Add(lua.Patience*p.limit))))
 			continue
+		}
+		p.heard = time.Now()
+		p.silent.Reset(p.limit)
+		switch a.kind {
 		case answerOutOfTime:
 			return false, &death{kind: BudgetTime, named: true}
 		case answerOutOfMemory:

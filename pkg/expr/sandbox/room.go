@@ -14,7 +14,7 @@ import (
 type Pace struct{ Quick, Slow bool }
 
 // room is the memory that sessions reserve for their children. A part of it is for small children alone: sessions with large
-// ones, such as those of aggregated scripts, may work and wait for each other for minutes, and must not keep the others waiting.
+// ones, such as those of aggregated scripts over many objects, may work and wait for each other for minutes, and must not keep the others waiting.
 // Nor must those that are known to be slow, which have no part in it. And of this part, where it is enough for two children, one
 // is kept for sessions that are known to be quick.
 type room struct {

@@ -34,8 +34,9 @@ type Session struct {
 	took atomic.Int64
 
 	mu        sync.Mutex
-	waits     time.Time // since when it waits for memory; zero when it does not
-	waited    time.Duration
+	waiters   int           // for memory
+	waitsFor  time.Time     // since when there have been waiters
+	waited    time.Duration // before that
 	closed    bool
 	workers   int
 	shrinking bool // until there is one worker
@@ -94,24 +95,28 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 	case w := <-s.free:
 		begin := time.Now()
 		defer func() {
-			s.took.Add(int64(time.Since(begin)))
+			s.took.Add(int64(time.Since(begin) - w.waited))
+			w.waited = 0
 			s.free <- w
 		}()
 		return work(ctx, w)
 	}
 }
 
-// wait begins to wait for memory. What it returns ends that.
-func (s *Session) wait() (end func()) {
+// waits takes note that somebody waits for memory. What it returns ends that.
+func (s *Session) waits() (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waits = time.Now()
+	if s.waiters == 0 {
+		s.waitsFor = time.Now()
+	}
+	s.waiters++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		waited := time.Since(s.waits)
-		s.waits, s.waited = time.Time{}, s.waited+waited
-		s.took.Add(-int64(waited))
+		if s.waiters--; s.waiters == 0 {
+			s.waited += time.Since(s.waitsFor)
+		}
 	}
 }
 
@@ -119,8 +124,8 @@ func (s *Session) wait() (end func()) {
 func (s *Session) Waited() (all time.Duration, now bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.waits.IsZero() {
-		return s.waited + time.Since(s.waits), true
+	if s.waiters > 0 {
+		return s.waited + time.Since(s.waitsFor), true
 	}
 	return s.waited, false
 }
@@ -186,6 +191,13 @@ func (s *Session) print(line string) {
 	s.options.Print(line)
 }
 
+// collecting says whether an aggregate is open.
+func (s *Session) collecting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.collects > 0
+}
+
 // enlarged says whether a child must have room for the many objects of an aggregate.
 func (s *Session) enlarged() bool {
 	s.mu.Lock()
@@ -215,12 +227,12 @@ func (s *Session) addWorker() bool {
 func (s *Session) shrink(ctx context.Context) error {
 	s.mu.Lock()
 	before := s.workers
-	s.workers = 1
-	s.shrinking = before > 1
-	s.mu.Unlock()
-	if before == 1 {
+	if before == 1 { // or another one is about to take it away
+		s.mu.Unlock()
 		return nil
 	}
+	s.workers, s.shrinking = 1, true
+	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

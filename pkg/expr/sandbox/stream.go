@@ -151,7 +151,7 @@ func (st *Stream) land(ctx context.Context) {
 		case <-f.done:
 			landed = true
 		case <-ticker.C:
-			st.handOn(f)
+			st.handOn(f, int(f.batch.settled.Load()))
 		case <-ctx.Done():
 			st.err = context.Cause(ctx)
 		}
@@ -169,16 +169,16 @@ func (st *Stream) land(ctx context.Context) {
 		st.err = f.err
 		return // what such a child said last is not used either
 	}
-	if st.handOn(f); st.err != nil {
-		return
+	st.handOn(f, f.batch.judged())
+	if st.err == nil {
+		st.err = f.err
+		st.session.recycle(f.batch)
 	}
-	st.err = f.err
-	st.session.recycle(f.batch)
 }
 
-// handOn hands on the verdicts that have come since the last time.
-func (st *Stream) handOn(f *flight) {
-	for settled := int(f.batch.settled.Load()); f.handed < settled && st.err == nil; f.handed++ {
+// handOn hands on the verdicts before to, but for those that were handed on before.
+func (st *Stream) handOn(f *flight, to int) {
+	for ; f.handed < to && st.err == nil; f.handed++ {
 		v := &f.verdicts[f.handed]
 		st.err = st.each(Judged{f.batch.object(f.handed), v.matching, v.message, v.err})
 	}

@@ -21,6 +21,8 @@ type worker struct {
 	// reserved is the memory that the child may use, in bytes. It stays reserved from one child to the next.
 	reserved     int64
 	reservations []reservation
+	// waited is for how long it waited for memory while it was used.
+	waited time.Duration
 	// full asks for all that one child may use, after a smaller child was not enough.
 	full bool
 	// programs are the scripts that the child has compiled, by source.
@@ -59,9 +61,8 @@ func (w *worker) ready(ctx context.Context) error {
 			return err
 		}
 		if !s.prepaid {
-			waited := s.wait()
-			reserved, err := s.pool.room.reserve(ctx, wanted, s.options.Pace)
-			if waited(); err != nil {
+			reserved, err := w.reserve(ctx, wanted)
+			if err != nil {
 				return err
 			}
 			w.reservations = append(w.reservations, reserved)
@@ -89,6 +90,17 @@ func (w *worker) ready(ctx context.Context) error {
 		return fmt.Errorf("the process that runs scripts did not start: %s", died.detail)
 	}
 	return err
+}
+
+// reserve waits for memory. Aggregated scripts may hang for a minute, even over few objects: unless they are known to be quick, they
+// have no part in what is set aside for the others.
+func (w *worker) reserve(ctx context.Context, size int64) (reservation, error) {
+	s, begin := w.session, time.Now()
+	pace := s.options.Pace
+	pace.Slow = pace.Slow || s.collecting() && !pace.Quick
+	defer s.waits()()
+	defer func() { w.waited += time.Since(begin) }()
+	return s.pool.room.reserve(ctx, size, pace)
 }
 
 // retire ends the child and gives its memory back.
