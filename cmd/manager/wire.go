@@ -184,7 +184,9 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err := mgr.Add(outbox); err != nil {
 		return err
 	}
-	workers := executor.New(o.maxParallelRuns, runFunc(runner), reconciler.Finished, clk)
+	var workers *controllers.Executor
+	pause := func(name string) func(context.Context) { return workers.Pause(name) }
+	workers = executor.New(o.maxParallelRuns, runFunc(runner, pause), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
 		return err
@@ -206,7 +208,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 }
 
 // runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
-func runFunc(runner *run.Runner) executor.RunFunc[*v1alpha1.CleanerRun] {
+func runFunc(runner *run.Runner, pause func(name string) (resume func(context.Context))) executor.RunFunc[*v1alpha1.CleanerRun] {
 	return func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
 		trigger := v1alpha1.TriggerSchedule
 		if request.Manual {
@@ -214,7 +216,8 @@ func runFunc(runner *run.Runner) executor.RunFunc[*v1alpha1.CleanerRun] {
 		}
 		return runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
-			Pace: sandbox.Pace{Quick: request.Pace == executor.PaceQuick, Slow: request.Pace == executor.PaceSlow},
+			Pace:    sandbox.Pace{Quick: request.Pace == executor.PaceQuick, Slow: request.Pace == executor.PaceSlow},
+			Waiting: func() func(context.Context) { return pause(request.Name) },
 		})
 	}
 }

@@ -70,12 +70,15 @@ type Executor[R any] struct {
 	// results are how runs ended. A result stays until the name is submitted again, so that reading it is idempotent.
 	results map[string]Result[R]
 	stopped bool
+	turns
 }
 
 type progress struct {
 	request Request
 	started time.Time
 	cancel  context.CancelCauseFunc
+	// paused is whether it gave up its turn for now.
+	paused bool
 }
 
 // New returns an executor that calls finished, from the worker, after the result of each run can be read.
@@ -97,17 +100,15 @@ func (e *Executor[R]) NeedLeaderElection() bool { return true }
 // Start works until ctx is cancelled; then it cancels what is in progress with ErrStopping and returns when all of it has
 // returned. What was waiting is forgotten.
 func (e *Executor[R]) Start(ctx context.Context) error {
-	base := context.WithoutCancel(ctx)
-	var workers sync.WaitGroup
+	e.mu.Lock()
+	e.base = context.WithoutCancel(ctx)
+	e.mu.Unlock()
 	for range e.workers {
-		workers.Go(func() {
-			for e.work(base) {
-			}
-		})
+		e.group.Go(e.workOn)
 	}
 	<-ctx.Done()
 	e.stop()
-	workers.Wait()
+	e.group.Wait()
 	return nil
 }
 
@@ -118,6 +119,8 @@ func (e *Executor[R]) stop() {
 	clear(e.dirty)
 	for _, p := range e.inProgress {
 		p.cancel(ErrStopping)
+	}
+	for e.giveUp() {
 	}
 	e.wake.Broadcast()
 }

@@ -83,6 +83,9 @@ func (e *Executor[R]) first(list *[]ticket) *ticket {
 // running is how many runs of each pace are in progress. One that is going on for long is slow.
 func (e *Executor[R]) running() (n [len(paces)]int) {
 	for _, p := range e.inProgress {
+		if p.paused {
+			continue
+		}
 		pace := p.request.Pace
 		if e.clock.Since(p.started) >= Slow {
 			pace = PaceSlow

@@ -27,7 +27,7 @@ func (e *Executor[R]) begin(base context.Context) (context.Context, Request, boo
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
-		if e.stopped {
+		if e.stopped || e.giveUp() {
 			return nil, Request{}, false
 		}
 		if request, ok := e.take(); ok {

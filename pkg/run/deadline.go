@@ -82,11 +82,16 @@ func stopReason(stopped error) string {
 	return v1alpha1.ReasonFailed
 }
 
-// stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do about it.
-func stopWords(stopped error, cameTo string) string {
+// stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do about it. Waited is
+// for how long of its time it waited for others.
+func stopWords(stopped error, cameTo string, waited time.Duration) string {
 	late := (*deadlineError)(nil)
 	if !errors.As(stopped, &late) {
 		return stopped.Error() + "."
+	}
+	if waited >= time.Second {
+		return fmt.Sprintf("%s %s. For %s of that it waited for memory for its scripts, which other runs had: raise --max-script-memory, or the deadline (at most %d).",
+			late, cameTo, waited.Round(100*time.Millisecond), int64(MaxDuration/time.Second))
 	}
 	return fmt.Sprintf("%s %s; %s.", late, cameTo, late.wayOut())
 }
@@ -106,6 +111,15 @@ func cameTo(plan *plan, outcomes []object.Outcome, err error) string {
 		return "before anything was touched"
 	}
 	return fmt.Sprintf("when the run had come to %d of %s", wanted-left, objects(int64(wanted)))
+}
+
+// waited is for how long the run waited for memory for its scripts.
+func (p *plan) waited() time.Duration {
+	if p.expressions == nil {
+		return 0
+	}
+	waited, _ := p.expressions.session.Waited()
+	return waited
 }
 
 // isCut reports whether an error only says that the run was stopped meanwhile.

@@ -31,3 +31,16 @@ func TestDeadlineOf(t *testing.T) {
 		})
 	}
 }
+
+func TestStopWordsOfWhoWaited(t *testing.T) {
+	late := &deadlineError{30 * time.Second}
+	for waited, want := range map[time.Duration]string{
+		time.Second - 1: "activeDeadlineSeconds (30) passed before it began; raise it (at most 3600), or let the Cleaner select less.",
+		29314 * time.Millisecond: "activeDeadlineSeconds (30) passed before it began. For 29.3s of that it waited for memory for its scripts, which other runs had: " +
+			"raise --max-script-memory, or the deadline (at most 3600).",
+	} {
+		if got := stopWords(late, "before it began", waited); got != want {
+			t.Errorf("%s: %s", waited, got)
+		}
+	}
+}

@@ -40,7 +40,7 @@ type PreviewItem struct {
 // Preview does what a run does before it touches anything, and needs of the Runner what that needs: Reader, Protection, Scripts
 // and Clock. It reads with the Runner's own rights, whatever account the Cleaner names. The observer is told the candidates of the selectors, before aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
 func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observer selector.Observer) (*Preview, error) {
-	expressions, err := r.prepare(ctx, cleaner, sandbox.Pace{})
+	expressions, err := r.prepare(ctx, cleaner, sandbox.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *
 	rest := plan.scan.rest(record)
 	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...), rest)
 	record.Status.Exhausted = plan.exhausted(outcomes)
-	if waited, _ := plan.expressions.session.Waited(); waited >= time.Millisecond {
+	if waited := plan.waited(); waited >= time.Millisecond {
 		record.Status.Waited = &metav1.Duration{Duration: waited.Round(time.Millisecond)}
 	}
 	phase, reason, message := conclude(ctx, record, plan, outcomes, err)

@@ -95,6 +95,8 @@ type Request struct {
 	WhileSuspended bool
 	// Pace is what the last run says of how long the Cleaner's scripts take.
 	Pace sandbox.Pace
+	// Waiting, if not nil, is told when the run waits for memory for its scripts, as sandbox.Options says.
+	Waiting func() (ended func(context.Context))
 }
 
 // Run carries out one run and returns its record: ended, unless the operator stops before the run has touched anything.
@@ -135,7 +137,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
-	expressions, err := r.prepare(ctx, cleaner, request.Pace)
+	expressions, err := r.prepare(ctx, cleaner, sandbox.Options{Pace: request.Pace, Waiting: request.Waiting})
 	if err == nil {
 		defer expressions.close()
 		err = r.checkConditions(ctx, cleaner, who.reader, record.Spec.Action)
@@ -144,7 +146,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	case err != nil && stopped != nil && errors.Is(stopped, r.Stopping):
 		return // the next leader carries the run out
 	case stopped != nil && (err != nil || stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded):
-		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began"))
+		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began", 0))
 		return
 	case err != nil:
 		r.refuse(ctx, cleaner, record, err)
@@ -181,7 +183,7 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 }
 
 // prepare checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
-func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sandbox.Pace) (*expressions, error) {
+func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, options sandbox.Options) (*expressions, error) {
 	problems, err := Problems(ctx, cleaner, r.Scripts)
 	if err = errors.Join(slices.Concat(problems, r.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
@@ -191,7 +193,9 @@ func (r *Runner) prepare(ctx context.Context, cleaner *v1alpha1.Cleaner, pace sa
 	if selectsSecrets(cleaner) {
 		printed = nil // it may hold their values
 	}
-	return open(cleaner, r.Scripts, r.Memory.Share(), r.Clock.Now(), pace, printed)
+	options.Now, options.Print = r.Clock.Now(), printed
+	options.Seed = options.Now.Unix()
+	return open(cleaner, r.Scripts, r.Memory.Share(), options)
 }
 
 // end ends the record and writes it. It returns false when the run is another operator's: then there is nothing to tell of it here.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -49,7 +48,7 @@ type expressions struct {
 
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, now time.Time, pace sandbox.Pace, printed func(line string)) (*expressions, error) {
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, options sandbox.Options) (*expressions, error) {
 	var errs []error
 	programs, err := conditions(cleaner)
 	errs = append(errs, err)
@@ -60,12 +59,12 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share,
 	}
 	e := &expressions{
 		cleaner: cleaner, patch: patch, memory: memory, messages: map[types.UID]string{},
-		session: pool.Open(sandbox.Options{Now: now, Seed: now.Unix(), Pace: pace, Print: printed}),
+		session: pool.Open(options),
 	}
 	for _, program := range programs {
 		var run *cel.Run
 		if program != nil {
-			run = program.NewRun(now)
+			run = program.NewRun(options.Now)
 		}
 		e.conditions = append(e.conditions, run)
 	}

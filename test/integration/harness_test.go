@@ -147,7 +147,10 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		if request.Manual {
 			trigger = v1alpha1.TriggerManual
 		}
-		return b.runner.Run(ctx, run.Request{Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended})
+		return b.runner.Run(ctx, run.Request{
+			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
+			Waiting: func() func(context.Context) { return b.executor.Pause(request.Name) },
+		})
 	}, func(name string) { b.finished <- name }, b.clock)
 	b.reconciler = &controllers.CleanerReconciler{
 		Client: b.live, Journal: book, Metrics: facts, Events: b.events, Clock: b.clock,

@@ -153,7 +153,7 @@ func TestAggregateBesideStreams(t *testing.T) {
 // TestAggregateLosesItsChild lets another script of the same session end the child that has the objects.
 func TestAggregateLosesItsChild(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
-	for count, lost := range map[int]bool{16: false, 60: true} {
+	for count, lost := range map[int]bool{60: false, 100: true} {
 		s := open(t, newPool(t, Config{}), short)
 		a := s.Aggregate(unused)
 		for i := range count {
@@ -174,6 +174,46 @@ func TestAggregateLosesItsChild(t *testing.T) {
 		case lost && (err == nil || err.Error() != "the objects were lost when another script of the same run ended the process that had them"):
 			t.Errorf("%d objects, which are too many to be held: %d, %v", count, len(got), err)
 		}
+	}
+}
+
+// TestAllHoldSoMuch lets some sessions hold objects: together not more than they may, and nothing when they are closed.
+func TestAllHoldSoMuch(t *testing.T) {
+	p := newPool(t, Config{MaxMemory: 1 << 30})
+	value := strings.Repeat("x", 100_000)
+	var sessions []*Session
+	held := func() (sum int) {
+		for _, s := range sessions {
+			s.mu.Lock()
+			sum += s.held
+			s.mu.Unlock()
+		}
+		return sum
+	}
+	for n := range 4 {
+		s := open(t, p, Options{})
+		sessions = append(sessions, s)
+		a := s.Aggregate(unused)
+		for i := range 70 {
+			if err := a.Add(t.Context(), configMap(t, fmt.Sprint(i), value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := a.land(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n == 2 && held() < 3*60*len(value) || held() > allHeld {
+			t.Errorf("%d sessions hold %d bytes", n+1, held())
+		}
+		if a.large != (n == 3) {
+			t.Errorf("%d sessions: the last one wants a large child: %v", n+1, a.large)
+		}
+	}
+	for _, s := range sessions { // as after a run whose list broke off
+		s.Close()
+	}
+	if held() != 0 || !p.held.TryAcquire(allHeld) {
+		t.Errorf("%d bytes are held by closed sessions", held())
 	}
 }
 
@@ -238,12 +278,12 @@ func TestFewObjectsTakeALittleMemory(t *testing.T) {
 	defer stop()
 	many := open(t, p, Options{}).Aggregate(unused)
 	value := strings.Repeat("x", 100_000)
-	for i := range 60 {
+	for i := range 100 {
 		if err := many.Add(limit, configMap(t, fmt.Sprintf("o%d", i), value)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := many.Finish(limit); err != nil || len(got) != 60 {
+	if got, err := many.Finish(limit); err != nil || len(got) != 100 {
 		t.Errorf("%d of many objects: %v", len(got), err)
 	}
 	cancel()

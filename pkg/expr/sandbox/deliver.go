@@ -15,8 +15,8 @@ const (
 	tableSize = 4 << 10
 	// ownSize is what a child has of its own, the batch that it reads and what its collector has not collected yet among it.
 	ownSize = 6 << 20
-	// heldSize is how many bytes of objects a small child gets, because its parent holds them, too.
-	heldSize = 2 << 20
+	// heldSize is how many bytes of objects a small child gets, because its parent holds them, too, and allHeld how many all get together.
+	heldSize, allHeld = 8 << 20, 24 << 20
 )
 
 // need is how much memory the child needs for all objects, in bytes.
@@ -29,8 +29,14 @@ func (a *Aggregate) need() int64 {
 // over them keeps nobody else waiting for it.
 func (a *Aggregate) deliver(ctx context.Context, w *worker, b *batch, first int, need int64, count int) error {
 	a.held.truncate(a.session, first)
-	if need > smallMemory || a.held.size+len(b.items) > heldSize {
+	if need > smallMemory || a.held.size+len(b.items) > heldSize || !a.session.hold(len(b.items)) {
 		a.enlarge()
+	} else {
+		defer func() {
+			if !a.held.has(b) {
+				a.session.release(len(b.items))
+			}
+		}()
 	}
 	err := a.hand(ctx, w, b, first, need, count)
 	if w.outgrown(err) {
@@ -146,11 +152,14 @@ func (h *held) truncate(s *Session, n int) {
 		last := h.batches[len(h.batches)-1]
 		h.batches = h.batches[:len(h.batches)-1]
 		h.count, h.size = h.count-last.len(), h.size-len(last.items)
+		before := len(last.items)
 		if h.count >= n {
+			s.release(before)
 			s.recycle(last)
 			continue
 		}
 		last.truncate(n - h.count)
+		s.release(before - len(last.items))
 		h.add(last)
 	}
 }

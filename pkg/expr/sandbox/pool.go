@@ -4,10 +4,13 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -41,6 +44,8 @@ type Pool struct {
 	room     *room
 	compiler *Session
 	compiled compiled
+	// held are the bytes of objects that all sessions hold for small children.
+	held *semaphore.Weighted
 
 	mu       sync.Mutex
 	closed   bool
@@ -55,7 +60,7 @@ func New(config Config) *Pool {
 	if total == 0 {
 		total = DefaultMaxMemory
 	}
-	p := &Pool{command: config.Command, room: newRoom(max(0, total-compilerMemory)), sessions: map[*Session]struct{}{}}
+	p := &Pool{command: config.Command, room: newRoom(max(0, total-compilerMemory)), sessions: map[*Session]struct{}{}, held: semaphore.NewWeighted(allHeld)}
 	p.compiler = p.newSession(Options{Memory: compilerMemory, ObjectTimeout: compileTimeout})
 	p.compiler.prepaid = true
 	return p
@@ -93,6 +98,9 @@ type Options struct {
 	Memory int64
 	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
 	Pace Pace
+	// Waiting, if not nil, is called when the session begins to wait for memory, which other sessions have, and what it returns when that
+	// has ended, with the context of the waiting.
+	Waiting func() (ended func(context.Context))
 	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
 	// a time. Nil drops it.
 	Print func(line string)

@@ -195,7 +195,7 @@ func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
 			}
 			got := make(chan reservation)
 			go func() {
-				one, err := r.reserve(t.Context(), smallMemory, Pace{Quick: true})
+				one, err := r.reserve(t.Context(), smallMemory, Pace{Quick: true}, silently)
 				if err != nil {
 					t.Error(err)
 				}
@@ -214,6 +214,9 @@ func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
 		})
 	}
 }
+
+// silently is for who does not care whether it waits.
+func silently() func(context.Context) { return func(context.Context) {} }
 
 // awaitWaiting waits until so many wait for memory.
 func awaitWaiting(t *testing.T, r *room, n int) {
@@ -239,7 +242,7 @@ func TestLargeOnesHaveTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := r.reserve(ctx, r.large.size, Pace{})
+		_, err := r.reserve(ctx, r.large.size, Pace{}, silently)
 		ended <- err
 	}()
 	awaitWaiting(t, r, 1)

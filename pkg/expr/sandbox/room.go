@@ -108,8 +108,8 @@ func (r *room) serve() {
 	})
 }
 
-// reserve waits for memory.
-func (r *room) reserve(ctx context.Context, size int64, pace Pace) (reservation, error) {
+// reserve waits for memory. If it has to, it says so to waits, and when that has ended to what waits returned.
+func (r *room) reserve(ctx context.Context, size int64, pace Pace, waits func() (end func(context.Context))) (reservation, error) {
 	shares, most := []*share{&r.large}, r.large.size
 	if size <= smallMemory {
 		shares, most = r.shares(size, pace), max(r.small.size, r.large.size)
@@ -121,6 +121,7 @@ func (r *room) reserve(ctx context.Context, size int64, pace Pace) (reservation,
 	if reserved, ok := r.take(size, shares...); ok {
 		return reserved, nil
 	}
+	defer waits()(ctx)
 	w := &waiter{shares, size, make(chan reservation, 1)}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, w)

@@ -42,6 +42,7 @@ type Session struct {
 	shrinking bool // until there is one worker
 	collects  int  // how many aggregates are open
 	large     int  // how many of them need a large child
+	held      int  // bytes of objects, of what the pool lets all sessions hold
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -70,6 +71,7 @@ func (s *Session) Close() {
 	for range workers {
 		(<-s.free).retire()
 	}
+	s.release(s.held)
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	delete(s.pool.sessions, s)
@@ -196,6 +198,25 @@ func (s *Session) collecting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.collects > 0
+}
+
+// hold says whether the session may hold so many bytes of objects more.
+func (s *Session) hold(bytes int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.pool.held.TryAcquire(int64(bytes)) {
+		return false
+	}
+	s.held += bytes
+	return true
+}
+
+// release says that it holds so many bytes less.
+func (s *Session) release(bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pool.held.Release(int64(bytes))
+	s.held -= bytes
 }
 
 // enlarged says whether a child must have room for the many objects of an aggregate.

@@ -95,12 +95,25 @@ func (w *worker) ready(ctx context.Context) error {
 // reserve waits for memory. Aggregated scripts may hang for a minute, even over few objects: unless they are known to be quick, they
 // have no part in what is set aside for the others.
 func (w *worker) reserve(ctx context.Context, size int64) (reservation, error) {
-	s, begin := w.session, time.Now()
+	s := w.session
 	pace := s.options.Pace
 	pace.Slow = pace.Slow || s.collecting() && !pace.Quick
-	defer s.waits()()
-	defer func() { w.waited += time.Since(begin) }()
-	return s.pool.room.reserve(ctx, size, pace)
+	return s.pool.room.reserve(ctx, size, pace, w.waits)
+}
+
+// waits takes note that the session waits for memory. What it returns ends that.
+func (w *worker) waits() (end func(context.Context)) {
+	s, begin := w.session, time.Now()
+	resume := func(context.Context) {}
+	if s.options.Waiting != nil {
+		resume = s.options.Waiting()
+	}
+	ended := s.waits()
+	return func(ctx context.Context) {
+		resume(ctx)
+		ended()
+		w.waited += time.Since(begin)
+	}
 }
 
 // retire ends the child and gives its memory back.
