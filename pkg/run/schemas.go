@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -63,13 +64,18 @@ func (r *Runner) refuse(ctx context.Context, cleaner *v1alpha1.Cleaner, record *
 
 // checkTypes checks matchConditions against the kind's schema, where the cluster has one.
 func checkTypes(ctx context.Context, published *cel.Published, spec v1alpha1.ResourceSelector) (wrong, fault error) {
-	program, _ := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...) // what does not compile was said already
-	if len(spec.MatchConditions) == 0 || program == nil {
+	if len(spec.MatchConditions) == 0 {
 		return nil, nil
 	}
 	types, err := published.Schema(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
 	if err != nil || types == nil {
 		return nil, err
 	}
-	return cel.Check(spec.MatchConditions, types, cel.InputsOf(&spec)...), nil
+	conditions, inputs := slices.Clone(spec.MatchConditions), cel.InputsOf(&spec)
+	for i := range conditions {
+		if _, err := cel.Compile(conditions[i:i+1], inputs...); err != nil {
+			conditions[i].Expression = "true" // what does not compile was said already, and the others keep their places
+		}
+	}
+	return cel.Check(conditions, types, inputs...), nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -139,5 +140,23 @@ func TestSchemaIsReadOnce(t *testing.T) {
 	}
 	if index, documents := b.requests.count(http.MethodGet, "/openapi/v3"), b.requests.count(http.MethodGet, "/openapi/v3/api/v1"); index != 4 || documents != 1 {
 		t.Errorf("the index was read %d times and the document %d times", index, documents)
+	}
+}
+
+// What is wrong with one condition whatever the schema does not hide what is wrong with another by the schema.
+func TestAllConditionsAreCheckedAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var all []v1alpha1.MatchCondition
+	for i, text := range []string{"object.metadata.nam == 'x'", "object.metadata.name.startWith('x')", "object.data == 3"} {
+		all = append(all, v1alpha1.MatchCondition{Name: fmt.Sprint("condition-", i), Expression: text})
+	}
+	c := b.reconcile(b.cleaner(v1alpha1.ActionScan, conditions(all...)))
+	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidExpression)
+	message := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady).Message
+	for _, want := range []string{"matchConditions[0]", "undefined field 'nam'", "matchConditions[1]", "'startWith'", "matchConditions[2]"} {
+		if strings.Count(message, want) != 1 {
+			t.Errorf("%q is not said once: %s", want, message)
+		}
 	}
 }
