@@ -5,25 +5,28 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // aggregate makes verdicts of the candidates: the aggregated script chooses, or all are meant. The script never sees a part of
 // the objects only: then nothing is chosen.
-func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err error) {
+func (r *Runner) aggregate(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, plan *plan) (err error) {
 	chosen := plan.candidates
 	switch {
 	case plan.aggregated && plan.incomplete != nil:
 		chosen = nil
 	case plan.aggregated:
-		if chosen, err = expressions.pick(ctx, plan.marks); err != nil {
+		if chosen, err = r.pick(ctx, cleaner, expressions, plan); err != nil {
 			plan.aggregateFault = err
 			return err
 		}
@@ -35,6 +38,28 @@ func aggregate(ctx context.Context, expressions *expressions, plan *plan) (err e
 	return nil
 }
 
+// pick lets the aggregated script choose. If the objects are lost, because their process was too small, they are read once more.
+func (r *Runner) pick(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, plan *plan) ([]object.Candidate, error) {
+	chosen, err := expressions.pick(ctx, plan.marks)
+	if !lost(err) {
+		return chosen, err
+	}
+	klog.FromContext(ctx).V(1).Info("Everything is read once more for the aggregated script", "cause", err.Error())
+	expressions.startOver(plan)
+	again := r.readOnce(ctx, cleaner, plan.who, expressions, selector.Observer{})
+	again.progress, again.nowhere = plan.progress, plan.nowhere
+	if *plan = *again; plan.incomplete != nil {
+		return nil, plan.incomplete
+	}
+	return expressions.pick(ctx, plan.marks)
+}
+
+// lost reports whether an aggregated script can be given the objects once more.
+func lost(err error) bool {
+	var lost *sandbox.LostError
+	return errors.As(err, &lost)
+}
+
 // chooseAgain reads everything a second time, lets the aggregated script choose once more, and leaves alone what it does not choose again.
 // The lists are read one after the other: of an object of a later one, the script did not see what was created meanwhile, and uses it.
 // Where all that it chose is of the first selector, the lists of all other selectors are younger, and once is enough.
@@ -43,15 +68,13 @@ func (r *Runner) chooseAgain(ctx context.Context, cleaner *v1alpha1.Cleaner, exp
 	if !plan.aggregated || !slices.ContainsFunc(plan.verdicts, later) {
 		return nil
 	}
-	expressions.mask = nil                      // its Secrets go, too
-	expressions.memory.GiveBack(plan.collected) // only what was chosen is kept of the first reading
-	expressions.aggregate = expressions.session.Aggregate(cleaner.Spec.ResourcePolicySet.AggregatedSelection)
+	expressions.startOver(plan)
 	expressions.aggregate.NamesOnly = true
 	now := r.read(ctx, cleaner, plan.who, expressions, selector.Observer{})
 	if now.incomplete != nil {
 		return fmt.Errorf("reading everything a second time: %w", now.incomplete)
 	}
-	chosen, err := expressions.pick(ctx, now.marks)
+	chosen, err := r.pick(ctx, cleaner, expressions, now)
 	if err != nil {
 		plan.aggregateFault = err
 		return err

@@ -62,11 +62,25 @@ type plan struct {
 
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
+	plan := r.readOnce(ctx, cleaner, who, expressions, observer)
+	if lost(plan.incomplete) {
+		expressions.startOver(plan)
+		plan = r.readOnce(ctx, cleaner, who, expressions, observer)
+	}
+	return plan
+}
+
+func (r *Runner) readOnce(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
 	plan := &plan{who: who, expressions: expressions, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
 	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer, Memory: expressions.memory}
 	if expressions.keepNames {
 		plan.scan = &scan{matches: &found.Verdicts}
 		found.Judge = func(candidate object.Candidate) object.Verdict { return r.judgeFound(plan.scan, candidate) }
+	}
+	if plan.aggregated {
+		if plan.incomplete = expressions.aggregate.Ready(ctx); plan.incomplete != nil {
+			return plan
+		}
 	}
 	var errs []error
 	taken := expressions.memory.Taken()
@@ -79,6 +93,9 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: %w", i, err))
+		}
+		if lost(err) {
+			break // what it would find with the others is not used
 		}
 		plan.selectors = append(plan.selectors, s)
 		plan.selections = append(plan.selections, selection)
@@ -95,7 +112,7 @@ func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identi
 func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) {
 	acts := record.Spec.Action != v1alpha1.ActionScan
 	plan.incomplete = errors.Join(plan.incomplete, r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan, acts))
-	plan.incomplete = errors.Join(plan.incomplete, aggregate(ctx, expressions, plan))
+	plan.incomplete = errors.Join(plan.incomplete, r.aggregate(ctx, cleaner, expressions, plan))
 	if acts && plan.incomplete == nil {
 		plan.incomplete = r.chooseAgain(ctx, cleaner, expressions, plan)
 	}

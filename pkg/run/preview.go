@@ -55,7 +55,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	if err := r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan, action != v1alpha1.ActionScan); !forbidden(err) {
 		plan.incomplete = errors.Join(plan.incomplete, err)
 	}
-	plan.incomplete = errors.Join(unchecked, plan.incomplete, aggregate(ctx, expressions, plan))
+	plan.incomplete = errors.Join(unchecked, plan.incomplete, r.aggregate(ctx, cleaner, expressions, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
 	if action != v1alpha1.ActionScan && plan.incomplete == nil {
 		if err := r.seenWhole(ctx, cleaner, action, plan); !forbidden(err) {

@@ -137,7 +137,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 		stop(v1alpha1.RunFailed, v1alpha1.ReasonFailed, "Nothing was read or touched: "+oneLine(err))
 		return
 	}
-	expressions, err := r.prepare(ctx, cleaner, sandbox.Options{Pace: request.Pace, Waiting: request.Waiting})
+	expressions, err := r.prepare(ctx, cleaner, sandbox.Options{Owner: ownerOf(cleaner), Pace: request.Pace, Waiting: request.Waiting})
 	if err == nil {
 		defer expressions.close()
 		err = r.checkConditions(ctx, cleaner, who.reader, record.Spec.Action)

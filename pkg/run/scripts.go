@@ -74,6 +74,21 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share,
 	return e, nil
 }
 
+// ownerOf names a Cleaner as it is: what is known of its scripts is forgotten when it is edited.
+func ownerOf(cleaner *v1alpha1.Cleaner) string {
+	return fmt.Sprintf("%s/%d", cleaner.UID, cleaner.Generation)
+}
+
+// startOver lets an aggregated script be given everything once more: what was collected for it before is given back, its Secrets too.
+func (e *expressions) startOver(plan *plan) {
+	namesOnly := e.aggregate.NamesOnly
+	e.aggregate.Close()
+	e.aggregate = e.session.Aggregate(e.cleaner.Spec.ResourcePolicySet.AggregatedSelection)
+	e.aggregate.NamesOnly = namesOnly
+	e.memory.GiveBack(plan.collected)
+	e.mask = nil
+}
+
 func (e *expressions) close() {
 	e.session.Close()
 	e.memory.Release()
@@ -92,10 +107,11 @@ func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
 // pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
 // selectors'.
 func (e *expressions) pick(ctx context.Context, marks []selector.Mark) ([]object.Candidate, error) {
-	chosen := 0
+	chosen, before := 0, e.memory.Taken()
 	e.aggregate.Keep = func(bytes int) error { chosen++; return e.memory.Choose(chosen, bytes) }
 	selected, err := e.aggregate.Finish(ctx)
 	if err != nil {
+		e.memory.GiveBack(e.memory.Taken() - before)
 		return nil, object.MaskError(e.mask, "aggregatedSelection", err)
 	}
 	picked := make([]object.Candidate, 0, len(selected))

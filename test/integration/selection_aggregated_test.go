@@ -6,6 +6,7 @@ package integration
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -222,4 +223,51 @@ func TestWhatIsNotChosenAgain(t *testing.T) {
 	must(t, b.user.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "user"}}, client.GracePeriodSeconds(0)))
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 more matched, but not yet in enough consecutive runs")
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+}
+
+// needsMuch is an aggregated script that needs more memory than a small process has, and chooses the first object.
+const needsMuch = `function evaluate()
+  local t = {}
+  for i = 1, 1500000 do t[i] = {} end
+  return {resources = {{resource = resources[1], message = #t .. " tables, " .. #resources .. " objects"}}}
+end`
+
+// A script that needs more memory than a small process has is given everything once more, in a large one: each object is counted and
+// chosen once. The next run begins with a large one, and reads everything once.
+func TestAggregatedScriptNeedsMuch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("first")
+	b.configMap("second")
+	c := b.cleaner(v1alpha1.ActionScan, aggregated(needsMuch))
+	for i, readings := range []int{2, 3} {
+		run := b.run(c)
+		wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 2 objects matched")
+		if got := run.Status.Objects; len(got) != 1 || got[0].Name != "first" || got[0].Message != "1500000 tables, 2 objects" {
+			t.Fatalf("run %d: %+v", i, got)
+		}
+		if n := b.requests.count(http.MethodGet, "/"+b.namespace+"/configmaps"); n != readings {
+			t.Errorf("after run %d, the ConfigMaps were listed %d times, want %d", i, n, readings)
+		}
+	}
+}
+
+// What changed between the two readings counts: nothing is deleted by what was read first.
+func TestAggregatedScriptIsGivenWhatThereIsThen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("first")
+	b.configMap("second")
+	listed := 0
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
+			if listed++; listed == 2 {
+				b.configMap("another")
+			}
+		}
+		return nil, nil
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)))
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted")
+	b.wantNames("first", "second")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, a
-// hash of each one's bytes, and while they are few the objects. It is for one goroutine.
+// Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
+// hash of each one's bytes. It is for one goroutine.
 type Aggregate struct {
 	// Keep, if not nil, is asked before the bytes of an object that the script chose are kept. Its error is that of Finish.
 	Keep func(bytes int) error
@@ -29,14 +29,10 @@ type Aggregate struct {
 	sent    int
 	// flight is a batch on its way to the child. Nil when there is none.
 	flight *flight
-	// held are the objects that a small child has, to send them again.
-	held held
-	// large says that a small child is not enough, and ended that none is needed any more. They are the session's to guard.
-	large, ended bool
 	// home is the child that has the objects, and lost why it has them no more.
-	home     *process
-	lost     error
-	finished bool
+	home   *process
+	lost   error
+	closed bool
 }
 
 // Selected is an object that an aggregated script chose.
@@ -49,7 +45,7 @@ type Selected struct {
 	Message string
 }
 
-// Aggregate begins to collect.
+// Aggregate begins to collect. Close ends it.
 func (s *Session) Aggregate(source string) *Aggregate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,9 +54,21 @@ func (s *Session) Aggregate(source string) *Aggregate {
 	return &Aggregate{session: s, source: source, number: s.aggregate, whole: strings.Contains(source, "managedFields")}
 }
 
-// Add adds an object. When the child is lost, so are its objects: Add then does nothing, and Finish says why.
+// Ready returns when the child can have objects, if it is known that a small one is not enough: otherwise their list would stay open
+// while the aggregate waits for memory.
+func (a *Aggregate) Ready(ctx context.Context) error {
+	return a.session.use(ctx, func(ctx context.Context, w *worker) error {
+		if w.wanted() <= smallMemory {
+			return nil
+		}
+		return w.ready(ctx)
+	})
+}
+
+// Add adds an object. When another script ends the child, the objects are lost: Add then does nothing, and Finish says why. An error
+// ends the aggregate. After a *LostError another aggregate of the session may be given the objects once more.
 func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
-	if a.finished {
+	if a.closed {
 		return ErrClosed
 	}
 	if a.filling != nil && !a.filling.accepts(o, nil) {
@@ -95,13 +103,13 @@ func (a *Aggregate) Truncate(n int) {
 	a.sent = min(a.sent, n) // the child is told with the next objects, or at the end
 }
 
-// Finish lets the script choose. The order is the script's. It can be called once.
+// Finish lets the script choose, and closes the aggregate. The order is the script's. After a *LostError another aggregate of the
+// session may be given the objects once more.
 func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
-	if a.finished {
+	if a.closed {
 		return nil, ErrClosed
 	}
-	a.finished = true
-	defer a.end()
+	defer a.Close()
 	if a.filling != nil && a.filling.len() > 0 {
 		if err := a.send(ctx); err != nil {
 			return nil, err
@@ -123,28 +131,15 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 	return selected, nil
 }
 
-// enlarge claims a large child, for as long as the aggregate is open.
-func (a *Aggregate) enlarge() {
+// Close ends the aggregate: the session may have a second child again.
+func (a *Aggregate) Close() {
+	if a.closed {
+		return
+	}
+	a.closed = true
 	a.session.mu.Lock()
 	defer a.session.mu.Unlock()
-	if !a.large && !a.ended {
-		a.large = true
-		a.session.large++
-	}
-}
-
-// end ends the claims.
-func (a *Aggregate) end() {
-	if a.flight == nil { // else it has them
-		a.held.drop(a.session)
-	}
-	a.session.mu.Lock()
-	defer a.session.mu.Unlock()
-	a.ended = true
 	a.session.collects--
-	if a.large {
-		a.session.large--
-	}
 }
 
 // send hands what was filled to the child, when the objects before have arrived.
@@ -174,8 +169,6 @@ func (a *Aggregate) land(ctx context.Context) error {
 	}
 	f := a.flight
 	a.flight = nil
-	if f.err != nil || !a.held.has(f.batch) {
-		a.session.recycle(f.batch)
-	}
+	a.session.recycle(f.batch)
 	return f.err
 }

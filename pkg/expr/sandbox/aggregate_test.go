@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -150,157 +149,6 @@ func TestAggregateBesideStreams(t *testing.T) {
 	}
 }
 
-// TestAggregateLosesItsChild lets another script of the same session end the child that has the objects.
-func TestAggregateLosesItsChild(t *testing.T) {
-	big := strings.Repeat("x", 100_000)
-	for count, lost := range map[int]bool{60: false, 100: true} {
-		s := open(t, newPool(t, Config{}), short)
-		a := s.Aggregate(unused)
-		for i := range count {
-			if i == count/2 {
-				if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
-					t.Fatalf("got %v", err)
-				}
-			}
-			addAll(t, a, configMap(t, fmt.Sprintf("o%d", i), big))
-		}
-		if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
-			t.Fatalf("got %v", err)
-		}
-		got, err := a.Finish(t.Context())
-		switch {
-		case !lost && (err != nil || len(got) != count || got[count-1].Index != count-1):
-			t.Errorf("%d objects, which are sent again: %d, %v", count, len(got), err)
-		case lost && (err == nil || err.Error() != "the objects were lost when another script of the same run ended the process that had them"):
-			t.Errorf("%d objects, which are too many to be held: %d, %v", count, len(got), err)
-		}
-	}
-}
-
-// TestAllHoldSoMuch lets some sessions hold objects: together not more than they may, and nothing when they are closed.
-func TestAllHoldSoMuch(t *testing.T) {
-	p := newPool(t, Config{MaxMemory: 1 << 30})
-	value := strings.Repeat("x", 100_000)
-	var sessions []*Session
-	held := func() (sum int) {
-		for _, s := range sessions {
-			s.mu.Lock()
-			sum += s.held
-			s.mu.Unlock()
-		}
-		return sum
-	}
-	for n := range 4 {
-		s := open(t, p, Options{})
-		sessions = append(sessions, s)
-		a := s.Aggregate(unused)
-		for i := range 70 {
-			if err := a.Add(t.Context(), configMap(t, fmt.Sprint(i), value)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := a.land(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if n == 2 && held() < 3*60*len(value) || held() > allHeld {
-			t.Errorf("%d sessions hold %d bytes", n+1, held())
-		}
-		if a.large != (n == 3) {
-			t.Errorf("%d sessions: the last one wants a large child: %v", n+1, a.large)
-		}
-	}
-	for _, s := range sessions { // as after a run whose list broke off
-		s.Close()
-	}
-	if held() != 0 || !p.held.TryAcquire(allHeld) {
-		t.Errorf("%d bytes are held by closed sessions", held())
-	}
-}
-
-// TestTruncateBeforeTheChildIsLost forgets objects in the middle of a batch that was sent, and then ends the child.
-func TestTruncateBeforeTheChildIsLost(t *testing.T) {
-	s := open(t, newPool(t, Config{}), short)
-	a := s.Aggregate(unused)
-	big := strings.Repeat("x", 50_000)
-	var want []string
-	for i := range 30 { // five in a batch
-		o := configMap(t, fmt.Sprintf("o%d", i), big)
-		if i == 18 {
-			a.Truncate(12)
-			want = want[:12]
-		}
-		want = append(want, fmt.Sprintf("%d %s unused %s", len(want), o, o.Name))
-		addAll(t, a, o)
-	}
-	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
-		t.Fatalf("got %v", err)
-	}
-	got, err := a.Finish(t.Context())
-	if diff := cmp.Diff(want, selectedNames(got)); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}
-
-// TestAnswersOfAChildThatDies lets a small child run out of memory when the script has chosen: it is asked about what is kept once.
-func TestAnswersOfAChildThatDies(t *testing.T) {
-	s := open(t, newPool(t, Config{}), Options{})
-	a := s.Aggregate(`function evaluate() end`)
-	asked := 0
-	a.Keep = func(int) error { asked++; return nil }
-	objects := objectsOf(t, "a", "b", "c")
-	addAll(t, a, objects...)
-	select1 := func(c *choice, indexes ...uint32) {
-		for _, i := range indexes {
-			raw := objects[i].Raw
-			if _, err := c.take(answer{kind: answerSelected, index: i, raw: raw}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	first := choice{of: a, seen: make([]bool, len(objects))}
-	select1(&first, 2, 0)
-	second := choice{of: a, seen: make([]bool, len(objects)), before: first.seen}
-	select1(&second, 2, 1, 0)
-	if asked != len(objects) || len(second.blocks[0]) != len(objects) {
-		t.Errorf("asked %d times, %d kept", asked, len(second.blocks[0]))
-	}
-}
-
-// TestFewObjectsTakeALittleMemory lets a script hang over few objects: there is memory for another that chooses among many.
-func TestFewObjectsTakeALittleMemory(t *testing.T) {
-	p := newPool(t, Config{})
-	ctx, cancel := context.WithCancel(t.Context())
-	hangs := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
-	addAll(t, hangs, configMap(t, "a", ""))
-	var all sync.WaitGroup
-	all.Go(func() { _, _ = hangs.Finish(ctx) })
-	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before it is out of time
-	defer stop()
-	many := open(t, p, Options{}).Aggregate(unused)
-	value := strings.Repeat("x", 100_000)
-	for i := range 100 {
-		if err := many.Add(limit, configMap(t, fmt.Sprintf("o%d", i), value)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := many.Finish(limit); err != nil || len(got) != 100 {
-		t.Errorf("%d of many objects: %v", len(got), err)
-	}
-	cancel()
-	all.Wait()
-}
-
-// TestFewObjectsCanNeedMuch lets a script take more over few objects than a small child has.
-func TestFewObjectsCanNeedMuch(t *testing.T) {
-	a := open(t, newPool(t, Config{}), Options{}).Aggregate(`function evaluate() local t = {} for i = 1, 1500000 do t[i] = {} end
-		return {resources={{resource=resources[2], message=#t .. resources[1].metadata.name}}} end`)
-	addAll(t, a, configMap(t, "a", ""), configMap(t, "b", ""))
-	got, err := a.Finish(t.Context())
-	if diff := cmp.Diff([]string{"1 ConfigMap default/b 1500000a"}, selectedNames(got)); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}
-
 func TestAggregateFaults(t *testing.T) {
 	cases := map[string]string{
 		`error("no")`:       "line 1: no",
@@ -319,9 +167,8 @@ func TestAggregateFaults(t *testing.T) {
 		if strings.Contains(want, "memory") {
 			options.AggregateTimeout = 30 * time.Second
 		}
-		a := open(t, p, options).Aggregate("function evaluate() " + body + " end")
-		addAll(t, a, configMap(t, "a", "1"))
-		if got, err := a.Finish(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || got != nil {
+		got, err := choose(t.Context(), open(t, p, options), "function evaluate() "+body+" end", objectsOf(t, "a"))
+		if err == nil || !strings.HasPrefix(err.Error(), want) || got != nil {
 			t.Errorf("%s: got %v, %v", body, got, err)
 		}
 	}

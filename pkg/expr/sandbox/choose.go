@@ -15,16 +15,12 @@ import (
 
 // choose runs the script and takes the answers. The bytes of an object that comes back must be those that were sent.
 func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
-	a.held.truncate(a.session, a.sent)
 	chosen := choice{of: a, seen: make([]bool, a.members.count)}
 	err := a.attempt(ctx, w, &chosen)
-	if w.outgrown(err) {
-		a.enlarge()
-		chosen = choice{of: a, seen: make([]bool, a.members.count), before: chosen.seen}
-		err = a.attempt(ctx, w, &chosen)
-	}
 	var died *death
 	switch {
+	case w.outgrown(err):
+		return nil, a.outgrow()
 	case errors.As(err, &died) && died.kind == BudgetMemory:
 		return nil, &BudgetError{BudgetMemory, fmt.Sprintf("used more than %s of memory for %d objects: select fewer, or look at less of each",
 			inMiB(w.reserved), a.members.count)}
@@ -59,8 +55,6 @@ func (a *Aggregate) attempt(ctx context.Context, w *worker, chosen *choice) erro
 type choice struct {
 	of   *Aggregate
 	seen []bool
-	// before is what was chosen in a smaller child that died then: Keep was asked about it. It may be nil.
-	before []bool
 	// blocks are what it is in, like members.
 	blocks [][]Selected
 	last   answer
@@ -94,7 +88,7 @@ func (c *choice) kept(one answer) ([]byte, error) {
 	if a.NamesOnly {
 		raw = nil
 	}
-	if a.Keep != nil && (c.before == nil || !c.before[one.index]) {
+	if a.Keep != nil {
 		if err := a.Keep(len(raw)); err != nil {
 			return nil, err
 		}

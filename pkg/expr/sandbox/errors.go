@@ -42,6 +42,12 @@ type BudgetError struct {
 // Error is the message.
 func (e *BudgetError) Error() string { return e.Msg }
 
+// LostError says that objects which an Aggregate was given are not in a child any more, or that it was too small for them.
+type LostError struct{ Msg string }
+
+// Error is the message.
+func (e *LostError) Error() string { return e.Msg }
+
 // maxExhausted is how many objects of one session may use up their time or memory, before the session judges no more: with
 // many such objects a run would never end.
 const maxExhausted = 5

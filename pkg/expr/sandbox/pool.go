@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
+	"k8s.io/utils/lru"
 )
 
 const (
@@ -25,6 +25,8 @@ const (
 	smallMemory = memoryStep
 	// compilerMemory is set aside for the child that compiles.
 	compilerMemory = memoryStep
+	// maxOwners is how many owners of large aggregates are remembered.
+	maxOwners = 10_000
 	// memoryStep is by what a Go heap's address space grows. Only multiples of it make sense.
 	memoryStep = 64 << 20
 )
@@ -44,8 +46,8 @@ type Pool struct {
 	room     *room
 	compiler *Session
 	compiled compiled
-	// held are the bytes of objects that all sessions hold for small children.
-	held *semaphore.Weighted
+	// outgrown are the owners of sessions in which a small child was not enough for an aggregate. Of the least recently used it forgets some.
+	outgrown *lru.Cache
 
 	mu       sync.Mutex
 	closed   bool
@@ -60,7 +62,7 @@ func New(config Config) *Pool {
 	if total == 0 {
 		total = DefaultMaxMemory
 	}
-	p := &Pool{command: config.Command, room: newRoom(max(0, total-compilerMemory)), sessions: map[*Session]struct{}{}, held: semaphore.NewWeighted(allHeld)}
+	p := &Pool{command: config.Command, room: newRoom(max(0, total-compilerMemory)), sessions: map[*Session]struct{}{}, outgrown: lru.New(maxOwners)}
 	p.compiler = p.newSession(Options{Memory: compilerMemory, ObjectTimeout: compileTimeout})
 	p.compiler.prepaid = true
 	return p
@@ -96,6 +98,9 @@ type Options struct {
 	AggregateTimeout time.Duration
 	// Memory limits one child, in bytes. Zero means 256 MiB.
 	Memory int64
+	// Owner is whose scripts these are, if that is to be remembered: where once the objects of an aggregate needed a large child, the
+	// next session of the owner begins with one.
+	Owner string
 	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
 	Pace Pace
 	// Waiting, if not nil, is called when the session begins to wait for memory, which other sessions have, and what it returns when that

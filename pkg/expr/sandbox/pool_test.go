@@ -50,14 +50,10 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	p := newPool(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	value := strings.Repeat("x", 100_000)
+	objects := someObjects(t, 30_000, 100)
 	for range 2 {
-		a := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
 		all.Go(func() {
-			for i := range 2 * heldSize / len(value) {
-				_ = a.Add(ctx, configMap(t, fmt.Sprint(i), value)) // it fails when the test is over
-			}
-			_, _ = a.Finish(ctx)
+			_, _ = choose(ctx, open(t, p, Options{}), `function evaluate() while true do end end`, objects)
 		})
 	}
 	awaitWaiting(t, p.room, 1)

@@ -42,6 +42,9 @@ func newRoom(size int64) *room {
 	return &room{kept: share{kept, kept}, small: share{small, small}, large: share{large, large}}
 }
 
+// total is all that sessions can reserve, in bytes.
+func (r *room) total() int64 { return r.kept.size + r.small.size + r.large.size }
+
 // reservation is memory that was reserved, and where.
 type reservation struct {
 	room *room

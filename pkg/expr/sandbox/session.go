@@ -41,8 +41,7 @@ type Session struct {
 	workers   int
 	shrinking bool // until there is one worker
 	collects  int  // how many aggregates are open
-	large     int  // how many of them need a large child
-	held      int  // bytes of objects, of what the pool lets all sessions hold
+	large     bool // a small child is not enough for an aggregate
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -52,6 +51,7 @@ type Session struct {
 
 func (p *Pool) newSession(options Options) *Session {
 	s := &Session{pool: p, options: options, free: make(chan *worker, maxWorkers), workers: 1}
+	_, s.large = p.outgrown.Get(options.Owner)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.free <- &worker{session: s}
 	return s
@@ -71,7 +71,6 @@ func (s *Session) Close() {
 	for range workers {
 		(<-s.free).retire()
 	}
-	s.release(s.held)
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	delete(s.pool.sessions, s)
@@ -200,30 +199,21 @@ func (s *Session) collecting() bool {
 	return s.collects > 0
 }
 
-// hold says whether the session may hold so many bytes of objects more.
-func (s *Session) hold(bytes int) bool {
+// enlarge takes note that a small child is not enough for an aggregate, also for the sessions of the same owner that come.
+func (s *Session) enlarge() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.pool.held.TryAcquire(int64(bytes)) {
-		return false
+	s.large = true
+	if s.options.Owner != "" {
+		s.pool.outgrown.Add(s.options.Owner, nil)
 	}
-	s.held += bytes
-	return true
 }
 
-// release says that it holds so many bytes less.
-func (s *Session) release(bytes int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pool.held.Release(int64(bytes))
-	s.held -= bytes
-}
-
-// enlarged says whether a child must have room for the many objects of an aggregate.
+// enlarged says whether the child must have room for what an aggregate needs.
 func (s *Session) enlarged() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.large > 0
+	return s.large && s.collects > 0
 }
 
 // addWorker adds a second worker, if its memory can be had without waiting. Not beside an aggregate: its child has the

@@ -81,7 +81,7 @@ func (w *worker) ready(ctx context.Context) error {
 	}
 	w.process, w.programs = process, map[string]knownProgram{}
 	request := settings{
-		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.large.size), now: s.options.Now, seed: s.options.Seed,
+		memory: w.reserved, maxMemory: max(w.reserved, s.pool.room.total()), now: s.options.Now, seed: s.options.Seed,
 		objectTimeout: s.options.ObjectTimeout, aggregateTimeout: s.options.AggregateTimeout, print: s.options.Print != nil,
 	}.append([]byte{askReady})
 	_, err = w.one(ctx, startLimit, [][]byte{request}, answerReady)

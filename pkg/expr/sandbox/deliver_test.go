@@ -1,0 +1,152 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// choose gives objects to a script, and gives them once more if they are lost, as a run does.
+func choose(ctx context.Context, s *Session, source string, objects []object.Object) ([]Selected, error) {
+	selected, err := chooseOnce(ctx, s, source, objects)
+	if isLost(err) {
+		return chooseOnce(ctx, s, source, objects)
+	}
+	return selected, err
+}
+
+func chooseOnce(ctx context.Context, s *Session, source string, objects []object.Object) ([]Selected, error) {
+	a := s.Aggregate(source)
+	defer a.Close()
+	if err := a.Ready(ctx); err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if err := a.Add(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return a.Finish(ctx)
+}
+
+func isLost(err error) bool {
+	var lost *LostError
+	return errors.As(err, &lost)
+}
+
+// someObjects are ConfigMaps with so many bytes of data each.
+func someObjects(t testing.TB, count, size int) []object.Object {
+	value := strings.Repeat("x", size)
+	var objects []object.Object
+	for i := range count {
+		objects = append(objects, configMap(t, fmt.Sprintf("o%d", i), value))
+	}
+	return objects
+}
+
+// TestAggregateLosesItsChild lets another script of the same session end the child that has the objects.
+func TestAggregateLosesItsChild(t *testing.T) {
+	s := open(t, newPool(t, Config{}), short)
+	a := s.Aggregate(unused)
+	objects := someObjects(t, 60, 100_000)
+	addAll(t, a, objects[:30]...)
+	if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+		t.Fatalf("got %v", err)
+	}
+	addAll(t, a, objects[30:]...)
+	if got, err := a.Finish(t.Context()); !isLost(err) || got != nil ||
+		err.Error() != "the process that had the objects ended, because of another script of the same run or for want of memory" {
+		t.Errorf("got %d, %v", len(got), err)
+	}
+	if got, err := chooseOnce(t.Context(), s, unused, objects); err != nil || len(got) != len(objects) {
+		t.Errorf("once more: got %d, %v", len(got), err)
+	}
+}
+
+// TestHangingOverObjectsTakesALittleMemory lets a script hang over objects for which a small child is enough: there is memory for
+// another that chooses among many.
+func TestHangingOverObjectsTakesALittleMemory(t *testing.T) {
+	p := newPool(t, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	objects := someObjects(t, 16_000, 2000)
+	hangs := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
+	addAll(t, hangs, objects[:7_000]...)
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = hangs.Finish(ctx) })
+	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before it is out of time
+	defer stop()
+	if got, err := choose(limit, open(t, p, Options{}), unused, objects); err != nil || len(got) != len(objects) {
+		t.Errorf("%d of many objects: %v", len(got), err)
+	}
+	cancel()
+	all.Wait()
+}
+
+// TestLargeAggregatesWait lets more of them choose at once than there is memory for: each has its turn.
+func TestLargeAggregatesWait(t *testing.T) {
+	p := newPool(t, Config{})
+	objects := someObjects(t, 16_000, 100)
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			if got, err := choose(t.Context(), open(t, p, Options{}), unused, objects); err != nil || len(got) != len(objects) {
+				t.Errorf("%d: %v", len(got), err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestObjectsCanNeedMuch lets a script take more over few objects than a small child has: that is remembered.
+func TestObjectsCanNeedMuch(t *testing.T) {
+	p := newPool(t, Config{})
+	const source = `function evaluate() local t = {} for i = 1, 1500000 do t[i] = {} end
+		return {resources={{resource=resources[2], message=#t .. resources[1].metadata.name}}} end`
+	objects := objectsOf(t, "a", "b")
+	s := open(t, p, Options{Owner: "one"})
+	if got, err := chooseOnce(t.Context(), s, source, objects); !isLost(err) {
+		t.Fatalf("in a small child: %v, %v", selectedNames(got), err)
+	}
+	for what, s := range map[string]*Session{"the same session": s, "the same owner": open(t, p, Options{Owner: "one"})} {
+		got, err := chooseOnce(t.Context(), s, source, objects)
+		if diff := cmp.Diff([]string{"1 ConfigMap default/b1 1500000a0"}, selectedNames(got)); diff != "" || err != nil {
+			t.Error(what, diff, err)
+		}
+	}
+	for what, s := range map[string]*Session{"another owner": open(t, p, Options{Owner: "two"}), "nobody's": open(t, p, Options{})} {
+		if got, err := chooseOnce(t.Context(), s, source, objects); !isLost(err) {
+			t.Errorf("%s: %v, %v", what, selectedNames(got), err)
+		}
+	}
+}
+
+// TestReadyWaitsBeforeObjectsCome lets an aggregate wait for memory, if it is known to need much.
+func TestReadyWaitsBeforeObjectsCome(t *testing.T) {
+	p := newPool(t, Config{})
+	p.outgrown.Add("large", nil)
+	taken, ok := p.room.take(p.room.large.size, &p.room.large)
+	if !ok {
+		t.Fatal("there is no memory")
+	}
+	if err := open(t, p, Options{Owner: "small"}).Aggregate(unused).Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	ready := make(chan error)
+	go func() { ready <- open(t, p, Options{Owner: "large"}).Aggregate(unused).Ready(t.Context()) }()
+	awaitWaiting(t, p.room, 1)
+	taken.release()
+	if err := <-ready; err != nil {
+		t.Error(err)
+	}
+}
