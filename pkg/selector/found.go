@@ -75,7 +75,8 @@ func (f *Found) share() *Share {
 }
 
 func (f *Found) add(ctx context.Context, c object.Candidate) error {
-	if !f.isNew(c.UID) {
+	hash := hashOf(c.UID)
+	if !f.isNew(hash) {
 		return nil
 	}
 	if f.Observer.Candidate != nil {
@@ -85,7 +86,7 @@ func (f *Found) add(ctx context.Context, c object.Candidate) error {
 	case f.Judge != nil:
 		return f.judge(c)
 	case f.Aggregate != nil:
-		return f.collect(ctx, c)
+		return f.collect(ctx, c, hash)
 	case f.Whole:
 		c.Object = c.Clone()
 	default:
@@ -100,7 +101,7 @@ func (f *Found) add(ctx context.Context, c object.Candidate) error {
 }
 
 // collect hands a candidate to the aggregated script.
-func (f *Found) collect(ctx context.Context, c object.Candidate) error {
+func (f *Found) collect(ctx context.Context, c object.Candidate, hash [16]byte) error {
 	size := seenSize + markSize + len(c.Message)
 	if c.IsSecret() {
 		f.Secrets = append(f.Secrets, c.Clone())
@@ -109,7 +110,7 @@ func (f *Found) collect(ctx context.Context, c object.Candidate) error {
 	if err := f.Aggregate.Add(ctx, c.Object); err != nil {
 		return err
 	}
-	f.Marks = append(f.Marks, Mark{c.Selector, c.Message, hashOf(c.UID)})
+	f.Marks = append(f.Marks, Mark{c.Selector, c.Message, hash})
 	return f.keep(size)
 }
 
@@ -122,13 +123,13 @@ func (f *Found) judge(c object.Candidate) error {
 	return f.keep(seenSize + f.Verdicts.Bytes() - before)
 }
 
-// isNew reports whether an object was not found before. Of the UIDs only hashes are kept, which are less than half as large.
-func (f *Found) isNew(uid types.UID) bool {
+// isNew reports whether an object was not found before, by the hash of its UID: hashes are less than half as large.
+func (f *Found) isNew(hash [16]byte) bool {
 	if f.seen == nil {
 		f.seen = map[[16]byte]struct{}{}
 	}
 	before := len(f.seen)
-	f.seen[hashOf(uid)] = struct{}{}
+	f.seen[hash] = struct{}{}
 	return len(f.seen) > before
 }
 
