@@ -38,20 +38,24 @@ func (r *Runner) aggregate(ctx context.Context, cleaner *v1alpha1.Cleaner, expre
 	return nil
 }
 
+// maxAgain is how often what is lost is read once more: a process can have 64, 128 or 256 MiB.
+const maxAgain = 2
+
 // pick lets the aggregated script choose. If the objects are lost, because their process was too small, they are read once more.
 func (r *Runner) pick(ctx context.Context, cleaner *v1alpha1.Cleaner, expressions *expressions, plan *plan) ([]object.Candidate, error) {
-	chosen, err := expressions.pick(ctx, plan.marks)
-	if !lost(err) {
-		return chosen, err
+	for again := maxAgain; ; again-- {
+		chosen, err := expressions.pick(ctx, plan.marks)
+		if again == 0 || !lost(err) {
+			return chosen, err
+		}
+		klog.FromContext(ctx).V(1).Info("Everything is read once more for the aggregated script", "cause", err.Error())
+		expressions.startOver(plan)
+		anew := r.read(ctx, cleaner, plan.who, expressions, selector.Observer{})
+		anew.progress, anew.nowhere = plan.progress, plan.nowhere
+		if *plan = *anew; plan.incomplete != nil {
+			return nil, plan.incomplete
+		}
 	}
-	klog.FromContext(ctx).V(1).Info("Everything is read once more for the aggregated script", "cause", err.Error())
-	expressions.startOver(plan)
-	again := r.readOnce(ctx, cleaner, plan.who, expressions, selector.Observer{})
-	again.progress, again.nowhere = plan.progress, plan.nowhere
-	if *plan = *again; plan.incomplete != nil {
-		return nil, plan.incomplete
-	}
-	return expressions.pick(ctx, plan.marks)
 }
 
 // lost reports whether an aggregated script can be given the objects once more.

@@ -63,7 +63,7 @@ type plan struct {
 // read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
 func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
 	plan := r.readOnce(ctx, cleaner, who, expressions, observer)
-	if lost(plan.incomplete) {
+	for again := maxAgain; again > 0 && lost(plan.incomplete); again-- {
 		expressions.startOver(plan)
 		plan = r.readOnce(ctx, cleaner, who, expressions, observer)
 	}

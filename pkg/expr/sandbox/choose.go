@@ -20,7 +20,7 @@ func (a *Aggregate) choose(ctx context.Context, w *worker) ([]Selected, error) {
 	var died *death
 	switch {
 	case w.outgrown(err):
-		return nil, a.outgrow()
+		return nil, a.outgrow(a.session.options.Memory)
 	case errors.As(err, &died) && died.kind == BudgetMemory:
 		return nil, &BudgetError{BudgetMemory, fmt.Sprintf("used more than %s of memory for %d objects: select fewer, or look at less of each",
 			inMiB(w.reserved), a.members.count)}

@@ -31,12 +31,13 @@ func (a *Aggregate) deliver(ctx context.Context, w *worker, b *batch, first int,
 	}
 	most := a.session.options.Memory
 	if need > w.reserved {
-		grown, err := w.grow(ctx, max(need, min(2*w.reserved, most)))
+		to := max(need, min(2*w.reserved, most))
+		grown, err := w.grow(ctx, to)
 		switch {
 		case err != nil:
 			return a.lose(err, w, count, need)
 		case !grown && w.reserved < most:
-			a.lost = a.outgrow()
+			a.lost = a.outgrow(min(to, most))
 		case !grown:
 			a.lost = a.tooMany(count, need)
 		}
@@ -81,7 +82,7 @@ func (a *Aggregate) lose(err error, w *worker, count int, need int64) error {
 	var died *death
 	switch {
 	case w.outgrown(err):
-		err = a.outgrow()
+		err = a.outgrow(a.session.options.Memory)
 	case errors.As(err, &died) && died.kind != BudgetMemory:
 		err = died.budget(w.reserved, a.session.options.ObjectTimeout)
 	case died != nil:
@@ -91,10 +92,10 @@ func (a *Aggregate) lose(err error, w *worker, count int, need int64) error {
 	return err
 }
 
-// outgrow makes the error for objects for which a small child is not enough.
-func (a *Aggregate) outgrow() error {
-	a.session.enlarge()
-	return &LostError{"the objects did not fit into a small process"}
+// outgrow makes the error for objects that need a child of so many bytes.
+func (a *Aggregate) outgrow(to int64) error {
+	a.session.enlarge(to)
+	return &LostError{"the objects need a process of " + inMiB(to)}
 }
 
 func (a *Aggregate) tooMany(count int, need int64) *BudgetError {

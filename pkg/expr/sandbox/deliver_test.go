@@ -19,11 +19,12 @@ import (
 
 // choose gives objects to a script, and gives them once more if they are lost, as a run does.
 func choose(ctx context.Context, s *Session, source string, objects []object.Object) ([]Selected, error) {
-	selected, err := chooseOnce(ctx, s, source, objects)
-	if isLost(err) {
-		return chooseOnce(ctx, s, source, objects)
+	for again := 2; ; again-- {
+		selected, err := chooseOnce(ctx, s, source, objects)
+		if again == 0 || !isLost(err) {
+			return selected, err
+		}
 	}
-	return selected, err
 }
 
 func chooseOnce(ctx context.Context, s *Session, source string, objects []object.Object) ([]Selected, error) {
@@ -74,17 +75,19 @@ func TestAggregateLosesItsChild(t *testing.T) {
 	}
 }
 
-// TestHangingOverObjectsTakesALittleMemory lets a script hang over objects for which a small child is enough: there is memory for
-// another that chooses among many.
-func TestHangingOverObjectsTakesALittleMemory(t *testing.T) {
+// TestHangingOverObjectsTakesNoMoreThanTheyNeed lets scripts hang over objects for which 64 MiB and 128 MiB are enough: there is memory
+// for another that chooses among many.
+func TestHangingOverObjectsTakesNoMoreThanTheyNeed(t *testing.T) {
 	p := newPool(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	objects := someObjects(t, 16_000, 2000)
-	hangs := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
-	addAll(t, hangs, objects[:7_000]...)
 	var all sync.WaitGroup
-	all.Go(func() { _, _ = hangs.Finish(ctx) })
-	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before it is out of time
+	for _, count := range []int{7_000, 12_000} {
+		hangs := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
+		addAll(t, hangs, objects[:count]...)
+		all.Go(func() { _, _ = hangs.Finish(ctx) })
+	}
+	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before they are out of time
 	defer stop()
 	if got, err := choose(limit, open(t, p, Options{}), unused, objects); err != nil || len(got) != len(objects) {
 		t.Errorf("%d of many objects: %v", len(got), err)
@@ -98,7 +101,7 @@ func TestLargeAggregatesWait(t *testing.T) {
 	p := newPool(t, Config{})
 	objects := someObjects(t, 16_000, 100)
 	var all sync.WaitGroup
-	for range 5 {
+	for range 6 {
 		all.Go(func() {
 			if got, err := choose(t.Context(), open(t, p, Options{}), unused, objects); err != nil || len(got) != len(objects) {
 				t.Errorf("%d: %v", len(got), err)
@@ -106,6 +109,32 @@ func TestLargeAggregatesWait(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestLargeAggregateWaitsForWhatItNeeds finds no more than 64 MiB free at first, and 128 MiB later.
+func TestLargeAggregateWaitsForWhatItNeeds(t *testing.T) {
+	p := newPool(t, Config{})
+	large := &p.room.large
+	others, _ := p.room.take(large.size-2*smallMemory, large)
+	other, ok := p.room.take(smallMemory, large)
+	if !ok {
+		t.Fatal("there is no memory")
+	}
+	defer others.release()
+	objects := someObjects(t, 14_000, 100)
+	ended := make(chan error)
+	go func() {
+		_, err := choose(t.Context(), open(t, p, Options{Owner: "one"}), unused, objects)
+		ended <- err
+	}()
+	awaitWaiting(t, p.room, 1)
+	other.release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if size, _ := p.outgrown.Get("one"); size != int64(2*smallMemory) {
+		t.Errorf("what is remembered is %v", size)
+	}
 }
 
 // TestObjectsCanNeedMuch lets a script take more over few objects than a small child has: that is remembered.
@@ -134,7 +163,7 @@ func TestObjectsCanNeedMuch(t *testing.T) {
 // TestReadyWaitsBeforeObjectsCome lets an aggregate wait for memory, if it is known to need much.
 func TestReadyWaitsBeforeObjectsCome(t *testing.T) {
 	p := newPool(t, Config{})
-	p.outgrown.Add("large", nil)
+	p.outgrown.Add("large", int64(defaultMemory))
 	taken, ok := p.room.take(p.room.large.size, &p.room.large)
 	if !ok {
 		t.Fatal("there is no memory")

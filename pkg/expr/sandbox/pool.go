@@ -46,7 +46,8 @@ type Pool struct {
 	room     *room
 	compiler *Session
 	compiled compiled
-	// outgrown are the owners of sessions in which a small child was not enough for an aggregate. Of the least recently used it forgets some.
+	// outgrown is how many bytes a child needs for an aggregate, by the owner of its session, where a small one was not enough. The least
+	// recently used are forgotten.
 	outgrown *lru.Cache
 
 	mu       sync.Mutex
@@ -99,7 +100,7 @@ type Options struct {
 	// Memory limits one child, in bytes. Zero means 256 MiB.
 	Memory int64
 	// Owner is whose scripts these are, if that is to be remembered: where once the objects of an aggregate needed a large child, the
-	// next session of the owner begins with one.
+	// next session of the owner waits for as much before it begins.
 	Owner string
 	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
 	Pace Pace

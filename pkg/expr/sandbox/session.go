@@ -39,9 +39,9 @@ type Session struct {
 	waited    time.Duration // before that
 	closed    bool
 	workers   int
-	shrinking bool // until there is one worker
-	collects  int  // how many aggregates are open
-	large     bool // a small child is not enough for an aggregate
+	shrinking bool  // until there is one worker
+	collects  int   // how many aggregates are open
+	large     int64 // how much memory an aggregate needs, in bytes, if a small child is not enough
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -51,7 +51,8 @@ type Session struct {
 
 func (p *Pool) newSession(options Options) *Session {
 	s := &Session{pool: p, options: options, free: make(chan *worker, maxWorkers), workers: 1}
-	_, s.large = p.outgrown.Get(options.Owner)
+	large, _ := p.outgrown.Get(options.Owner)
+	s.large, _ = large.(int64)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.free <- &worker{session: s}
 	return s
@@ -199,21 +200,24 @@ func (s *Session) collecting() bool {
 	return s.collects > 0
 }
 
-// enlarge takes note that a small child is not enough for an aggregate, also for the sessions of the same owner that come.
-func (s *Session) enlarge() {
+// enlarge takes note that an aggregate needs a child of so many bytes, also for the sessions of the same owner that come.
+func (s *Session) enlarge(to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.large = true
+	s.large = to
 	if s.options.Owner != "" {
-		s.pool.outgrown.Add(s.options.Owner, nil)
+		s.pool.outgrown.Add(s.options.Owner, to)
 	}
 }
 
-// enlarged says whether the child must have room for what an aggregate needs.
-func (s *Session) enlarged() bool {
+// begins is with how much memory a child begins.
+func (s *Session) begins() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.large && s.collects > 0
+	if s.collects > 0 && s.large > 0 {
+		return min(s.large, s.options.Memory)
+	}
+	return min(smallMemory, s.options.Memory)
 }
 
 // addWorker adds a second worker, if its memory can be had without waiting. Not beside an aggregate: its child has the

@@ -41,10 +41,10 @@ type knownProgram struct {
 // wanted is how much memory the child is to have.
 func (w *worker) wanted() int64 {
 	s := w.session
-	if w.full || s.enlarged() {
+	if w.full {
 		return s.options.Memory
 	}
-	return min(smallMemory, s.options.Memory)
+	return s.begins()
 }
 
 // ready starts a child where there is none, or one that is too small. Memory is reserved by who holds none, so that those who
