@@ -85,6 +85,27 @@ func TestTestShowsNoSecret(t *testing.T) {
 	}
 }
 
+// TestTestNeedsMuch lets an aggregated script take more memory than a process begins with, as in a run.
+func TestTestNeedsMuch(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/test/ok/unused-configmaps")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "cleaner.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin = "function evaluate()"
+	much := strings.Replace(string(text), begin, begin+" local much = {} for i = 1, 1500000 do much[i] = {} end", 1)
+	if err := os.WriteFile(path, []byte(much), 0o600); err != nil || much == string(text) {
+		t.Fatal(err, much)
+	}
+	if got := call(t.Context(), t, "", nil, "test", dir); got.code != 0 {
+		t.Errorf("exit %d:\n%s", got.code, got.out)
+	}
+}
+
 func TestNamespaceSelector(t *testing.T) {
 	trial := &trial{namespaces: map[string]labels.Set{"test": {"env": "test", "kubernetes.io/metadata.name": "test"}, "ending": nil}}
 	tests := []struct {

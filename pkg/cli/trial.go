@@ -33,14 +33,10 @@ type trial struct {
 
 	selectors  []*selector.Selector
 	namespaces map[string]labels.Set
-	aggregate  *sandbox.Aggregate
 }
 
 // run tries everything. What goes otherwise than the files say is a failure of the result; an error ends all.
 func (t *trial) run(ctx context.Context) error {
-	if source := t.cleaner.Spec.ResourcePolicySet.AggregatedSelection; source != "" {
-		t.aggregate = t.session.Aggregate(source)
-	}
 	t.namespaces = namespaceLabels(t.files.resources)
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		given, err := t.files.inputs.given(&spec)
@@ -61,7 +57,7 @@ func (t *trial) run(ctx context.Context) error {
 		}
 		t.selectors = append(t.selectors, s)
 	}
-	if t.aggregate != nil {
+	if t.cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
 		t.tryTogether(ctx)
 	} else {
 		t.tryEach(ctx)
@@ -123,7 +119,11 @@ func (t *trial) tryTogether(ctx context.Context) {
 	if !ok {
 		return
 	}
-	selected, err := t.aggregate.Finish(ctx)
+	var objects []object.Object
+	for _, o := range candidates {
+		objects = append(objects, o.Object)
+	}
+	selected, err := t.session.Choose(ctx, t.cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects)
 	if err != nil {
 		t.result.fail(testFailure{File: t.files.cleaner.file, Line: t.files.cleaner.line, Message: t.mask("aggregatedSelection: " + err.Error())})
 		return
@@ -166,7 +166,7 @@ func (t *trial) unexpected(candidates []*testObject, chosen map[string]string, e
 	}
 }
 
-// candidates hands the objects that the selectors select to the aggregated script, each once, in the order of a run. refusals say
+// candidates are the objects that the selectors select for the aggregated script, each once, in the order of a run. refusals say
 // why an object would not be chosen. It is not ok when an object could not be judged.
 func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*testObject, refusals map[string][]string, ok bool) {
 	refusals = map[string][]string{}
@@ -182,10 +182,6 @@ func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*t
 				ok = false
 			case v.matches && !seen[o]:
 				seen[o] = true
-				if err := t.aggregate.Add(ctx, o.Object); err != nil {
-					t.fail(o, "could not be given to aggregatedSelection", err.Error())
-					return nil, nil, false
-				}
 				given = append(given, o)
 			default:
 				refusals[id] = append(refusals[id], v.refusals...)

@@ -7,14 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 // lookForNowhere finds out which selectors name a namespace that there is not: an API server lists nothing in it, as in an empty one. An
 // aggregated script would take everything for unused then: where something is to be touched, the view is not complete.
-func (r *Runner) lookForNowhere(ctx context.Context, selectors []v1alpha1.ResourceSelector, plan *plan, acts bool) error {
+func (r *Runner) lookForNowhere(ctx context.Context, plan *plan) error {
 	var errs []error
+	acts, selectors := plan.acts, plan.cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	for i, selection := range plan.selections {
 		name := selectors[i].Namespace
 		if name == "" || selection.Err != nil || selection.Considered > 0 {

@@ -23,15 +23,15 @@ import (
 
 // plan is what a run decided before it touches anything.
 type plan struct {
-	// who reads and acts.
-	who identity
-	// expressions are what it judges and changes objects with.
-	expressions *expressions
+	// reading is how all of this was found.
+	reading
 	// progress is told how the run goes.
 	progress   *progress
 	selectors  []*selector.Selector
 	selections []selector.Selection
 	aggregated bool
+	// lost says that the objects of the aggregated script are to be read once more. Nil if they are not.
+	lost error
 	// collected is how many bytes of memory the selection took.
 	collected int64
 	// candidates are what the selectors found; marks, on what they handed to the aggregated script.
@@ -60,61 +60,12 @@ type plan struct {
 	clock, stopped error
 }
 
-// read is stage 1: one list per selector, each object judged as it passes. The observer is told how it goes.
-func (r *Runner) read(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
-	plan := r.readOnce(ctx, cleaner, who, expressions, observer)
-	for again := maxAgain; again > 0 && lost(plan.incomplete); again-- {
-		expressions.startOver(plan)
-		plan = r.readOnce(ctx, cleaner, who, expressions, observer)
-	}
-	return plan
-}
-
-func (r *Runner) readOnce(ctx context.Context, cleaner *v1alpha1.Cleaner, who identity, expressions *expressions, observer selector.Observer) *plan {
-	plan := &plan{who: who, expressions: expressions, aggregated: expressions.aggregate != nil, clock: r.clockFault()}
-	found := selector.Found{Whole: expressions.changesManagedFields(), Aggregate: expressions.aggregate, Observer: observer, Memory: expressions.memory}
-	if expressions.keepNames {
-		plan.scan = &scan{matches: &found.Verdicts}
-		found.Judge = func(candidate object.Candidate) object.Verdict { return r.judgeFound(plan.scan, candidate) }
-	}
-	if plan.aggregated {
-		if plan.incomplete = expressions.aggregate.Ready(ctx); plan.incomplete != nil {
-			return plan
-		}
-	}
-	var errs []error
-	taken := expressions.memory.Taken()
-	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		s, err := selector.New(i, spec, expressions.judge(i, r.Queries), r.Clock.Now())
-		var selection selector.Selection
-		if err == nil {
-			selection = s.Select(ctx, who.reader, &found)
-			err = selection.Err
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: %w", i, err))
-		}
-		if lost(err) {
-			break // what it would find with the others is not used
-		}
-		plan.selectors = append(plan.selectors, s)
-		plan.selections = append(plan.selections, selection)
-		plan.considered += selection.Considered
-		plan.notEvaluated = append(plan.notEvaluated, selection.NotEvaluated...)
-	}
-	plan.incomplete, plan.collected = errors.Join(errs...), expressions.memory.Taken()-taken
-	plan.candidates, plan.marks = found.Candidates, found.Marks
-	expressions.mask = object.Masker(found.Secrets...)
-	return plan
-}
-
 // judge is stage 2: the aggregated script over all that was selected, then the guards.
-func (r *Runner) judge(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, expressions *expressions, plan *plan) {
-	acts := record.Spec.Action != v1alpha1.ActionScan
-	plan.incomplete = errors.Join(plan.incomplete, r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan, acts))
-	plan.incomplete = errors.Join(plan.incomplete, r.aggregate(ctx, cleaner, expressions, plan))
+func (r *Runner) judge(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan) {
+	acts, cleaner := plan.acts, plan.cleaner
+	r.aggregate(ctx, plan)
 	if acts && plan.incomplete == nil {
-		plan.incomplete = r.chooseAgain(ctx, cleaner, expressions, plan)
+		plan.incomplete = r.chooseAgain(ctx, plan)
 	}
 	plan.incomplete = errors.Join(plan.incomplete, r.countOccurrences(ctx, cleaner, record, plan))
 	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))

@@ -50,13 +50,12 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	if unchecked != nil && !isUnread(unchecked) {
 		return nil, unchecked
 	}
-	plan := r.read(ctx, cleaner, identity{reader: r.Reader}, expressions, observer)
-	// A user need not have the rights that the operator has.
-	if err := r.lookForNowhere(ctx, cleaner.Spec.ResourcePolicySet.ResourceSelectors, plan, action != v1alpha1.ActionScan); !forbidden(err) {
-		plan.incomplete = errors.Join(plan.incomplete, err)
-	}
-	plan.incomplete = errors.Join(unchecked, plan.incomplete, r.aggregate(ctx, cleaner, expressions, plan))
-	plan.incomplete = errors.Join(plan.incomplete, r.protect(ctx, plan))
+	plan := r.read(ctx, reading{
+		cleaner: cleaner, who: identity{reader: r.Reader}, expressions: expressions, observer: observer,
+		acts: action != v1alpha1.ActionScan, preview: true,
+	})
+	r.aggregate(ctx, plan)
+	plan.incomplete = errors.Join(unchecked, plan.incomplete, r.protect(ctx, plan))
 	if action != v1alpha1.ActionScan && plan.incomplete == nil {
 		if err := r.seenWhole(ctx, cleaner, action, plan); !forbidden(err) {
 			plan.incomplete = err

@@ -133,8 +133,11 @@ func rate(n int64, took time.Duration) int64 {
 	return int64(float64(n) / took.Seconds())
 }
 
-// enter begins a stage, of which total objects are to come, as far as that is known.
+// enter begins a stage, of which total objects are to come, as far as that is known. Nil, as of a preview, counts nothing.
 func (p *progress) enter(stage metrics.Stage, total int) {
+	if p == nil {
+		return
+	}
 	now := p.clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -162,10 +162,12 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	progress.showWaiting(expressions.session)
 	expressions.metadataOnly = r.metadataOnly(ctx, record.Spec.Action, expressions)
 	expressions.keepNames = keepsNames(record.Spec.Action, expressions)
-	plan := r.read(ctx, cleaner, who, expressions, progress.observer())
+	plan := r.read(ctx, reading{
+		cleaner: cleaner, who: who, expressions: expressions, observer: progress.observer(), acts: record.Spec.Action != v1alpha1.ActionScan,
+	})
 	plan.progress = progress
 	progress.enter(metrics.StageJudge, 0)
-	r.judge(ctx, cleaner, record, expressions, plan)
+	r.judge(ctx, record, plan)
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
 	}

@@ -34,8 +34,9 @@ type expressions struct {
 	// memory is what all that is selected may take.
 	memory  *selector.Share
 	session *sandbox.Session
-	// aggregate is nil without an aggregatedSelection.
+	// aggregate is nil without an aggregatedSelection, and readings is how often its objects were read.
 	aggregate *sandbox.Aggregate
+	readings  int
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
 	patch map[string]any
 	// mask cleans what the aggregated script says of the values of the Secrets that it was given.
@@ -74,21 +75,6 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share,
 	return e, nil
 }
 
-// ownerOf names a Cleaner as it is: what is known of its scripts is forgotten when it is edited.
-func ownerOf(cleaner *v1alpha1.Cleaner) string {
-	return fmt.Sprintf("%s/%d", cleaner.UID, cleaner.Generation)
-}
-
-// startOver lets an aggregated script be given everything once more: what was collected for it before is given back, its Secrets too.
-func (e *expressions) startOver(plan *plan) {
-	namesOnly := e.aggregate.NamesOnly
-	e.aggregate.Close()
-	e.aggregate = e.session.Aggregate(e.cleaner.Spec.ResourcePolicySet.AggregatedSelection)
-	e.aggregate.NamesOnly = namesOnly
-	e.memory.GiveBack(plan.collected)
-	e.mask = nil
-}
-
 func (e *expressions) close() {
 	e.session.Close()
 	e.memory.Release()
@@ -102,28 +88,6 @@ func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
 		Metrics:      metrics,
 		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
 	}
-}
-
-// pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
-// selectors'.
-func (e *expressions) pick(ctx context.Context, marks []selector.Mark) ([]object.Candidate, error) {
-	chosen, before := 0, e.memory.Taken()
-	e.aggregate.Keep = func(bytes int) error { chosen++; return e.memory.Choose(chosen, bytes) }
-	selected, err := e.aggregate.Finish(ctx)
-	if err != nil {
-		e.memory.GiveBack(e.memory.Taken() - before)
-		return nil, object.MaskError(e.mask, "aggregatedSelection", err)
-	}
-	picked := make([]object.Candidate, 0, len(selected))
-	for _, match := range selected {
-		mark := marks[match.Index]
-		candidate := object.Candidate{Object: match.Object, Selector: mark.Selector, Message: mark.Message}
-		if match.Message != "" {
-			candidate.Message = e.mask(match.Message)
-		}
-		picked = append(picked, candidate)
-	}
-	return picked, nil
 }
 
 // change is what a Transform does to an object, as a merge patch of only what changes.

@@ -4,9 +4,12 @@
 package integration
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
 // unusedConfigMaps returns the ConfigMaps that no Pod mounts.
@@ -270,4 +276,111 @@ func TestAggregatedScriptIsGivenWhatThereIsThen(t *testing.T) {
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted")
 	b.wantNames("first", "second")
+}
+
+// A namespace that went between the two readings is missed in the second one: nothing in it is not the same as nothing that uses anything.
+func TestNamespaceGoesBetweenTwoReadings(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("first")
+	other := b.newNamespace(nil)
+	listed := 0
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
+			if listed++; listed == 2 {
+				gone := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}
+				must(t, b.user.Delete(t.Context(), gone))
+				must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(gone), gone))
+				gone.Spec.Finalizers = nil // as the namespace controller does at the end
+				must(t, b.user.SubResource("finalize").Update(t.Context(), gone))
+			}
+		}
+		return nil, nil
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch),
+		selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", other))))
+	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "resourceSelectors[1]: there is no namespace "+other+": correct it, or remove the selector")
+	b.wantUntouched()
+	if listed != 2 {
+		t.Errorf("the ConfigMaps were listed %d times", listed)
+	}
+}
+
+// Where the memory for many objects is not free while they are read, the run waits for it and reads everything once more: the script sees
+// each object once, and what it says of one is said of that one. While it waits, it reads nothing.
+func TestAggregatedScriptWaitsForMemory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const script = `function evaluate() return {matching = string.sub(obj.metadata.name, 1, 5) ~= "small", message = "says " .. obj.metadata.name} end`
+	for i := range 70 {
+		name := fmt.Sprintf("large-%02d", i)
+		if i%2 == 1 {
+			name = fmt.Sprintf("small-%02d", i) // which the first script leaves out
+		}
+		b.configMap(name, func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"k": strings.Repeat("x", 980<<10)} })
+	}
+	for i := range 35 {
+		must(t, b.user.Create(t.Context(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: fmt.Sprintf("secret-%02d", i)}, Data: map[string][]byte{"k": make([]byte, 700<<10)},
+		}))
+	}
+	other := hold(t, b.runner.Scripts, 4) // of five small processes for slow scripts
+	c := b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Secret", b.namespace)),
+		func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.ResourceSelectors[0].Evaluate = script },
+		aggregated(`function evaluate()
+			local chosen = {}
+			for i, o in ipairs(resources) do
+				local message
+				if i % 20 == 0 then message = i .. " of " .. #resources .. " is " .. o.metadata.name end
+				if i % 10 == 0 then table.insert(chosen, {resource = o, message = message}) end
+			end
+			return {resources = chosen}
+		end`))
+	before := 0
+	lists := func() int { return b.requests.count(http.MethodGet, "/"+b.namespace+"/configmaps") }
+	got := b.runner.Run(t.Context(), run.Request{
+		Cleaner: c.Name, Nominal: b.clock.Now(), Trigger: v1alpha1.TriggerSchedule,
+		Waiting: func() func(context.Context) {
+			before = lists()
+			other()
+			return func(context.Context) {
+				if n := lists(); n != before {
+					t.Errorf("it read %d lists while it waited", n-before)
+				}
+			}
+		},
+	})
+	wantRun(t, got, v1alpha1.ReasonCompleted, "7 of 105 objects matched")
+	if before != 1 || lists() != 2 {
+		t.Errorf("the ConfigMaps were listed %d times before it waited, and %d times in all", before, lists())
+	}
+	for i, o := range got.Status.Objects {
+		want := ""
+		switch {
+		case i%2 == 1:
+			want = fmt.Sprintf("%d of 70 is %s", 10*(i+1), o.Name)
+		case o.Kind == "ConfigMap":
+			want = "says " + o.Name // it was given no other message
+		}
+		if o.Message != want {
+			t.Errorf("%s %s: %q, want %q", o.Kind, o.Name, o.Message, want)
+		}
+	}
+}
+
+// hold lets so many sessions have a process each. What it returns gives their memory back.
+func hold(t *testing.T, pool *sandbox.Pool, n int) (release func()) {
+	t.Helper()
+	var sessions []*sandbox.Session
+	for range n {
+		s := pool.Open(sandbox.Options{Pace: sandbox.Pace{Slow: true}})
+		sessions = append(sessions, s)
+		_, err := s.Evaluate(t.Context(), "function evaluate() return {matching = false} end", object.Object{Raw: []byte("{}")})
+		must(t, err)
+	}
+	return sync.OnceFunc(func() {
+		for _, s := range sessions {
+			s.Close()
+		}
+	})
 }

@@ -124,6 +124,9 @@ func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, a
 	return true, r.program.message(asked), nil
 }
 
+// Renew gives the conditions the whole cost limit of a run again, for objects that are read once more.
+func (r *Run) Renew() { r.spent.Store(0) }
+
 // Took is how long the evaluations took so far, all together.
 func (r *Run) Took() time.Duration { return time.Duration(r.took.Load()) }
 

@@ -5,10 +5,14 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
+
+// MaxTries is how often objects are given to an aggregated script, when they are lost: a child can have 64, 128 or 256 MiB.
+const MaxTries = 3
 
 // Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
 // hash of each one's bytes. It is for one goroutine.
@@ -51,6 +55,7 @@ func (s *Session) Aggregate(source string) *Aggregate {
 	defer s.mu.Unlock()
 	s.collects++
 	s.aggregate++
+	s.begun = s.large
 	return &Aggregate{session: s, source: source, number: s.aggregate, whole: strings.Contains(source, "managedFields")}
 }
 
@@ -65,8 +70,8 @@ func (a *Aggregate) Ready(ctx context.Context) error {
 	})
 }
 
-// Add adds an object. When another script ends the child, the objects are lost: Add then does nothing, and Finish says why. An error
-// ends the aggregate. After a *LostError another aggregate of the session may be given the objects once more.
+// Add adds an object. When another script ends the child, the objects are lost, and Finish says so. An error ends the aggregate. After a
+// *LostError another aggregate of the session may be given the objects once more.
 func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 	if a.closed {
 		return ErrClosed
@@ -129,6 +134,34 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 		return nil, err
 	}
 	return selected, nil
+}
+
+// Choose lets an aggregated script choose among objects, and gives them to it once more if they are lost.
+func (s *Session) Choose(ctx context.Context, source string, objects []object.Object) ([]Selected, error) {
+	var selected []Selected
+	var err error
+	for range MaxTries {
+		selected, err = s.chooseOnce(ctx, source, objects)
+		var lost *LostError
+		if !errors.As(err, &lost) {
+			break
+		}
+	}
+	return selected, err
+}
+
+func (s *Session) chooseOnce(ctx context.Context, source string, objects []object.Object) ([]Selected, error) {
+	a := s.Aggregate(source)
+	defer a.Close()
+	if err := a.Ready(ctx); err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if err := a.Add(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return a.Finish(ctx)
 }
 
 // Close ends the aggregate: the session may have a second child again.

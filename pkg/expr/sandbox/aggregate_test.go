@@ -167,7 +167,7 @@ func TestAggregateFaults(t *testing.T) {
 		if strings.Contains(want, "memory") {
 			options.AggregateTimeout = 30 * time.Second
 		}
-		got, err := choose(t.Context(), open(t, p, options), "function evaluate() "+body+" end", objectsOf(t, "a"))
+		got, err := open(t, p, options).Choose(t.Context(), "function evaluate() "+body+" end", objectsOf(t, "a"))
 		if err == nil || !strings.HasPrefix(err.Error(), want) || got != nil {
 			t.Errorf("%s: got %v, %v", body, got, err)
 		}

@@ -29,26 +29,32 @@ func (a *Aggregate) deliver(ctx context.Context, w *worker, b *batch, first int,
 	if err := a.settle(ctx, w, first); err != nil || a.lost != nil {
 		return err
 	}
-	most := a.session.options.Memory
-	if need > w.reserved {
-		to := max(need, min(2*w.reserved, most))
-		grown, err := w.grow(ctx, to)
-		switch {
-		case err != nil:
-			return a.lose(err, w, count, need)
-		case !grown && w.reserved < most:
-			a.lost = a.outgrow(min(to, most))
-		case !grown:
-			a.lost = a.tooMany(count, need)
-		}
-		if a.lost != nil {
-			return a.lost
-		}
+	err := a.makeRoom(ctx, w, need, count)
+	if err == nil {
+		err = a.collect(ctx, w, b, first)
 	}
-	if err := a.collect(ctx, w, b, first); err != nil {
+	if err != nil {
 		return a.lose(err, w, count, need)
 	}
 	return nil
+}
+
+// makeRoom lets the child grow, if it has to, and if that needs no waiting.
+func (a *Aggregate) makeRoom(ctx context.Context, w *worker, need int64, count int) error {
+	if need <= w.reserved {
+		return nil
+	}
+	most := a.session.options.Memory
+	double := max(need, min(2*w.reserved, most)) // or it would have to grow with every batch
+	for _, to := range []int64{double, need} {
+		if grown, err := w.grow(ctx, to); grown || err != nil {
+			return err
+		}
+	}
+	if w.reserved < most {
+		return a.outgrow(min(double, most))
+	}
+	return a.tooMany(count, need)
 }
 
 // collect lets the child keep objects.
@@ -72,7 +78,7 @@ func (a *Aggregate) settle(ctx context.Context, w *worker, first int) error {
 		a.home, a.lost = w.process, nil
 	}
 	if a.home != w.process && a.lost == nil {
-		a.lost = &LostError{"the process that had the objects ended, because of another script of the same run or for want of memory"}
+		a.lost = &LostError{"the process that had the objects ended, because of another script of the same run or for want of memory on the node"}
 	}
 	return nil
 }
@@ -95,7 +101,7 @@ func (a *Aggregate) lose(err error, w *worker, count int, need int64) error {
 // outgrow makes the error for objects that need a child of so many bytes.
 func (a *Aggregate) outgrow(to int64) error {
 	a.session.enlarge(to)
-	return &LostError{"the objects need a process of " + inMiB(to)}
+	return &LostError{"the objects need a process of " + inMiB(to) + ": select fewer, or raise --max-script-memory"}
 }
 
 func (a *Aggregate) tooMany(count int, need int64) *BudgetError {

@@ -17,30 +17,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// choose gives objects to a script, and gives them once more if they are lost, as a run does.
-func choose(ctx context.Context, s *Session, source string, objects []object.Object) ([]Selected, error) {
-	for again := 2; ; again-- {
-		selected, err := chooseOnce(ctx, s, source, objects)
-		if again == 0 || !isLost(err) {
-			return selected, err
-		}
-	}
-}
-
-func chooseOnce(ctx context.Context, s *Session, source string, objects []object.Object) ([]Selected, error) {
-	a := s.Aggregate(source)
-	defer a.Close()
-	if err := a.Ready(ctx); err != nil {
-		return nil, err
-	}
-	for _, o := range objects {
-		if err := a.Add(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-	return a.Finish(ctx)
-}
-
 func isLost(err error) bool {
 	var lost *LostError
 	return errors.As(err, &lost)
@@ -67,10 +43,10 @@ func TestAggregateLosesItsChild(t *testing.T) {
 	}
 	addAll(t, a, objects[30:]...)
 	if got, err := a.Finish(t.Context()); !isLost(err) || got != nil ||
-		err.Error() != "the process that had the objects ended, because of another script of the same run or for want of memory" {
+		err.Error() != "the process that had the objects ended, because of another script of the same run or for want of memory on the node" {
 		t.Errorf("got %d, %v", len(got), err)
 	}
-	if got, err := chooseOnce(t.Context(), s, unused, objects); err != nil || len(got) != len(objects) {
+	if got, err := s.chooseOnce(t.Context(), unused, objects); err != nil || len(got) != len(objects) {
 		t.Errorf("once more: got %d, %v", len(got), err)
 	}
 }
@@ -89,7 +65,7 @@ func TestHangingOverObjectsTakesNoMoreThanTheyNeed(t *testing.T) {
 	}
 	limit, stop := context.WithTimeout(t.Context(), 40*time.Second) // before they are out of time
 	defer stop()
-	if got, err := choose(limit, open(t, p, Options{}), unused, objects); err != nil || len(got) != len(objects) {
+	if got, err := open(t, p, Options{}).Choose(limit, unused, objects); err != nil || len(got) != len(objects) {
 		t.Errorf("%d of many objects: %v", len(got), err)
 	}
 	cancel()
@@ -103,7 +79,7 @@ func TestLargeAggregatesWait(t *testing.T) {
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			if got, err := choose(t.Context(), open(t, p, Options{}), unused, objects); err != nil || len(got) != len(objects) {
+			if got, err := open(t, p, Options{}).Choose(t.Context(), unused, objects); err != nil || len(got) != len(objects) {
 				t.Errorf("%d: %v", len(got), err)
 			}
 		})
@@ -124,7 +100,7 @@ func TestLargeAggregateWaitsForWhatItNeeds(t *testing.T) {
 	objects := someObjects(t, 14_000, 100)
 	ended := make(chan error)
 	go func() {
-		_, err := choose(t.Context(), open(t, p, Options{Owner: "one"}), unused, objects)
+		_, err := open(t, p, Options{Owner: "one"}).Choose(t.Context(), unused, objects)
 		ended <- err
 	}()
 	awaitWaiting(t, p.room, 1)
@@ -144,17 +120,17 @@ func TestObjectsCanNeedMuch(t *testing.T) {
 		return {resources={{resource=resources[2], message=#t .. resources[1].metadata.name}}} end`
 	objects := objectsOf(t, "a", "b")
 	s := open(t, p, Options{Owner: "one"})
-	if got, err := chooseOnce(t.Context(), s, source, objects); !isLost(err) {
+	if got, err := s.chooseOnce(t.Context(), source, objects); !isLost(err) {
 		t.Fatalf("in a small child: %v, %v", selectedNames(got), err)
 	}
 	for what, s := range map[string]*Session{"the same session": s, "the same owner": open(t, p, Options{Owner: "one"})} {
-		got, err := chooseOnce(t.Context(), s, source, objects)
+		got, err := s.chooseOnce(t.Context(), source, objects)
 		if diff := cmp.Diff([]string{"1 ConfigMap default/b1 1500000a0"}, selectedNames(got)); diff != "" || err != nil {
 			t.Error(what, diff, err)
 		}
 	}
 	for what, s := range map[string]*Session{"another owner": open(t, p, Options{Owner: "two"}), "nobody's": open(t, p, Options{})} {
-		if got, err := chooseOnce(t.Context(), s, source, objects); !isLost(err) {
+		if got, err := s.chooseOnce(t.Context(), source, objects); !isLost(err) {
 			t.Errorf("%s: %v, %v", what, selectedNames(got), err)
 		}
 	}
@@ -177,5 +153,45 @@ func TestReadyWaitsBeforeObjectsCome(t *testing.T) {
 	taken.release()
 	if err := <-ready; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLostObjectsAreForgotten lets a list begin anew after its objects were lost: all of them, or some.
+func TestLostObjectsAreForgotten(t *testing.T) {
+	objects := someObjects(t, 30, 50_000) // five in a batch
+	for keep, lost := range map[int]bool{0: false, 12: true} {
+		s := open(t, newPool(t, Config{}), short)
+		a := s.Aggregate(unused)
+		addAll(t, a, objects[:18]...)
+		if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "native")); budgetKind(err) != BudgetTime {
+			t.Fatalf("got %v", err)
+		}
+		addAll(t, a, objects[18:25]...)
+		a.Truncate(keep)
+		addAll(t, a, objects[keep:]...)
+		if got, err := a.Finish(t.Context()); isLost(err) != lost || !lost && (err != nil || len(got) != len(objects)) {
+			t.Errorf("of %d objects: got %d, %v", keep, len(got), err)
+		}
+	}
+}
+
+// TestEvaluateOutgrowsTheChildOfAnAggregate lets another script of the session need more than a small child has: the next aggregate
+// begins with a large one.
+func TestEvaluateOutgrowsTheChildOfAnAggregate(t *testing.T) {
+	s := open(t, newPool(t, Config{}), Options{})
+	const needsMuch = `function evaluate() local t = {} for i = 1, 1500000 do t[i] = {} end return {matching = #t > 0} end`
+	objects := someObjects(t, 10, 50_000) // five in a batch
+	for i, lost := range []bool{true, false} {
+		a := s.Aggregate(unused)
+		if err := a.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		addAll(t, a, objects...)
+		if match, err := s.Evaluate(t.Context(), needsMuch, objects[0]); err != nil || !match.Matching {
+			t.Fatal(match, err)
+		}
+		if got, err := a.Finish(t.Context()); isLost(err) != lost || !lost && err != nil {
+			t.Errorf("%d: got %v, %v", i, selectedNames(got), err)
+		}
 	}
 }

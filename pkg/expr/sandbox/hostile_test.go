@@ -194,7 +194,7 @@ func TestForgingScripts(t *testing.T) {
 	}
 	for _, body := range forged["aggregate"] {
 		s := open(t, p, Options{AggregateTimeout: 5 * time.Second})
-		selected, err := choose(t.Context(), s, "function evaluate() "+body+" end", objects)
+		selected, err := s.Choose(t.Context(), "function evaluate() "+body+" end", objects)
 		if !is[*lua.ScriptError](err) || selected != nil {
 			t.Errorf("%s: got %v, %v", body, selectedNames(selected), err)
 		}

@@ -34,6 +34,9 @@ func (s *Session) judge(ctx context.Context, w *worker, source string, b *batch)
 			alone = to - b.judged()
 		case w.outgrown(died):
 			w.full = true // once more, with all that a child may have
+			if s.collecting() {
+				s.enlarge(s.options.Memory) // whose objects this child had
+			}
 		default:
 			s.blame(b, died.budget(w.reserved, s.options.ObjectTimeout))
 			alone = 0

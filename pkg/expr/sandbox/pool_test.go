@@ -53,7 +53,7 @@ func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	objects := someObjects(t, 30_000, 100)
 	for range 2 {
 		all.Go(func() {
-			_, _ = choose(ctx, open(t, p, Options{}), `function evaluate() while true do end end`, objects)
+			_, _ = open(t, p, Options{}).Choose(ctx, `function evaluate() while true do end end`, objects)
 		})
 	}
 	awaitWaiting(t, p.room, 1)

@@ -42,6 +42,7 @@ type Session struct {
 	shrinking bool  // until there is one worker
 	collects  int   // how many aggregates are open
 	large     int64 // how much memory an aggregate needs, in bytes, if a small child is not enough
+	begun     int64 // large, when the last aggregate began
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -200,7 +201,7 @@ func (s *Session) collecting() bool {
 	return s.collects > 0
 }
 
-// enlarge takes note that an aggregate needs a child of so many bytes, also for the sessions of the same owner that come.
+// enlarge takes note that an aggregate needs a child of so many bytes: the next one has it, also in sessions of the same owner that come.
 func (s *Session) enlarge(to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,8 +215,8 @@ func (s *Session) enlarge(to int64) {
 func (s *Session) begins() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.collects > 0 && s.large > 0 {
-		return min(s.large, s.options.Memory)
+	if s.collects > 0 && s.begun > 0 {
+		return min(s.begun, s.options.Memory)
 	}
 	return min(smallMemory, s.options.Memory)
 }

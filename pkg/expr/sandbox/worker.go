@@ -187,10 +187,12 @@ func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
 		return false, nil
 	}
 	w.reservations = append(w.reservations, more)
-	w.reserved = to
 	request := binary.LittleEndian.AppendUint64([]byte{askGrow}, uint64(to))
-	_, err := w.one(ctx, silence, [][]byte{request}, answerReady)
-	return true, err
+	if _, err := w.one(ctx, silence, [][]byte{request}, answerReady); err != nil {
+		return false, err
+	}
+	w.reserved = to
+	return true, nil
 }
 
 // outgrown reports whether the child died of a want of memory, of which a child may have more.
