@@ -8,13 +8,17 @@ import (
 	"sync"
 )
 
+// maxPaused is how many runs may be paused for each worker: each holds memory and writes its progress.
+const maxPaused = 5
+
 // Pause lets another run have the turn of one in progress, while that waits for something which others have. What it returns waits for a
-// turn again, which comes before those of runs that have not begun, unless ctx ends before. It is to be called, once.
+// turn again, which comes before those of runs that have not begun, unless ctx ends before. It is to be called, once. Where many runs are
+// paused already, the run keeps its turn.
 func (e *Executor[R]) Pause(name string) (resume func(ctx context.Context)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p, ok := e.inProgress[name]
-	if !ok || p.paused || e.stopped || e.base == nil {
+	if !ok || p.paused || e.stopped || e.base == nil || e.paused() >= maxPaused*e.workers {
 		return func(context.Context) {}
 	}
 	p.paused = true
@@ -43,6 +47,16 @@ func (e *Executor[R]) Pause(name string) (resume func(ctx context.Context)) {
 			e.inProgress[name] = p
 		}
 	}
+}
+
+// paused is how many runs gave up their turns for now.
+func (e *Executor[R]) paused() (n int) {
+	for _, p := range e.inProgress {
+		if p.paused {
+			n++
+		}
+	}
+	return n
 }
 
 // workOn carries out run after run.

@@ -5,6 +5,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 )
@@ -128,5 +129,31 @@ func TestStopWithAPausedRun(t *testing.T) {
 			t.Fatal("Start did not return")
 		}
 		s.Pause("a")(s.t.Context()) // does no harm
+	})
+}
+
+// TestNotTooManyArePaused: beyond so many, a run that waits keeps its turn.
+func TestNotTooManyArePaused(t *testing.T) {
+	onStage(t, 1, func(s *stage) {
+		var resumes []func(context.Context)
+		for i := range maxPaused {
+			name := fmt.Sprint("waits-", i)
+			s.submit(name, int64(i))
+			s.begun(name)
+			resumes = append(resumes, s.Pause(name))
+		}
+		s.submit("one more", 10)
+		one := s.begun("one more")[0]
+		resume := s.Pause("one more")
+		s.submit("after", 11)
+		s.begun()
+		if !isClosed(resumed(s.t.Context(), resume)) {
+			t.Fatal("it waits for a turn that it has not given up")
+		}
+		done := resumed(s.t.Context(), resumes[0])
+		one.finish("done")
+		if !isClosed(done) {
+			t.Fatal("the turn did not come back")
+		}
 	})
 }

@@ -104,8 +104,8 @@ type Options struct {
 	Owner string
 	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
 	Pace Pace
-	// Waiting, if not nil, is called when the session begins to wait for memory, which other sessions have, and what it returns when that
-	// has ended, with the context of the waiting.
+	// Waiting, if not nil, is called when the session has waited for a second for memory, which other sessions have, and what it returns
+	// when that has ended, with the context of the waiting.
 	Waiting func() (ended func(context.Context))
 	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
 	// a time. Nil drops it.

@@ -101,16 +101,25 @@ func (w *worker) reserve(ctx context.Context, size int64) (reservation, error) {
 	return s.pool.room.reserve(ctx, size, pace, w.waits)
 }
 
+// longWait is after how long of waiting for memory Options.Waiting is told. Where many tiny runs are due together, most wait for less.
+const longWait = time.Second
+
 // waits takes note that the session waits for memory. What it returns ends that.
 func (w *worker) waits() (end func(context.Context)) {
 	s, begin := w.session, time.Now()
-	resume := func(context.Context) {}
-	if s.options.Waiting != nil {
-		resume = s.options.Waiting()
-	}
+	resumes := make(chan func(context.Context), 1)
+	timer := time.AfterFunc(longWait, func() {
+		resume := func(context.Context) {}
+		if s.options.Waiting != nil {
+			resume = s.options.Waiting()
+		}
+		resumes <- resume
+	})
 	ended := s.waits()
 	return func(ctx context.Context) {
-		resume(ctx)
+		if !timer.Stop() {
+			(<-resumes)(ctx)
+		}
 		ended()
 		w.waited += time.Since(begin)
 	}
