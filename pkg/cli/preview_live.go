@@ -48,7 +48,16 @@ func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1a
 }
 
 func (l *live) observer() selector.Observer {
-	return selector.Observer{Considered: l.consider, Candidate: l.candidate}
+	return selector.Observer{
+		Considered: l.consider, Candidate: l.candidate,
+		Chooses: func() { l.progress.begin("judging all together", false) }, Again: l.again,
+	}
+}
+
+// again forgets what was counted.
+func (l *live) again() {
+	l.kind, l.considered, l.matched = "", 0, 0
+	l.progress.begin("waiting for more memory for the script", false)
 }
 
 // consider takes note of an object that is about to be judged.

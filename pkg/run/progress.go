@@ -190,5 +190,10 @@ func (p *progress) observer() selector.Observer {
 			defer p.mu.Unlock()
 			p.matched++
 		},
+		Again: func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.done, p.matched = 0, 0
+		},
 	}
 }

@@ -21,7 +21,7 @@ type reading struct {
 	who identity
 	// expressions are what objects are judged and changed with.
 	expressions *expressions
-	// observer is told how it goes. After what an aggregated script had was lost, it is told everything again.
+	// observer is told how it goes.
 	observer selector.Observer
 	// acts says that something is to be touched; preview, that a user looks, who need not have the rights that the operator has.
 	acts, preview bool
@@ -37,6 +37,7 @@ func (r *Runner) read(ctx context.Context, in reading) *plan {
 func (r *Runner) readLost(ctx context.Context, in reading) *plan {
 	plan := r.readOnce(ctx, in)
 	for plan.lost != nil && in.expressions.startOver(ctx, plan, plan.lost) {
+		told(in.observer.Again)
 		plan = r.readOnce(ctx, in)
 	}
 	return plan
@@ -93,6 +94,13 @@ func (r *Runner) readSelectors(ctx context.Context, plan *plan, found *selector.
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// told tells an observer, if there is one.
+func told(observe func()) {
+	if observe != nil {
+		observe()
+	}
 }
 
 // isLost reports whether an aggregated script can be given the objects once more.

@@ -23,6 +23,9 @@ type Observer struct {
 	Considered func(kind object.Kind)
 	// Candidate is told each object that matches. Its bytes are valid only during the call.
 	Candidate func(object.Candidate)
+	// Chooses is told when an aggregated script begins to look at the candidates, and Again when all are read once more for it: what was
+	// told before does not count then.
+	Chooses, Again func()
 }
 
 // Selection is how a selector's reading went.

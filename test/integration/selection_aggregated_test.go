@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // unusedConfigMaps returns the ConfigMaps that no Pod mounts.
@@ -255,6 +256,28 @@ func TestAggregatedScriptNeedsMuch(t *testing.T) {
 		if n := b.requests.count(http.MethodGet, "/"+b.namespace+"/configmaps"); n != readings {
 			t.Errorf("after run %d, the ConfigMaps were listed %d times, want %d", i, n, readings)
 		}
+	}
+}
+
+// Who watches a preview is told when everything is read once more, so that nothing is counted twice.
+func TestPreviewOfAScriptThatNeedsMuch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("first")
+	b.configMap("second")
+	considered, matched, again, chooses := 0, 0, 0, 0
+	preview, err := b.runner.Preview(t.Context(), b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)), selector.Observer{
+		Considered: func(object.Kind) { considered++ },
+		Candidate:  func(object.Candidate) { matched++ },
+		Again:      func() { considered, matched, again = 0, 0, again+1 },
+		Chooses:    func() { chooses++ },
+	})
+	must(t, err)
+	if considered != 2 || matched != 2 || again != 1 || chooses != 2 {
+		t.Errorf("told of %d objects, %d of which match, after %d new beginnings and %d choices", considered, matched, again, chooses)
+	}
+	if len(preview.Items) != 1 || preview.Items[0].Name != "first" || preview.Considered != 2 || preview.Incomplete != nil {
+		t.Errorf("got %+v", preview)
 	}
 }
 

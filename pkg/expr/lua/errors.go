@@ -96,6 +96,10 @@ func wayOut(message string) string {
 	switch message {
 	case "stack overflow":
 		return "; a function calls itself without end, or calls are nested too deeply: look for a recursion that does not stop"
+	case "__len undefined":
+		return "; what stands behind # is nothing, or neither a list nor a text: test it first, for example #(x or {})"
+	case "cannot perform concat operation between string and nil", "cannot perform concat operation between nil and string":
+		return "; one of them is nothing: test it first, for example (x or \"\")"
 	case "registry overflow":
 		return "; too many values at once, as unpack or .. of a long list makes them: work on a part of the list at a time"
 	}

@@ -91,8 +91,8 @@ func TestLargeAggregatesWait(t *testing.T) {
 func TestLargeAggregateWaitsForWhatItNeeds(t *testing.T) {
 	p := newPool(t, Config{})
 	large := &p.room.large
-	others, _ := p.room.take(large.size-2*smallMemory, large)
-	other, ok := p.room.take(smallMemory, large)
+	others, _ := p.room.take(wish{size: large.size - 2*smallMemory, shares: []*share{large}})
+	other, ok := p.room.take(wish{size: smallMemory, shares: []*share{large}})
 	if !ok {
 		t.Fatal("there is no memory")
 	}
@@ -140,7 +140,7 @@ func TestObjectsCanNeedMuch(t *testing.T) {
 func TestReadyWaitsBeforeObjectsCome(t *testing.T) {
 	p := newPool(t, Config{})
 	p.outgrown.Add("large", int64(defaultMemory))
-	taken, ok := p.room.take(p.room.large.size, &p.room.large)
+	taken, ok := p.room.take(wish{size: p.room.large.size, shares: []*share{&p.room.large}})
 	if !ok {
 		t.Fatal("there is no memory")
 	}
@@ -193,5 +193,32 @@ func TestEvaluateOutgrowsTheChildOfAnAggregate(t *testing.T) {
 		if got, err := a.Finish(t.Context()); isLost(err) != lost || !lost && err != nil {
 			t.Errorf("%d: got %v, %v", i, selectedNames(got), err)
 		}
+	}
+}
+
+// TestQuickLargeOnesBesideALargeOneThatHangs lets several that are known to be quick, and need 128 MiB each, choose while another has
+// 256 MiB and keeps them.
+func TestQuickLargeOnesBesideALargeOneThatHangs(t *testing.T) {
+	p := newPool(t, Config{})
+	hangs, ok := p.room.take(wish{size: defaultMemory, shares: []*share{&p.room.large}})
+	if !ok {
+		t.Fatal("there is no memory")
+	}
+	objects := someObjects(t, 14_000, 100)
+	limit, stop := context.WithTimeout(t.Context(), 2*time.Minute) // much more than they need
+	defer stop()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			got, err := open(t, p, Options{Pace: Pace{Quick: true}}).Choose(limit, unused, objects)
+			if err != nil || len(got) != len(objects) {
+				t.Errorf("%d: %v", len(got), err)
+			}
+		})
+	}
+	all.Wait()
+	hangs.release()
+	if !p.room.isFree() {
+		t.Errorf("not all memory is free again: %+v", p.room)
 	}
 }

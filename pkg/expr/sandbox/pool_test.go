@@ -238,7 +238,7 @@ func TestLargeOnesHaveTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := r.reserve(ctx, r.large.size, Pace{}, silently)
+		_, err := r.reserve(ctx, r.large.size, Pace{Slow: true}, silently)
 		ended <- err
 	}()
 	awaitWaiting(t, r, 1)

@@ -15,7 +15,7 @@ type Pace struct{ Quick, Slow bool }
 
 // room is the memory that sessions reserve for their children. A part of it is for small children alone: sessions with large
 // ones, such as those of aggregated scripts over many objects, may work and wait for each other for minutes, and must not keep the others waiting.
-// Nor must those that are known to be slow, which have no part in it. And of this part, where it is enough for two children, one
+// Nor must those that are known to be slow, which have no part in it; the others can have it for a part of a large child. And of this part, where it is enough for two children, one
 // is kept for sessions that are known to be quick.
 type room struct {
 	kept, small, large share
@@ -28,11 +28,18 @@ type room struct {
 // share is a part of the room, in bytes.
 type share struct{ size, free int64 }
 
-// waiter wants memory in one of some shares, whichever has it first.
-type waiter struct {
-	shares []*share
+// wish is for memory in one of some shares, whichever has it first. Of a large wish, as much as a small child has may come from
+// another share, unless others wait for that.
+type wish struct {
 	size   int64
-	got    chan reservation
+	shares []*share
+	also   *share // nil if none
+}
+
+// waiter waits for what it wishes.
+type waiter struct {
+	wish
+	got chan reservation
 }
 
 func newRoom(size int64) *room {
@@ -50,6 +57,8 @@ type reservation struct {
 	room *room
 	from *share
 	size int64 // bytes
+	// also is where as much as a small child has came from besides. Nil if from nowhere else.
+	also *share
 }
 
 func (r reservation) release() {
@@ -59,6 +68,9 @@ func (r reservation) release() {
 	r.room.mu.Lock()
 	defer r.room.mu.Unlock()
 	r.from.free += r.size
+	if r.also != nil {
+		r.also.free += smallMemory
+	}
 	r.room.serve()
 }
 
@@ -78,18 +90,37 @@ func (r *room) try(size int64, pace Pace) (reservation, bool) {
 	if size > smallMemory {
 		return reservation{}, false
 	}
-	return r.take(size, r.shares(size, pace)...)
+	return r.take(wish{size: size, shares: r.shares(size, pace)})
 }
 
 // take reserves memory in the first of the shares that has it, unless somebody waits for that share.
-func (r *room) take(size int64, shares ...*share) (reservation, bool) {
+func (r *room) take(w wish) (reservation, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, from := range shares {
-		wanted := slices.ContainsFunc(r.waiting, func(w *waiter) bool { return slices.Contains(w.shares, from) })
-		if !wanted && from.free >= size {
-			from.free -= size
-			return reservation{r, from, size}, true
+	var promised []*share
+	for _, other := range r.waiting {
+		promised = append(promised, other.shares...)
+	}
+	return r.grant(w, promised)
+}
+
+// grant fulfils a wish if that can be done without the shares that are promised.
+func (r *room) grant(w wish, promised []*share) (reservation, bool) {
+	for _, from := range w.shares {
+		if from.free >= w.size && !slices.Contains(promised, from) {
+			from.free -= w.size
+			return reservation{room: r, from: from, size: w.size}, true
+		}
+	}
+	rest := w.size - smallMemory
+	if w.also == nil || rest < 0 || w.also.free < smallMemory || slices.Contains(promised, w.also) {
+		return reservation{}, false
+	}
+	for _, from := range w.shares {
+		if from.free >= rest && !slices.Contains(promised, from) {
+			from.free -= rest
+			w.also.free -= smallMemory
+			return reservation{r, from, rest, w.also}, true
 		}
 	}
 	return reservation{}, false
@@ -99,12 +130,10 @@ func (r *room) take(size int64, shares ...*share) (reservation, bool) {
 func (r *room) serve() {
 	var promised []*share
 	r.waiting = slices.DeleteFunc(r.waiting, func(w *waiter) bool {
-		for _, from := range w.shares {
-			if from.free >= w.size && !slices.Contains(promised, from) {
-				from.free -= w.size
-				w.got <- reservation{r, from, w.size}
-				return true
-			}
+		granted, ok := r.grant(w.wish, promised)
+		if ok {
+			w.got <- granted
+			return true
 		}
 		promised = append(promised, w.shares...)
 		return false
@@ -113,19 +142,22 @@ func (r *room) serve() {
 
 // reserve waits for memory. If it has to, it says so to waits, and when that has ended to what waits returned.
 func (r *room) reserve(ctx context.Context, size int64, pace Pace, waits func() (end func(context.Context))) (reservation, error) {
-	shares, most := []*share{&r.large}, r.large.size
-	if size <= smallMemory {
-		shares, most = r.shares(size, pace), max(r.small.size, r.large.size)
+	want, most := wish{size: size, shares: []*share{&r.large}}, r.large.size
+	switch {
+	case size <= smallMemory:
+		want.shares, most = r.shares(size, pace), max(r.small.size, r.large.size)
+	case !pace.Slow:
+		want.also = &r.small
 	}
 	if most = max(most, min(r.small.size, smallMemory)); size > most {
 		return reservation{}, fmt.Errorf("a script may use %s, but of all memory for scripts only %s can be had: raise --max-script-memory",
 			inMiB(size), inMiB(most))
 	}
-	if reserved, ok := r.take(size, shares...); ok {
+	if reserved, ok := r.take(want); ok {
 		return reserved, nil
 	}
 	defer waits()(ctx)
-	w := &waiter{shares, size, make(chan reservation, 1)}
+	w := &waiter{want, make(chan reservation, 1)}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, w)
 	r.serve()

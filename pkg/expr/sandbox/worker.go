@@ -191,7 +191,7 @@ func (w *worker) giveWhole(source string) {
 // grow makes the child's memory larger, if that can be had without waiting.
 func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
 	room := w.session.pool.room
-	more, ok := room.take(to-w.reserved, &room.large)
+	more, ok := room.take(wish{size: to - w.reserved, shares: []*share{&room.large}})
 	if !ok {
 		return false, nil
 	}
