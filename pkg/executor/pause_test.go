@@ -151,6 +151,9 @@ func TestNotTooManyArePaused(t *testing.T) {
 			t.Fatal("it waits for a turn that it has not given up")
 		}
 		done := resumed(s.t.Context(), resumes[0])
+		if isClosed(done) {
+			t.Fatal("two runs go on at once")
+		}
 		one.finish("done")
 		if !isClosed(done) {
 			t.Fatal("the turn did not come back")
