@@ -22,7 +22,7 @@ func standard() *options {
 	return &options{
 		namespace: "projectsveltos", leaderElect: true, leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 2 * time.Second, maxParallelRuns: 20, concurrentReconcile: 10, syncPeriod: 10 * time.Hour,
 		diagnosticsAddress: ":8443", healthAddress: ":9440", protectedNamespaces: guard.DefaultProtectedNamespaces,
-		maxScriptMemory: 512 << 20, maxCopies: 256 << 20, maxSelection: 256 << 20, logLevel: "info", logFormat: "json",
+		maxScriptMemory: 768 << 20, maxCopies: 256 << 20, maxSelection: 256 << 20, logLevel: "info", logFormat: "json",
 	}
 }
 

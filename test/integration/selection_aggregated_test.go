@@ -362,7 +362,7 @@ func TestAggregatedScriptWaitsForMemory(t *testing.T) {
 	before := 0
 	lists := func() int { return b.requests.count(http.MethodGet, "/"+b.namespace+"/configmaps") }
 	got := b.runner.Run(t.Context(), run.Request{
-		Cleaner: c.Name, Nominal: b.clock.Now(), Trigger: v1alpha1.TriggerSchedule,
+		Cleaner: c.Name, Nominal: b.clock.Now(), Trigger: v1alpha1.TriggerSchedule, Pace: sandbox.Pace{Slow: true},
 		Waiting: func() func(context.Context) {
 			before = lists()
 			other()

@@ -90,13 +90,9 @@ func TestLargeAggregatesWait(t *testing.T) {
 // TestLargeAggregateWaitsForWhatItNeeds finds no more than 64 MiB free at first, and 128 MiB later.
 func TestLargeAggregateWaitsForWhatItNeeds(t *testing.T) {
 	p := newPool(t, Config{})
-	large := &p.room.large
-	others, _ := p.room.take(wish{size: large.size - 2*smallMemory, shares: []*share{large}})
-	other, ok := p.room.take(wish{size: smallMemory, shares: []*share{large}})
-	if !ok {
-		t.Fatal("there is no memory")
-	}
-	defer others.release()
+	defer hold(t, p.room, &p.room.notSlow, p.room.notSlow.size).release()
+	defer hold(t, p.room, &p.room.general, p.room.general.size-2*smallMemory).release()
+	other := hold(t, p.room, &p.room.general, smallMemory)
 	objects := someObjects(t, 14_000, 100)
 	ended := make(chan error)
 	go func() {
@@ -140,10 +136,8 @@ func TestObjectsCanNeedMuch(t *testing.T) {
 func TestReadyWaitsBeforeObjectsCome(t *testing.T) {
 	p := newPool(t, Config{})
 	p.outgrown.Add("large", int64(defaultMemory))
-	taken, ok := p.room.take(wish{size: p.room.large.size, shares: []*share{&p.room.large}})
-	if !ok {
-		t.Fatal("there is no memory")
-	}
+	defer hold(t, p.room, &p.room.notSlow, p.room.notSlow.size).release()
+	taken := hold(t, p.room, &p.room.general, p.room.general.size)
 	if err := open(t, p, Options{Owner: "small"}).Aggregate(unused).Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -196,29 +190,51 @@ func TestEvaluateOutgrowsTheChildOfAnAggregate(t *testing.T) {
 	}
 }
 
-// TestQuickLargeOnesBesideALargeOneThatHangs lets several that are known to be quick, and need 128 MiB each, choose while another has
-// 256 MiB and keeps them.
-func TestQuickLargeOnesBesideALargeOneThatHangs(t *testing.T) {
-	p := newPool(t, Config{})
-	hangs, ok := p.room.take(wish{size: defaultMemory, shares: []*share{&p.room.large}})
+// hold takes memory of one share, so that others have it not.
+func hold(t *testing.T, r *room, from *share, size int64) reservation {
+	t.Helper()
+	held, ok := r.take(wish{size, []*share{from}})
 	if !ok {
 		t.Fatal("there is no memory")
 	}
-	objects := someObjects(t, 14_000, 100)
+	return held
+}
+
+// TestLargeOnesBesideSlowOnes lets aggregates have all that one child may have, while others that are known to be slow hang in all that they
+// can get and wait for more.
+func TestLargeOnesBesideSlowOnes(t *testing.T) {
+	p := newPool(t, Config{})
+	p.outgrown.Add("large", int64(defaultMemory))
+	hangs := hold(t, p.room, &p.room.general, defaultMemory)
+	ctx, cancel := context.WithCancel(t.Context())
+	var slow sync.WaitGroup
+	for range 3 {
+		slow.Go(func() {
+			_ = open(t, p, Options{Owner: "large", Pace: Pace{Slow: true}}).Aggregate(unused).Ready(ctx) // until it is cancelled
+		})
+	}
+	awaitWaiting(t, p.room, 3)
+	objects := someObjects(t, 30_000, 100)
 	limit, stop := context.WithTimeout(t.Context(), 2*time.Minute) // much more than they need
 	defer stop()
 	var all sync.WaitGroup
-	for range 4 {
+	for _, pace := range []Pace{{}, {}, {Quick: true}, {Quick: true}} {
 		all.Go(func() {
-			got, err := open(t, p, Options{Pace: Pace{Quick: true}}).Choose(limit, unused, objects)
+			got, err := open(t, p, Options{Owner: fmt.Sprint(pace), Pace: pace}).Choose(limit, unused, objects)
 			if err != nil || len(got) != len(objects) {
-				t.Errorf("%d: %v", len(got), err)
+				t.Errorf("%+v: %d, %v", pace, len(got), err)
 			}
 		})
 	}
 	all.Wait()
-	hangs.release()
-	if !p.room.isFree() {
+	for _, pace := range []Pace{{}, {Quick: true}} {
+		if size, _ := p.outgrown.Get(fmt.Sprint(pace)); size != int64(defaultMemory) {
+			t.Errorf("%+v: what is remembered is %v", pace, size)
+		}
+	}
+	cancel()
+	slow.Wait()
+	if hangs.release(); !p.room.isFree() {
 		t.Errorf("not all memory is free again: %+v", p.room)
 	}
 }

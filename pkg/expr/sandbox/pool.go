@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// DefaultMaxMemory is what all children together may use, in bytes, unless a Config says otherwise.
-	DefaultMaxMemory = 512 << 20
+	// DefaultMaxMemory is what all children together may use, in bytes, unless a Config says otherwise: beside a script that hangs in all that a
+	// child may have, there is room for another such child, for three small ones, and for the compiler.
+	DefaultMaxMemory = 768 << 20
 	// MinMaxMemory is the least with which every script can run that keeps to the default limits.
 	MinMaxMemory = defaultMemory + smallMemory + compilerMemory
 
@@ -35,7 +36,7 @@ const (
 type Config struct {
 	// Command starts a child. Empty means this program.
 	Command []string
-	// MaxMemory bounds all children together, in bytes. Zero means 512 MiB.
+	// MaxMemory bounds all children together, in bytes. Zero means 768 MiB.
 	MaxMemory int64
 }
 

@@ -45,13 +45,13 @@ func TestMemoryIsReserved(t *testing.T) {
 	}
 }
 
-// TestLargeOnesDoNotKeepSmallOnesWaiting lets two aggregated scripts hang, of which one waits for the other.
+// TestLargeOnesDoNotKeepSmallOnesWaiting lets aggregated scripts hang, of which one waits for the others.
 func TestLargeOnesDoNotKeepSmallOnesWaiting(t *testing.T) {
 	p := newPool(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	objects := someObjects(t, 30_000, 100)
-	for range 2 {
+	for range 3 {
 		all.Go(func() {
 			_, _ = open(t, p, Options{}).Choose(ctx, `function evaluate() while true do end end`, objects)
 		})
@@ -71,7 +71,7 @@ func TestHangingAggregatesLeaveRoom(t *testing.T) {
 	p := newPool(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	for range 6 {
+	for range 10 {
 		a := open(t, p, Options{}).Aggregate(`function evaluate() while true do end end`)
 		addAll(t, a, configMap(t, "a", ""))
 		all.Go(func() { _, _ = a.Finish(ctx) })
@@ -125,13 +125,13 @@ func TestSlowOnesLeaveRoom(t *testing.T) {
 	n := map[Pace]int{}
 	for _, pace := range []Pace{{Slow: true}, {}, {Quick: true}} {
 		for {
-			if _, ok := r.try(smallMemory, pace); !ok {
+			if _, ok := r.take(wish{smallMemory, r.shares(true, pace)}); !ok {
 				break
 			}
 			n[pace]++
 		}
 	}
-	if diff := cmp.Diff(map[Pace]int{{Slow: true}: 5, {}: 1, {Quick: true}: 1}, n); diff != "" {
+	if diff := cmp.Diff(map[Pace]int{{Slow: true}: 5, {}: 5, {Quick: true}: 1}, n); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -141,7 +141,7 @@ func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
 	p := newPool(t, Config{})
 	var held []reservation
 	for {
-		reserved, ok := p.room.try(smallMemory, Pace{})
+		reserved, ok := p.room.take(wish{smallMemory, p.room.shares(true, Pace{})})
 		if !ok {
 			break
 		}
@@ -169,21 +169,24 @@ func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
 func (r *room) isFree() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.kept.free == r.kept.size && r.small.free == r.small.size && r.large.free == r.large.size && len(r.waiting) == 0
+	return r.general.free == r.general.size && r.notSlow.free == r.notSlow.size && r.small.free == r.small.size &&
+		r.quick.free == r.quick.size && len(r.waiting) == 0
 }
 
 // TestWhoWaitsTakesWhatComesFirst lets a quick session wait for memory, of which that comes free first which is not kept for such.
 func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
 	for name, which := range map[string]func(*room) *share{
-		"kept":  func(r *room) *share { return &r.kept },
-		"small": func(r *room) *share { return &r.small },
-		"large": func(r *room) *share { return &r.large },
+		"quick":    func(r *room) *share { return &r.quick },
+		"small":    func(r *room) *share { return &r.small },
+		"not slow": func(r *room) *share { return &r.notSlow },
+		"general":  func(r *room) *share { return &r.general },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(DefaultMaxMemory - compilerMemory)
 			var held []reservation
+			quick := wish{smallMemory, r.shares(true, Pace{Quick: true})}
 			for {
-				one, ok := r.try(smallMemory, Pace{Quick: true})
+				one, ok := r.take(quick)
 				if !ok {
 					break
 				}
@@ -191,7 +194,7 @@ func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
 			}
 			got := make(chan reservation)
 			go func() {
-				one, err := r.reserve(t.Context(), smallMemory, Pace{Quick: true}, silently)
+				one, err := r.reserve(t.Context(), quick, silently)
 				if err != nil {
 					t.Error(err)
 				}
@@ -231,25 +234,26 @@ func awaitWaiting(t *testing.T, r *room, n int) {
 // pass it, unless it gives up.
 func TestLargeOnesHaveTheirTurn(t *testing.T) {
 	r := newRoom(DefaultMaxMemory - compilerMemory)
-	one, ok := r.try(smallMemory, Pace{Slow: true})
+	slow := r.shares(true, Pace{Slow: true})
+	one, ok := r.take(wish{smallMemory, slow})
 	if !ok {
 		t.Fatal("there is no memory")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := r.reserve(ctx, r.large.size, Pace{Slow: true}, silently)
+		_, err := r.reserve(ctx, wish{r.general.size, slow}, silently)
 		ended <- err
 	}()
 	awaitWaiting(t, r, 1)
-	if _, ok := r.try(smallMemory, Pace{Slow: true}); ok {
+	if _, ok := r.take(wish{smallMemory, slow}); ok {
 		t.Error("a small one that came later passed it")
 	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("it gave up with %v", err)
 	}
-	second, ok := r.try(smallMemory, Pace{Slow: true})
+	second, ok := r.take(wish{smallMemory, slow})
 	if !ok {
 		t.Error("nobody waits any more, and there is no memory for a small one")
 	}

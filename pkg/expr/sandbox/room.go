@@ -13,12 +13,12 @@ import (
 // Pace is what is known of how long a session takes. The zero value is that nothing is known.
 type Pace struct{ Quick, Slow bool }
 
-// room is the memory that sessions reserve for their children. A part of it is for small children alone: sessions with large
-// ones, such as those of aggregated scripts over many objects, may work and wait for each other for minutes, and must not keep the others waiting.
-// Nor must those that are known to be slow, which have no part in it; the others can have it for a part of a large child. And of this part, where it is enough for two children, one
-// is kept for sessions that are known to be quick.
+// room is the memory that sessions reserve for their children. A large child, such as that of an aggregated script over many objects, may
+// work for minutes, and so may the child of a session that is known to be slow. They must not keep the others waiting: of the four shares each is for
+// fewer sessions than the one before. General is for all, notSlow for those that are not known to be slow, small for the small ones of these,
+// and quick for those of them that are known to be quick.
 type room struct {
-	kept, small, large share
+	general, notSlow, small, quick share
 
 	mu sync.Mutex
 	// waiting are those who wait, the longest first.
@@ -28,12 +28,10 @@ type room struct {
 // share is a part of the room, in bytes.
 type share struct{ size, free int64 }
 
-// wish is for memory in one of some shares, whichever has it first. Of a large wish, as much as a small child has may come from
-// another share, unless others wait for that.
+// wish is for memory in one of some shares, whichever has it first.
 type wish struct {
 	size   int64
 	shares []*share
-	also   *share // nil if none
 }
 
 // waiter waits for what it wishes.
@@ -42,55 +40,55 @@ type waiter struct {
 	got chan reservation
 }
 
+// newRoom gives each share what it needs, as far as there is so much: room for a small child, or for one as large as usual. All can have what is left.
 func newRoom(size int64) *room {
-	small := min(size, max(smallMemory, min(2*smallMemory, size-defaultMemory)))
-	kept := max(0, small-smallMemory)
-	small, large := small-kept, size-small
-	return &room{kept: share{kept, kept}, small: share{small, small}, large: share{large, large}}
+	r := &room{}
+	rest := size
+	for _, part := range []struct {
+		of   *share
+		most int64
+	}{
+		{&r.general, defaultMemory}, {&r.small, smallMemory}, {&r.quick, smallMemory}, {&r.notSlow, defaultMemory}, {&r.general, rest},
+	} {
+		part.of.size += min(part.most, rest)
+		rest -= min(part.most, rest)
+	}
+	for _, of := range []*share{&r.general, &r.notSlow, &r.small, &r.quick} {
+		of.free = of.size
+	}
+	return r
 }
 
 // total is all that sessions can reserve, in bytes.
-func (r *room) total() int64 { return r.kept.size + r.small.size + r.large.size }
+func (r *room) total() int64 { return r.general.size + r.notSlow.size + r.small.size + r.quick.size }
 
 // reservation is memory that was reserved, and where.
 type reservation struct {
 	room *room
 	from *share
 	size int64 // bytes
-	// also is where as much as a small child has came from besides. Nil if from nowhere else.
-	also *share
 }
 
 func (r reservation) release() {
-	if r.from == nil {
-		return
-	}
 	r.room.mu.Lock()
 	defer r.room.mu.Unlock()
 	r.from.free += r.size
-	if r.also != nil {
-		r.also.free += smallMemory
-	}
 	r.room.serve()
 }
 
-// shares are where a small child of a session can have its memory, best first.
-func (r *room) shares(size int64, pace Pace) []*share {
+// shares are where a session can have memory, best first. Small says that its child is small, and not likely to work for long.
+func (r *room) shares(small bool, pace Pace) []*share {
 	switch {
-	case pace.Slow && size <= r.large.size:
-		return []*share{&r.large}
-	case pace.Quick && size <= r.kept.size:
-		return []*share{&r.kept, &r.small, &r.large}
+	case pace.Slow:
+		return []*share{&r.general}
+	case small && pace.Quick:
+		return []*share{&r.quick, &r.small, &r.notSlow, &r.general}
+	case small:
+		return []*share{&r.small, &r.general, &r.notSlow}
+	case pace.Quick:
+		return []*share{&r.notSlow, &r.general}
 	}
-	return []*share{&r.small, &r.large}
-}
-
-// try reserves memory for a small child if that needs no waiting.
-func (r *room) try(size int64, pace Pace) (reservation, bool) {
-	if size > smallMemory {
-		return reservation{}, false
-	}
-	return r.take(wish{size: size, shares: r.shares(size, pace)})
+	return []*share{&r.general, &r.notSlow} // it may hang, and then rather where others do
 }
 
 // take reserves memory in the first of the shares that has it, unless somebody waits for that share.
@@ -109,18 +107,7 @@ func (r *room) grant(w wish, promised []*share) (reservation, bool) {
 	for _, from := range w.shares {
 		if from.free >= w.size && !slices.Contains(promised, from) {
 			from.free -= w.size
-			return reservation{room: r, from: from, size: w.size}, true
-		}
-	}
-	rest := w.size - smallMemory
-	if w.also == nil || rest < 0 || w.also.free < smallMemory || slices.Contains(promised, w.also) {
-		return reservation{}, false
-	}
-	for _, from := range w.shares {
-		if from.free >= rest && !slices.Contains(promised, from) {
-			from.free -= rest
-			w.also.free -= smallMemory
-			return reservation{r, from, rest, w.also}, true
+			return reservation{r, from, w.size}, true
 		}
 	}
 	return reservation{}, false
@@ -141,17 +128,14 @@ func (r *room) serve() {
 }
 
 // reserve waits for memory. If it has to, it says so to waits, and when that has ended to what waits returned.
-func (r *room) reserve(ctx context.Context, size int64, pace Pace, waits func() (end func(context.Context))) (reservation, error) {
-	want, most := wish{size: size, shares: []*share{&r.large}}, r.large.size
-	switch {
-	case size <= smallMemory:
-		want.shares, most = r.shares(size, pace), max(r.small.size, r.large.size)
-	case !pace.Slow:
-		want.also = &r.small
+func (r *room) reserve(ctx context.Context, want wish, waits func() (end func(context.Context))) (reservation, error) {
+	var most int64
+	for _, from := range want.shares {
+		most = max(most, from.size)
 	}
-	if most = max(most, min(r.small.size, smallMemory)); size > most {
+	if want.size > most {
 		return reservation{}, fmt.Errorf("a script may use %s, but of all memory for scripts only %s can be had: raise --max-script-memory",
-			inMiB(size), inMiB(most))
+			inMiB(want.size), inMiB(most))
 	}
 	if reserved, ok := r.take(want); ok {
 		return reserved, nil

@@ -230,7 +230,8 @@ func (s *Session) addWorker() bool {
 	if s.workers == maxWorkers || s.shrinking || s.collects > 0 || s.closed {
 		return false
 	}
-	reserved, ok := s.pool.room.try(memory, Pace{Slow: true})
+	room := s.pool.room
+	reserved, ok := room.take(wish{memory, []*share{&room.general}})
 	if !ok {
 		return false
 	}

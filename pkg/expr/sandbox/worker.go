@@ -92,13 +92,21 @@ func (w *worker) ready(ctx context.Context) error {
 	return err
 }
 
-// reserve waits for memory. Aggregated scripts may hang for a minute, even over few objects: unless they are known to be quick, they
-// have no part in what is set aside for the others.
+// reserve waits for memory.
 func (w *worker) reserve(ctx context.Context, size int64) (reservation, error) {
+	return w.session.pool.room.reserve(ctx, wish{size, w.shares(size)}, w.waits)
+}
+
+// shares are where the worker can have memory for a child of that size. Aggregated scripts may hang for a minute, even over few objects:
+// unless they are known to be quick, they have no part in what is set aside for small children. And what one child may have is set aside for
+// one at a time: those over so many objects that they have more share the rest with the slow ones.
+func (w *worker) shares(size int64) []*share {
 	s := w.session
-	pace := s.options.Pace
-	pace.Slow = pace.Slow || s.collecting() && !pace.Quick
-	return s.pool.room.reserve(ctx, size, pace, w.waits)
+	if size > s.options.Memory {
+		return []*share{&s.pool.room.general}
+	}
+	small := size <= smallMemory && (s.options.Pace.Quick || !s.collecting())
+	return s.pool.room.shares(small, s.options.Pace)
 }
 
 // longWait is after how long of waiting for memory Options.Waiting is told. Where many tiny runs are due together, most wait for less.
@@ -190,8 +198,7 @@ func (w *worker) giveWhole(source string) {
 
 // grow makes the child's memory larger, if that can be had without waiting.
 func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
-	room := w.session.pool.room
-	more, ok := room.take(wish{size: to - w.reserved, shares: []*share{&room.large}})
+	more, ok := w.session.pool.room.take(wish{to - w.reserved, w.shares(to)})
 	if !ok {
 		return false, nil
 	}
