@@ -25,3 +25,5 @@ func contain() (fence, error) { return fence{}, nil }
 func (fence) allow(_, _ int64) error { return nil }
 
 func growHeap(int64) {}
+
+func giveWay() {}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	apiwait "k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
@@ -105,6 +108,55 @@ func TestContainment(t *testing.T) {
 	}
 	if got, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "cwd")); got != "/" {
 		t.Errorf("working directory: %s, %v", got, err)
+	}
+}
+
+// niceOf are the nicenesses of a process's threads, each once.
+func niceOf(t *testing.T, pid int) []string {
+	t.Helper()
+	stats, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+	if err != nil || len(stats) == 0 {
+		t.Fatalf("the process has no threads: %v", err)
+	}
+	all := map[string]bool{}
+	for _, stat := range stats {
+		text, err := os.ReadFile(stat) //nolint:gosec // a file of the kernel
+		if err != nil {
+			continue // the thread has ended
+		}
+		_, fields, _ := strings.Cut(string(text), ") ")
+		all[strings.Fields(fields)[16]] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// TestGivesWay lets a script run for long: then others have the processors first. A quick one does not change.
+func TestGivesWay(t *testing.T) {
+	own := niceOf(t, os.Getpid())[0]
+	number, err := strconv.Atoi(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, child := aChild(t, newPool(t, Config{}), Options{ObjectTimeout: 10 * time.Minute})
+	if got := niceOf(t, child.cmd.Process.Pid); !slices.Equal(got, []string{own}) {
+		t.Errorf("after a quick script: %s, and the parent %s", got, own)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := s.Evaluate(ctx, behave, configMap(t, "a", "native"))
+		ended <- err
+	}()
+	want := []string{strconv.Itoa(min(19, number+niceness))}
+	err = apiwait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return slices.Equal(niceOf(t, child.cmd.Process.Pid), want), nil
+	})
+	if err != nil {
+		t.Errorf("%v: %s", err, niceOf(t, child.cmd.Process.Pid))
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

@@ -18,6 +18,8 @@ const (
 	beat = 10 * time.Millisecond
 	// heartbeat is how long the answers to a batch are held back at most.
 	heartbeat = 100 * time.Millisecond
+	// giveWayAfter is how long a step may take before the child lets other processes go first.
+	giveWayAfter = time.Second
 	// exitWatched is the exit status of a child that its watch ended.
 	exitWatched = 3
 )
@@ -33,8 +35,10 @@ type reply struct {
 	flushed   time.Time
 	memory    uint64 // bytes; 0 means that nothing is watched yet
 	stopwatch lua.Stopwatch
+	began     time.Time     // the current step
 	limit     time.Duration // of the current step
 	due       time.Time     // when the current step must have ended; zero when there is none
+	gaveWay   bool
 }
 
 func newReply(out *os.File) *reply {
@@ -53,7 +57,7 @@ func (r *reply) begin(limit time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopwatch.Begin(now)
-	r.limit, r.due = limit+grace, now.Add(limit+grace)
+	r.began, r.limit, r.due = now, limit+grace, now.Add(limit+grace)
 }
 
 // end ends the step with its answer.
@@ -140,6 +144,9 @@ func (r *reply) look(now time.Time, used uint64) bool {
 		r.die(answerOutOfMemory)
 	case now.After(r.due):
 		r.overdue(now)
+	case !r.gaveWay && now.Sub(r.began) > giveWayAfter:
+		r.gaveWay = true
+		giveWay()
 	}
 	return true
 }
