@@ -49,8 +49,10 @@ func (e *Executor[R]) Pause(name string) (resume func(ctx context.Context)) {
 	}
 }
 
-// paused is how many runs gave up their turns for now.
-func (e *Executor[R]) paused() (n int) {
+// paused is how many runs gave up their turns for now. One that waits for a turn does not count: it has what it waited for, and others
+// must be able to give up a turn for it.
+func (e *Executor[R]) paused() int {
+	n := -len(e.resuming)
 	for _, p := range e.inProgress {
 		if p.paused {
 			n++

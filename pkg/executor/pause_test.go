@@ -160,3 +160,30 @@ func TestNotTooManyArePaused(t *testing.T) {
 		}
 	})
 }
+
+// TestPausedRunsGetATurn: as many are paused as may be when one of them has what it waited for, and what has the turn waits for that.
+func TestPausedRunsGetATurn(t *testing.T) {
+	onStage(t, 1, func(s *stage) {
+		var resumes []func(context.Context)
+		for i := range maxPaused {
+			name := fmt.Sprint("waits-", i)
+			s.submit(name, int64(i))
+			s.begun(name)
+			resumes = append(resumes, s.Pause(name))
+		}
+		s.submit("one more", 10)
+		s.begun("one more")
+		done := resumed(s.t.Context(), resumes[0])
+		if isClosed(done) {
+			t.Fatal("two runs go on at once")
+		}
+		resume := s.Pause("one more")
+		if !isClosed(done) {
+			t.Fatal("it did not get the turn")
+		}
+		goesOn := resumed(s.t.Context(), resume)
+		if isClosed(goesOn) {
+			t.Fatal("two runs go on at once")
+		}
+	})
+}
