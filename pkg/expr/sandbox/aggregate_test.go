@@ -190,29 +190,21 @@ func TestAggregateGrows(t *testing.T) {
 	}
 }
 
-// TestAggregateIsTooLarge gives a script more objects than fit. What is set aside for those that are not slow is for one child of the
-// usual size at a time.
 func TestAggregateIsTooLarge(t *testing.T) {
-	little := newPool(t, Config{MaxMemory: compilerMemory + 2*smallMemory})
-	aside := newPool(t, Config{})
-	defer hold(t, aside.room, &aside.room.general, aside.room.general.size-2*smallMemory).release()
-	for name, p := range map[string]*Pool{"little memory": little, "memory that is set aside": aside} {
-		t.Run(name, func(t *testing.T) {
-			a := open(t, p, Options{Memory: smallMemory}).Aggregate(unused)
-			value := strings.Repeat("x", 200_000)
-			var err error
-			added := 0
-			for ; err == nil && added < 2_000; added++ {
-				err = a.Add(t.Context(), configMap(t, fmt.Sprintf("o%d", added), value))
-			}
-			if budgetKind(err) != BudgetObjects || !strings.Contains(err.Error(), "objects selected so far need about 192 MiB of memory at once") ||
-				!strings.Contains(err.Error(), "--max-script-memory") {
-				t.Errorf("after %d objects: %v", added, err)
-			}
-			if _, err := a.Finish(t.Context()); budgetKind(err) != BudgetObjects {
-				t.Errorf("Finish: %v", err)
-			}
-		})
+	p := newPool(t, Config{MaxMemory: compilerMemory + 2*smallMemory})
+	a := open(t, p, Options{Memory: smallMemory}).Aggregate(unused)
+	value := strings.Repeat("x", 200_000)
+	var err error
+	added := 0
+	for ; err == nil && added < 2_000; added++ {
+		err = a.Add(t.Context(), configMap(t, fmt.Sprintf("o%d", added), value))
+	}
+	if budgetKind(err) != BudgetObjects || !strings.Contains(err.Error(), "objects selected so far need about 192 MiB of memory at once") ||
+		!strings.Contains(err.Error(), "--max-script-memory") {
+		t.Errorf("after %d objects: %v", added, err)
+	}
+	if _, err := a.Finish(t.Context()); budgetKind(err) != BudgetObjects {
+		t.Errorf("Finish: %v", err)
 	}
 }
 

@@ -51,8 +51,11 @@ func (a *Aggregate) makeRoom(ctx context.Context, w *worker, need int64, count i
 			return err
 		}
 	}
-	if w.reserved < most {
+	switch {
+	case w.reserved < most:
 		return a.outgrow(min(double, most))
+	case need <= a.session.pool.room.general.size:
+		return a.outgrow(need)
 	}
 	return a.tooMany(count, need)
 }
@@ -68,6 +71,7 @@ func (a *Aggregate) collect(ctx context.Context, w *worker, b *batch, first int)
 // settle makes sure that there is one child, and takes note when it is not the one that has the objects before the first of those that
 // come next.
 func (a *Aggregate) settle(ctx context.Context, w *worker, first int) error {
+	defer a.session.keepOthersAway()()
 	if err := a.session.shrink(ctx); err != nil {
 		return err
 	}

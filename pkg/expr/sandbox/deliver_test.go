@@ -218,23 +218,67 @@ func TestLargeOnesBesideSlowOnes(t *testing.T) {
 	limit, stop := context.WithTimeout(t.Context(), 2*time.Minute) // much more than they need
 	defer stop()
 	var all sync.WaitGroup
-	for _, pace := range []Pace{{}, {}, {Quick: true}, {Quick: true}} {
+	for i, pace := range []Pace{{}, {}, {Quick: true}, {Quick: true}} {
 		all.Go(func() {
-			got, err := open(t, p, Options{Owner: fmt.Sprint(pace), Pace: pace}).Choose(limit, unused, objects)
+			owner := fmt.Sprint("owner ", i)
+			got, err := open(t, p, Options{Owner: owner, Pace: pace}).Choose(limit, unused, objects)
 			if err != nil || len(got) != len(objects) {
 				t.Errorf("%+v: %d, %v", pace, len(got), err)
 			}
 		})
 	}
 	all.Wait()
-	for _, pace := range []Pace{{}, {Quick: true}} {
-		if size, _ := p.outgrown.Get(fmt.Sprint(pace)); size != int64(defaultMemory) {
-			t.Errorf("%+v: what is remembered is %v", pace, size)
-		}
-	}
 	cancel()
 	slow.Wait()
 	if hangs.release(); !p.room.isFree() {
 		t.Errorf("not all memory is free again: %+v", p.room)
+	}
+}
+
+// TestGrowsIntoOneShare lets a child that hangs grow when there is enough for it, but in no share all of it: it waits for that, and leaves room
+// for another one as large.
+func TestGrowsIntoOneShare(t *testing.T) {
+	objects := someObjects(t, 30_000, 100)
+	for _, pace := range []Pace{{}, {Quick: true}} {
+		p := newPool(t, Config{})
+		r := p.room
+		others := []reservation{hold(t, r, &r.general, r.general.size-2*smallMemory), hold(t, r, &r.notSlow, 2*smallMemory)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var hanging sync.WaitGroup
+		hanging.Go(func() {
+			_, _ = open(t, p, Options{Pace: pace}).Choose(ctx, `function evaluate() while true do end end`, objects)
+		})
+		awaitWaiting(t, r, 1)
+		for _, one := range others {
+			one.release()
+		}
+		p.outgrown.Add("large", int64(defaultMemory))
+		if err := open(t, p, Options{Owner: "large", Pace: pace}).Aggregate(unused).Ready(ctx); err != nil {
+			t.Errorf("%+v: another one has no room: %v", pace, err)
+		}
+		cancel()
+		hanging.Wait()
+	}
+}
+
+// TestVeryLargeOnesShareWhatIsForAll gives scripts more objects than a child has room for usually: each moves to where those are that
+// are slow, and one waits for the other there.
+func TestVeryLargeOnesShareWhatIsForAll(t *testing.T) {
+	p := newPool(t, Config{})
+	objects := someObjects(t, 14_000, 100)
+	for _, pace := range []Pace{{}, {Quick: true}, {Slow: true}} {
+		taken := hold(t, p.room, &p.room.general, p.room.general.size-smallMemory)
+		s := open(t, p, Options{Pace: pace, Memory: smallMemory, Owner: fmt.Sprint(pace)})
+		if _, err := s.chooseOnce(t.Context(), unused, objects); !isLost(err) {
+			t.Errorf("%+v, without room: %v", pace, err)
+		}
+		taken.release()
+		a := s.Aggregate(unused)
+		addAll(t, a, objects...)
+		if err := a.land(t.Context()); err != nil || p.room.notSlow.free != p.room.notSlow.size {
+			t.Errorf("%+v: %v, %+v", pace, err, p.room.notSlow)
+		}
+		s.Close()
 	}
 }

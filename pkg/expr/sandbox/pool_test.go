@@ -136,6 +136,20 @@ func TestSlowOnesLeaveRoom(t *testing.T) {
 	}
 }
 
+// TestRoom divides the memory.
+func TestRoom(t *testing.T) {
+	for total, want := range map[int64][4]int64{ // in MiB: for all, not for slow ones, for small ones, for quick ones
+		64: {64, 0, 0, 0}, 320: {256, 0, 64, 0}, 384: {256, 0, 64, 64}, 448: {320, 0, 64, 64}, 639: {511, 0, 64, 64}, 640: {256, 256, 64, 64},
+		704: {320, 256, 64, 64}, 2048: {1664, 256, 64, 64},
+	} {
+		r := newRoom(total << 20)
+		got := [4]int64{r.general.size >> 20, r.notSlow.size >> 20, r.small.size >> 20, r.quick.size >> 20}
+		if got != want || r.total() != total<<20 || !r.isFree() {
+			t.Errorf("%d MiB: %v, want %v", total, got, want)
+		}
+	}
+}
+
 // TestQuickOnesDoNotWaitForTheOthers lets sessions that are not known to be quick have all the memory that they can get.
 func TestQuickOnesDoNotWaitForTheOthers(t *testing.T) {
 	p := newPool(t, Config{})
@@ -217,13 +231,13 @@ func TestWhoWaitsTakesWhatComesFirst(t *testing.T) {
 // silently is for who does not care whether it waits.
 func silently() func(context.Context) { return func(context.Context) {} }
 
-// awaitWaiting waits until so many wait for memory.
+// awaitWaiting waits until so many, or more, wait for memory.
 func awaitWaiting(t *testing.T, r *room, n int) {
 	t.Helper()
 	err := apiwait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return len(r.waiting) == n, nil
+		return len(r.waiting) >= n, nil
 	})
 	if err != nil {
 		t.Fatalf("%d do not wait for memory: %v", n, err)

@@ -40,18 +40,24 @@ type waiter struct {
 	got chan reservation
 }
 
-// newRoom gives each share what it needs, as far as there is so much: room for a small child, or for one as large as usual. All can have what is left.
+// newRoom gives each share room for a small child, or for one as large as usual, as far as there is so much. All can have what is left.
 func newRoom(size int64) *room {
 	r := &room{}
-	rest := size
+	left := size
 	for _, part := range []struct {
-		of   *share
-		most int64
+		of          *share
+		least, most int64
 	}{
-		{&r.general, defaultMemory}, {&r.small, smallMemory}, {&r.quick, smallMemory}, {&r.notSlow, defaultMemory}, {&r.general, rest},
+		{&r.general, 0, defaultMemory},
+		{&r.small, 0, smallMemory},
+		{&r.quick, 0, smallMemory},
+		{&r.notSlow, defaultMemory, defaultMemory},
+		{&r.general, 0, size},
 	} {
-		part.of.size += min(part.most, rest)
-		rest -= min(part.most, rest)
+		if left >= part.least {
+			part.of.size += min(part.most, left)
+			left -= min(part.most, left)
+		}
 	}
 	for _, of := range []*share{&r.general, &r.notSlow, &r.small, &r.quick} {
 		of.free = of.size
@@ -70,6 +76,9 @@ type reservation struct {
 }
 
 func (r reservation) release() {
+	if r.from == nil {
+		return
+	}
 	r.room.mu.Lock()
 	defer r.room.mu.Unlock()
 	r.from.free += r.size
@@ -95,11 +104,29 @@ func (r *room) shares(small bool, pace Pace) []*share {
 func (r *room) take(w wish) (reservation, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var promised []*share
-	for _, other := range r.waiting {
-		promised = append(promised, other.shares...)
+	return r.grant(w, r.promised())
+}
+
+// grow exchanges what was reserved for more, all of it in one share: with a part in each, a child would leave no other large one room in any.
+func (r *room) grow(has reservation, to wish) (reservation, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	has.from.free += has.size
+	grown, ok := r.grant(to, r.promised())
+	if !ok {
+		has.from.free -= has.size
+		return has, false
 	}
-	return r.grant(w, promised)
+	r.serve()
+	return grown, true
+}
+
+// promised are the shares that somebody waits for.
+func (r *room) promised() (shares []*share) {
+	for _, w := range r.waiting {
+		shares = append(shares, w.shares...)
+	}
+	return shares
 }
 
 // grant fulfils a wish if that can be done without the shares that are promised.

@@ -39,7 +39,7 @@ type Session struct {
 	waited    time.Duration // before that
 	closed    bool
 	workers   int
-	shrinking bool  // until there is one worker
+	growing   int   // workers that want to be the only one, and wait for more memory
 	collects  int   // how many aggregates are open
 	large     int64 // how much memory an aggregate needs, in bytes, if a small child is not enough
 	begun     int64 // large, when the last aggregate began
@@ -216,7 +216,7 @@ func (s *Session) begins() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.collects > 0 && s.begun > 0 {
-		return min(s.begun, s.options.Memory)
+		return s.begun
 	}
 	return min(smallMemory, s.options.Memory)
 }
@@ -227,34 +227,40 @@ func (s *Session) addWorker() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	memory := min(smallMemory, s.options.Memory)
-	if s.workers == maxWorkers || s.shrinking || s.collects > 0 || s.closed {
+	if s.workers == maxWorkers || s.growing > 0 || s.collects > 0 || s.closed {
 		return false
 	}
-	room := s.pool.room
+	room := s.pool.room // of which a second child has only the part that is set aside for nobody
 	reserved, ok := room.take(wish{memory, []*share{&room.general}})
 	if !ok {
 		return false
 	}
 	s.workers++
-	s.free <- &worker{session: s, reserved: memory, reservations: []reservation{reserved}}
+	s.free <- &worker{session: s, reserved: memory, reservation: reserved}
 	return true
 }
 
-// shrink takes the other worker away, if there is one. Who calls it has a worker.
+// keepOthersAway keeps addWorker from adding a worker, until what it returns is called: its memory may be what a larger child waits for.
+func (s *Session) keepOthersAway() (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.growing++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.growing--
+	}
+}
+
+// shrink takes the other worker away, if there is one. Who calls it has a worker, and keeps others away.
 func (s *Session) shrink(ctx context.Context) error {
 	s.mu.Lock()
 	before := s.workers
+	s.workers = 1
+	s.mu.Unlock()
 	if before == 1 { // or another one is about to take it away
-		s.mu.Unlock()
 		return nil
 	}
-	s.workers, s.shrinking = 1, true
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.shrinking = false
-	}()
 	select {
 	case other := <-s.free:
 		other.retire()

@@ -19,8 +19,8 @@ type worker struct {
 	session *Session
 	process *process // nil before the first use and after a death
 	// reserved is the memory that the child may use, in bytes. It stays reserved from one child to the next.
-	reserved     int64
-	reservations []reservation
+	reserved    int64
+	reservation reservation
 	// waited is for how long it waited for memory while it was used.
 	waited time.Duration
 	// full asks for all that one child may use, after a smaller child was not enough.
@@ -56,18 +56,9 @@ func (w *worker) ready(ctx context.Context) error {
 	}
 	wanted := w.wanted()
 	if w.reserved < wanted {
-		w.retire()
-		if err := s.shrink(ctx); err != nil {
+		if err := w.reserve(ctx, wanted); err != nil {
 			return err
 		}
-		if !s.prepaid {
-			reserved, err := w.reserve(ctx, wanted)
-			if err != nil {
-				return err
-			}
-			w.reservations = append(w.reservations, reserved)
-		}
-		w.reserved = wanted
 	}
 	if w.process != nil && w.process.gone() {
 		w.bury() // it died idle, which is no fault of what comes next
@@ -92,14 +83,26 @@ func (w *worker) ready(ctx context.Context) error {
 	return err
 }
 
-// reserve waits for memory.
-func (w *worker) reserve(ctx context.Context, size int64) (reservation, error) {
-	return w.session.pool.room.reserve(ctx, wish{size, w.shares(size)}, w.waits)
+// reserve ends the child and waits for memory for a larger one.
+func (w *worker) reserve(ctx context.Context, size int64) (err error) {
+	s := w.session
+	w.retire()
+	defer s.keepOthersAway()()
+	if err := s.shrink(ctx); err != nil {
+		return err
+	}
+	if !s.prepaid {
+		if w.reservation, err = s.pool.room.reserve(ctx, wish{size, w.shares(size)}, w.waits); err != nil {
+			return err
+		}
+	}
+	w.reserved = size
+	return nil
 }
 
 // shares are where the worker can have memory for a child of that size. Aggregated scripts may hang for a minute, even over few objects:
-// unless they are known to be quick, they have no part in what is set aside for small children. And what one child may have is set aside for
-// one at a time: those over so many objects that they have more share the rest with the slow ones.
+// unless they are known to be quick, they have no part in what is set aside for small children. One over so many objects that it
+// needs more than a child has usually has no part in anything that is set aside.
 func (w *worker) shares(size int64) []*share {
 	s := w.session
 	if size > s.options.Memory {
@@ -136,10 +139,8 @@ func (w *worker) waits() (end func(context.Context)) {
 // retire ends the child and gives its memory back.
 func (w *worker) retire() {
 	w.bury()
-	for _, reserved := range w.reservations {
-		reserved.release()
-	}
-	w.reservations, w.reserved = nil, 0
+	w.reservation.release()
+	w.reservation, w.reserved = reservation{}, 0
 }
 
 func (w *worker) bury() {
@@ -198,11 +199,10 @@ func (w *worker) giveWhole(source string) {
 
 // grow makes the child's memory larger, if that can be had without waiting.
 func (w *worker) grow(ctx context.Context, to int64) (bool, error) {
-	more, ok := w.session.pool.room.take(wish{to - w.reserved, w.shares(to)})
-	if !ok {
+	var ok bool
+	if w.reservation, ok = w.session.pool.room.grow(w.reservation, wish{to, w.shares(to)}); !ok {
 		return false, nil
 	}
-	w.reservations = append(w.reservations, more)
 	request := binary.LittleEndian.AppendUint64([]byte{askGrow}, uint64(to))
 	if _, err := w.one(ctx, silence, [][]byte{request}, answerReady); err != nil {
 		return false, err
