@@ -18,7 +18,7 @@ const (
 	beat = 10 * time.Millisecond
 	// heartbeat is how long the answers to a batch are held back at most.
 	heartbeat = 100 * time.Millisecond
-	// giveWayAfter is how long a step may take before the child lets other processes go first.
+	// giveWayAfter is for how long a step may have a processor before the child lets other processes go first.
 	giveWayAfter = time.Second
 	// exitWatched is the exit status of a child that its watch ended.
 	exitWatched = 3
@@ -144,7 +144,7 @@ func (r *reply) look(now time.Time, used uint64) bool {
 		r.die(answerOutOfMemory)
 	case now.After(r.due):
 		r.overdue(now)
-	case !r.gaveWay && now.Sub(r.began) > giveWayAfter:
+	case !r.gaveWay && now.Sub(r.began) > giveWayAfter && r.limit-r.stopwatch.Left(now, r.limit) > giveWayAfter:
 		r.gaveWay = true
 		giveWay()
 	}
