@@ -32,8 +32,8 @@ type Reader struct {
 	// lists, if any, are those that are read together with others who read as the same account.
 	lists   *Lists
 	account string
-	// inCompany is whether the last list was read together with others.
-	inCompany *atomic.Bool
+	// waits is how long the run waits, among others, for those who may want its next list, in nanoseconds. Not at all when nobody wanted its last one.
+	waits *atomic.Int64
 }
 
 // known is what was found out about the server.

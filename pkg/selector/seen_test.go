@@ -92,7 +92,9 @@ func afterAnother(t *testing.T, server *fakeServer, lists *Lists, n int) []resul
 
 func afterAnotherWith(t *testing.T, server *fakeServer, lists *Lists, n int, each func(i int, s *seen, raw []byte) error) []result {
 	t.Helper()
-	lists.join(server.reader(t, "").Sharing(lists, ""), everything, nil)
+	another := server.reader(t, "").Sharing(lists, "")
+	another.waits.Store(0) // as if it had waited already
+	lists.join(another, everything, nil)
 	server.mu.Lock()
 	server.begun = append(server.begun, time.Now())
 	server.mu.Unlock()

@@ -17,6 +17,8 @@ const (
 	// runs that want one meanwhile wait for the second, and read it together. So there are at most three in any second, and a run
 	// that is alone waits for nothing.
 	gather = 400 * time.Millisecond
+	// dueTogether is how long a run waits with its first list while others go on: they may have been due with it, and want the same.
+	dueTogether = 50 * time.Millisecond
 	// together is how long a run that read its last list with others waits for them before it begins the next one: that of another
 	// namespace, mostly.
 	together = 10 * time.Millisecond
@@ -66,7 +68,8 @@ func (l *Lists) Enter() (leave func()) {
 // account is as whom the Reader's client reads: it must not be the same for two that may see different objects.
 func (r *Reader) Sharing(lists *Lists, account string) *Reader {
 	shared := *r
-	shared.lists, shared.account, shared.inCompany = lists, account, &atomic.Bool{}
+	shared.lists, shared.account, shared.waits = lists, account, &atomic.Int64{}
+	shared.waits.Store(int64(dueTogether))
 	return &shared
 }
 
@@ -77,15 +80,26 @@ func (r *Reader) list(ctx context.Context, q query, restart func() error, each f
 	}
 	listener := r.lists.join(r, q, r.tell)
 	if listener == nil {
-		r.inCompany.Store(false)
+		r.waits.Store(0)
 		return r.listAlone(ctx, q, restart, each)
 	}
 	err := listener.hear(ctx, restart, each)
-	r.inCompany.Store(!errors.Is(err, errAlone))
+	r.waits.Store(int64(together))
 	if errors.Is(err, errAlone) {
+		r.waits.Store(0)
+		r.lists.own(r, q)
 		return r.listAlone(ctx, q, restart, each)
 	}
 	return err
+}
+
+// own takes note that the latest list of some objects is of one run alone, for which the next one need not wait.
+func (l *Lists) own(r *Reader, q query) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g := l.gatherings[listKey{r.account, q}]; g != nil {
+		g.by = r
+	}
 }
 
 // join makes the caller one of those who wait for the next list. It returns nil to who shall read one at once, alone.
@@ -94,13 +108,13 @@ func (l *Lists) join(r *Reader, q query, tell func(*broadcast)) *listener {
 	defer l.mu.Unlock()
 	l.forget()
 	key := listKey{r.account, q}
-	g, wait := l.gatherings[key], together
+	g, wait := l.gatherings[key], time.Duration(r.waits.Load())
 	if g != nil {
 		wait = gather - time.Since(g.begun)
 	}
 	switch {
 	case g != nil && g.next != nil:
-	case l.runs < 2, g == nil && !r.inCompany.Load(), g != nil && g.by == r:
+	case l.runs < 2, g == nil && wait == 0, g != nil && g.by == r:
 		l.gatherings[key] = &gathering{begun: time.Now(), by: r}
 		return nil
 	default:

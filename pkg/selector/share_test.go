@@ -63,7 +63,8 @@ func TestRunThatIsAloneDoesNotWait(t *testing.T) {
 	})
 }
 
-// In a run among others, the second list of the same objects for another selector does not wait, and other objects never do.
+// A run among others waits with its first list for those that were due with it, and when nobody wants that, with no other one: neither the second list of
+// the same objects for another selector, nor other objects.
 func TestOtherObjectsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, lists, begin := &fakeServer{objects: 3}, &Lists{}, time.Now()
@@ -84,7 +85,7 @@ func TestOtherObjectsDoNotWait(t *testing.T) {
 			}
 			leave()
 		}
-		if waited := time.Since(begin); waited > 0 || server.count() != 30 {
+		if waited := time.Since(begin); waited != 10*dueTogether || server.count() != 30 {
 			t.Errorf("it took %s and %d requests", waited, server.count())
 		}
 	})
@@ -120,6 +121,31 @@ func TestRunsGoFromListToListTogether(t *testing.T) {
 	})
 }
 
+// Runs that are due together, but do not come to their lists at quite the same time, read one list, few as they may be.
+func TestRunsThatAreDueTogetherReadOneList(t *testing.T) {
+	for _, runs := range []int{2, 3, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			server, lists := &fakeServer{objects: 5, each: 20 * time.Millisecond}, &Lists{}
+			var group sync.WaitGroup
+			for range runs {
+				defer lists.Enter()()
+			}
+			for i := range runs {
+				group.Go(func() {
+					<-time.After(time.Duration(i) * 4 * time.Millisecond)
+					if seen, err := read(t.Context(), server.reader(t, "").Sharing(lists, ""), everything); err != nil || !seen.isWhole(5) {
+						t.Errorf("%v: %v", seen.names, err)
+					}
+				})
+			}
+			group.Wait()
+			if n := server.count(); n != 1 {
+				t.Errorf("%d runs made %d requests", runs, n)
+			}
+		})
+	}
+}
+
 // Who reads as another account never gets a list of somebody else's, however many wait.
 func TestAccountsAreNeverMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +164,8 @@ func TestAccountsAreNeverMixed(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if n := server.count(); n != 2*len(accounts) {
-			t.Errorf("%d requests, want two for each account", n)
+		if n := server.count(); n != len(accounts) {
+			t.Errorf("%d requests, want one for each account", n)
 		}
 	})
 }
