@@ -5,31 +5,56 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
 const (
-	// slimAfter is how long after the start nothing more of it is needed.
+	// slimAfter is for how long there must have been no run, and none of the start either, before memory is given back.
 	slimAfter = 20 * time.Second
-	// slimEvery is how often memory is given back from then on, which takes milliseconds.
+	// slimEvery is how often memory is given back besides, which takes milliseconds.
 	slimEvery = 10 * time.Minute
 )
 
-// slimming gives memory back now and then.
-type slimming struct{}
+// slimming gives memory back, which the Go runtime alone does only when a minute or more has passed, and then not all of it.
+type slimming struct {
+	slim func()
+
+	mu   sync.Mutex
+	runs int // in progress
+	calm *time.Timer
+}
+
+func newSlimming(slim func()) *slimming { return &slimming{slim: slim, calm: time.NewTimer(slimAfter)} }
+
+// run says that a run begins. What it returns says that it has ended.
+func (s *slimming) run() (ended func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs++
+	s.calm.Stop()
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.runs--; s.runs == 0 {
+			s.calm.Reset(slimAfter)
+		}
+	}
+}
 
 // NeedLeaderElection says that a replica that waits does it too.
-func (slimming) NeedLeaderElection() bool { return false }
+func (*slimming) NeedLeaderElection() bool { return false }
 
 // Start ends with the context.
-func (slimming) Start(ctx context.Context) error {
-	timer := time.NewTimer(slimAfter)
-	defer timer.Stop()
+func (s *slimming) Start(ctx context.Context) error {
+	now := time.NewTicker(slimEvery)
+	defer now.Stop()
 	for {
 		select {
-		case <-timer.C:
-			slim()
-			timer.Reset(slimEvery)
+		case <-s.calm.C:
+			s.slim()
+		case <-now.C:
+			s.slim()
 		case <-ctx.Done():
 			return nil
 		}

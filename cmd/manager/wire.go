@@ -186,12 +186,13 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	}
 	var workers *controllers.Executor
 	pause := func(name string) func(context.Context) { return workers.Pause(name) }
-	workers = executor.New(o.maxParallelRuns, runFunc(runner, pause), reconciler.Finished, clk)
+	memory := newSlimming(slim)
+	workers = executor.New(o.maxParallelRuns, runFunc(runner, memory, pause), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	if err := mgr.Add(workers); err != nil {
 		return err
 	}
-	if err := mgr.Add(slimming{}); err != nil {
+	if err := mgr.Add(memory); err != nil {
 		return err
 	}
 	sweeper := &controllers.Sweeper{
@@ -208,8 +209,9 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 }
 
 // runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
-func runFunc(runner *run.Runner, pause func(name string) (resume func(context.Context))) executor.RunFunc[*v1alpha1.CleanerRun] {
+func runFunc(runner *run.Runner, memory *slimming, pause func(name string) (resume func(context.Context))) executor.RunFunc[*v1alpha1.CleanerRun] {
 	return func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
+		defer memory.run()()
 		trigger := v1alpha1.TriggerSchedule
 		if request.Manual {
 			trigger = v1alpha1.TriggerManual
