@@ -78,10 +78,13 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 		o.namespace = defaultNamespace
 	}
 	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
-	fs.SetOutput(output)
-	fs.Usage = func() { printUsage(fs) }
+	fs.SetOutput(io.Discard) // it would print each mistake, which is told anyway, and the whole usage after it
 	o.bind(fs)
-	if err := fs.Parse(dashes(args)); err != nil {
+	err := parseFlags(fs, dashes(args))
+	if errors.Is(err, flag.ErrHelp) {
+		printUsage(output, fs)
+	}
+	if err != nil {
 		return nil, fs, err
 	}
 	fs.Visit(func(f *flag.Flag) {
@@ -89,9 +92,6 @@ func parseOptions(args []string, namespace string, output io.Writer) (*options, 
 			o.ignored = append(o.ignored, "--"+f.Name)
 		}
 	})
-	if extra := fs.Args(); len(extra) > 0 {
-		return nil, fs, fmt.Errorf("%q is not a flag; see --help", extra[0])
-	}
 	return o, fs, errors.Join(o.renamed(fs), o.validate())
 }
 
@@ -163,8 +163,8 @@ func (b *bytes) String() string { return resource.NewQuantity(int64(*b), resourc
 // Set implements flag.Value.
 func (b *bytes) Set(text string) error {
 	quantity, err := resource.ParseQuantity(text)
-	if err != nil {
-		return fmt.Errorf("write an amount of memory such as 512Mi: %w", err)
+	if err != nil { // it says which regular expression the text does not match
+		return errors.New("write an amount of memory such as 512Mi")
 	}
 	*b = bytes(quantity.Value())
 	return nil
@@ -229,8 +229,8 @@ func dashes(args []string) []string {
 	return out
 }
 
-func printUsage(fs *flag.FlagSet) {
-	fmt.Fprintln(fs.Output(), "The KubeCleaner operator. It runs the Cleaners of a cluster.\n\nFlags:")
+func printUsage(w io.Writer, fs *flag.FlagSet) {
+	fmt.Fprintln(w, "The KubeCleaner operator. It runs the Cleaners of a cluster.\n\nFlags:")
 	fs.VisitAll(func(f *flag.Flag) {
 		if _, ok := unused[f.Name]; ok {
 			return
@@ -239,7 +239,7 @@ func printUsage(fs *flag.FlagSet) {
 		if f.DefValue != "" && f.DefValue != "false" && f.Name != "worker-number" {
 			standard = fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		fmt.Fprintf(fs.Output(), "  --%-27s %s%s\n", f.Name, f.Usage, standard)
+		fmt.Fprintf(w, "  --%-27s %s%s\n", f.Name, f.Usage, standard)
 	})
-	fmt.Fprintln(fs.Output(), "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
+	fmt.Fprintln(w, "\nEnvironment:\n  NAMESPACE                     the operator's own namespace (default "+defaultNamespace+")")
 }
