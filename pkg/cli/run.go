@@ -52,7 +52,7 @@ func (s *shared) runCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects")
+	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
 	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
 	o.bind(flags)

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,22 +14,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
+
+// shownObjects is how many objects of a run are shown: more would push what it did out of the terminal.
+const shownObjects = 20
 
 // tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
 func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
-	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
-	for _, object := range record.Status.Objects {
-		because := object.Reason
-		if because == "" {
-			because = object.Message
-		}
-		rows.add([]cell{{text: object.Namespace}, {text: object.Kind}, {text: object.Name}, {string(object.Outcome), colourOf(rows.paint, object.Outcome)}, {text: because}})
-	}
-	rows.flush()
-	if n := record.Status.ObjectsOmitted; n > 0 {
-		o.note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", grouped(n, "more object")+" "+plural(n, "is", "are"), plural(n, "it", "them"))
-	}
+	o.tellObjects(record)
 	for _, n := range record.Status.Notifications {
 		switch {
 		case n.State == v1alpha1.NotificationFailed:
@@ -59,6 +53,34 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 		f.hint = "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
 	}
 	return f
+}
+
+// tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
+func (o *runOptions) tellObjects(record *v1alpha1.CleanerRun) {
+	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
+		because := cmp.Or(object.Reason, object.Message)
+		rows.add([]cell{{text: object.Namespace}, {text: object.Kind}, {text: object.Name}, {string(object.Outcome), colourOf(rows.paint, object.Outcome)}, {text: because}})
+	}
+	rows.flush()
+	o.tellRest(record)
+}
+
+// tellRest says how many objects were not printed, and where they are.
+func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
+	where := "cleanerrun " + record.Name
+	if record.UID == "" { // there is no record, as summedUp found
+		where = "cleaner " + record.Spec.Cleaner
+	}
+	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
+	switch {
+	case listed > 0 && omitted > 0:
+		fmt.Fprintf(o.ErrOut, "... and %s more, %s of them in: kubectl get %s -o yaml\n", thousands(listed+omitted), thousands(listed), where)
+	case listed > 0:
+		fmt.Fprintf(o.ErrOut, "... and %s more: kubectl get %s -o yaml\n", thousands(listed), where)
+	case omitted > 0:
+		o.note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", grouped(omitted, "more object")+" "+plural(omitted, "is", "are"), plural(omitted, "it", "them"))
+	}
 }
 
 func colourOf(paint paint, outcome v1alpha1.OutcomeResult) func(string) string {

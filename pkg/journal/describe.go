@@ -107,6 +107,18 @@ func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOut
 	return list
 }
 
+// MostTelling are n of the objects that a record lists, the same as it would list were there room for no more.
+func MostTelling(objects []v1alpha1.ObjectOutcome, n int) []v1alpha1.ObjectOutcome {
+	if len(objects) <= n {
+		return objects
+	}
+	list := make([]v1alpha1.ObjectOutcome, 0, n)
+	for _, i := range telling(len(objects), func(i int) v1alpha1.ObjectOutcome { return objects[i] })[:n] {
+		list = append(list, objects[i])
+	}
+	return list
+}
+
 // telling are the indexes of n entries, those first that tell the most.
 func telling(n int, entry func(int) v1alpha1.ObjectOutcome) []int32 {
 	order, times := make([]int32, n), map[v1alpha1.OutcomeResult]int{}
