@@ -64,7 +64,7 @@ func start(ctx context.Context, args []string) int {
 		return 1
 	}
 	defer stopTracing()
-	manager, err := newManager(restConfig, options, scripts)
+	manager, err := newManager(ctx, restConfig, options, scripts)
 	if err == nil {
 		logger.Info("Starting", "version", versionString(), "namespace", options.namespace, "dryRun", options.dryRun)
 		err = manager.Start(ctx)

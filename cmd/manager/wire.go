@@ -61,7 +61,7 @@ const (
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // newManager wires everything.
-func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
+func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(run.RefuseRedirects)
 	restConfig.Wrap(run.NameCleaners)
@@ -71,6 +71,9 @@ func newManager(restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctr
 	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
 		// One limiter for all clients: each would make its own.
 		restConfig.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(float32(o.qps), max(1, cmp.Or(o.burst, int(o.qps))))
+	}
+	if err := reach(ctx, restConfig); err != nil {
+		return nil, err
 	}
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
