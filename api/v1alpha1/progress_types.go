@@ -32,7 +32,8 @@ type RunProgress struct {
 	// +optional
 	Kind string `json:"kind,omitempty"`
 
-	// done is how many objects the run has come to in this phase. A list that had to begin anew counts again.
+	// done is how many objects the run has dealt with in this phase; while listing, those that were judged or passed over, not those that
+	// were only read. A list that had to begin anew counts again.
 	// +required
 	Done int64 `json:"done"`
 
@@ -40,11 +41,11 @@ type RunProgress struct {
 	// +optional
 	Total *int64 `json:"total,omitempty"`
 
-	// matched is how many of the objects listed so far match. Absent in other phases.
+	// matched is how many of those match. Absent in other phases than listing.
 	// +optional
 	Matched *int64 `json:"matched,omitempty"`
 
-	// rate is how many objects a second the run has come to in this phase, on average.
+	// rate is how many objects a second the run has dealt with in this phase, on average.
 	// +required
 	Rate int64 `json:"rate"`
 

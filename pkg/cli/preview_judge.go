@@ -36,7 +36,7 @@ func (j *previewJob) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) err
 	live.progress.stop()
 	if ctx.Err() != nil {
 		live.flush("")
-		j.note("stopped after reading %s, of which %s; nothing was changed", grouped(live.considered, "object"), matchWords(live.matched))
+		j.note("stopped after judging %s, of which %s; nothing was changed", grouped(live.considered, "object"), matchWords(live.matched))
 		return orStopped(ctx, context.Cause(ctx))
 	}
 	if err != nil {

@@ -33,7 +33,6 @@ type live struct {
 	pending             []run.PreviewItem
 	shown               map[types.UID]v1alpha1.OutcomeResult
 	considered, matched int64
-	kind                string
 	flushed             time.Time
 }
 
@@ -49,24 +48,23 @@ func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1a
 
 func (l *live) observer() selector.Observer {
 	return selector.Observer{
-		Considered: l.consider, Candidate: l.candidate,
+		Lists: l.lists, Judged: l.judged, Candidate: l.candidate,
 		Chooses: func() { l.progress.begin("judging all together", false) }, Again: l.again,
 	}
 }
 
 // again forgets what was counted.
 func (l *live) again() {
-	l.kind, l.considered, l.matched = "", 0, 0
+	l.considered, l.matched = 0, 0
 	l.progress.begin("waiting for more memory for the script", false)
 }
 
-// consider takes note of an object that is about to be judged.
-func (l *live) consider(kind object.Kind) {
+// lists shows what is read now.
+func (l *live) lists(kind object.Kind) { l.progress.begin("reading "+kind.Kind, true) }
+
+// judged takes note of an object that was judged.
+func (l *live) judged() {
 	l.considered++
-	if l.kind != kind.Kind {
-		l.kind = kind.Kind
-		l.progress.begin("reading "+kind.Kind, true)
-	}
 	l.progress.count(1, 0)
 	if l.considered%64 == 0 {
 		l.flushSometimes()

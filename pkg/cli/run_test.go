@@ -186,7 +186,7 @@ func TestRunWait(t *testing.T) {
 		"it is interrupted": {
 			[]func(*operator){begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The run was stopped.")},
 			ExitError, "",
-			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: what still matches is dealt with by the next run: kubectl cleaner run unused-NS   [E-RUN-004]\n",
+			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: the next run begins anew: kubectl cleaner run unused-NS   [E-RUN-004]\n",
 		},
 		"it does not begin": {
 			[]func(*operator){func(o *operator) {
@@ -228,6 +228,36 @@ func TestRunWait(t *testing.T) {
 			c := s.cleaner()
 			s.answer(c, test.steps...)
 			s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "60s"), test.code, test.out, asked+test.errOut)
+		})
+	}
+}
+
+// What a run had not come to is not always for the next one: one that was too slow to get through its lists is so again.
+func TestWhatToDoAfterARun(t *testing.T) {
+	const anew, rest = "the next run begins anew: kubectl cleaner run unused", "what still matches is dealt with by the next run: kubectl cleaner run unused"
+	const slow = "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
+	for name, test := range map[string]struct {
+		phase  v1alpha1.RunPhase
+		reason string
+		acted  int64
+		waited time.Duration
+		want   string
+	}{
+		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, 0, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
+		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, 0, slow},
+		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, 0, slow},
+		"too slow, for it had to wait":       {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, time.Second, anew},
+		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, 0, rest},
+		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, 0, anew},
+		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, 0, rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "unused-1"}, Spec: v1alpha1.CleanerRunSpec{Cleaner: "unused"}}
+			record.Status.Phase, record.Status.Reason, record.Status.Acted = test.phase, test.reason, test.acted
+			record.Status.Waited = &metav1.Duration{Duration: test.waited}
+			if got := afterRun(record); got != test.want {
+				t.Errorf("got %q", got)
+			}
 		})
 	}
 }

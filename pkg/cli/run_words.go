@@ -47,11 +47,7 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	case v1alpha1.ReasonPartiallyFailed, v1alpha1.ReasonViewIncomplete, v1alpha1.ReasonForbidden:
 		f.exit = ExitPartial
 	}
-	if record.Status.Phase == v1alpha1.RunInterrupted {
-		f.hint = fmt.Sprintf("what still matches is dealt with by the next run: %s run %s", name, record.Spec.Cleaner)
-	} else {
-		f.hint = "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
-	}
+	f.hint = afterRun(record)
 	return f
 }
 
@@ -81,6 +77,22 @@ func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
 	case omitted > 0:
 		o.note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", grouped(omitted, "more object")+" "+plural(omitted, "is", "are"), plural(omitted, "it", "them"))
 	}
+}
+
+// afterRun says how to go on after a run that did not do all that it was asked to do.
+func afterRun(record *v1alpha1.CleanerRun) string {
+	status, again := &record.Status, name+" run "+record.Spec.Cleaner
+	waited := status.Waited != nil && status.Waited.Duration >= time.Second
+	switch {
+	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0 && !waited: // the next one would end in the same place
+		return "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), " +
+			"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
+	case status.Phase == v1alpha1.RunInterrupted && status.Acted == 0:
+		return "the next run begins anew: " + again
+	case status.Phase == v1alpha1.RunInterrupted:
+		return "what still matches is dealt with by the next run: " + again
+	}
+	return "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
 }
 
 func colourOf(paint paint, outcome v1alpha1.OutcomeResult) func(string) string {

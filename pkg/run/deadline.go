@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // MaxDuration is after how long a run is stopped before its next object, unless its Cleaner's activeDeadlineSeconds say less.
@@ -25,12 +26,15 @@ func (e *deadlineError) Error() string {
 	return fmt.Sprintf("activeDeadlineSeconds (%d) passed", int64(e.limit/time.Second))
 }
 
-// wayOut says what to do about it.
-func (e *deadlineError) wayOut() string {
+// selectLess is what to do about it, apart from more time.
+const selectLess = "let the Cleaner select less"
+
+// wayOut says what to do about it. less is how the Cleaner can do with less time.
+func (e *deadlineError) wayOut(less string) string {
 	if e.limit >= MaxDuration {
-		return "let the Cleaner select less, or divide it into several"
+		return less + ", or divide it into several"
 	}
-	return fmt.Sprintf("raise it (at most %d), or let the Cleaner select less", int64(MaxDuration/time.Second))
+	return fmt.Sprintf("raise it (at most %d), or %s", int64(MaxDuration/time.Second), less)
 }
 
 // deadlineOf is how long a run of the Cleaner may take.
@@ -82,9 +86,46 @@ func stopReason(stopped error) string {
 	return v1alpha1.ReasonFailed
 }
 
-// stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do about it. Waited is
-// for how long of its time it waited for others.
-func stopWords(stopped error, cameTo string, waited time.Duration) string {
+// stopWords say why a run was stopped. How far it had come is said of one that took too long, and of one that was in the middle of a
+// list: what its counts say is not of all objects.
+func (p *plan) stopWords(stopped error, outcomes []object.Outcome, err error) string {
+	at := slices.IndexFunc(p.selections, func(s selector.Selection) bool { return s.Err != nil && isCut(s.Err, stopped) })
+	switch {
+	case at < 0:
+		return stopWords(stopped, cameTo(p, outcomes, err), selectLess, p.waited())
+	case stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded:
+		return stopWords(stopped, p.judgedOf(at), p.readLess(at), p.waited())
+	}
+	return fmt.Sprintf("%s %s.", stopped, p.judgedOf(at))
+}
+
+// judgedOf says how far a run had come that was stopped in the list of a selector.
+func (p *plan) judgedOf(at int) string {
+	selectors := p.cleaner.Spec.ResourcePolicySet.ResourceSelectors
+	judged := fmt.Sprintf("judged %s of kind %s", objects(p.selections[at].Considered), selectors[at].Kind)
+	if len(selectors) > 1 {
+		done := 0
+		for _, selection := range p.selections {
+			if selection.Err == nil {
+				done++
+			}
+		}
+		judged = fmt.Sprintf("done %d of %d selectors, had %s (resourceSelectors[%d])", done, len(selectors), judged, at)
+	}
+	return "when the run had " + judged + ", and had not come to the end of the list"
+}
+
+// readLess says how the list of a selector takes less time.
+func (p *plan) readLess(at int) string {
+	if p.cleaner.Spec.ResourcePolicySet.ResourceSelectors[at].Evaluate == "" {
+		return selectLess + " by namespace or labelFilters"
+	}
+	return selectLess + " by namespace, labelFilters or matchConditions, or make its script faster"
+}
+
+// stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do about it: less is how
+// it can do with less time. Waited is for how long of its time it waited for others.
+func stopWords(stopped error, cameTo, less string, waited time.Duration) string {
 	late := (*deadlineError)(nil)
 	if !errors.As(stopped, &late) {
 		return stopped.Error() + "."
@@ -93,7 +134,7 @@ func stopWords(stopped error, cameTo string, waited time.Duration) string {
 		return fmt.Sprintf("%s %s. For %s of that it waited for memory for its scripts, which other runs had: raise --max-script-memory, or the deadline (at most %d).",
 			late, cameTo, waited.Round(100*time.Millisecond), int64(MaxDuration/time.Second))
 	}
-	return fmt.Sprintf("%s %s; %s.", late, cameTo, late.wayOut())
+	return fmt.Sprintf("%s %s; %s.", late, cameTo, late.wayOut(less))
 }
 
 // cameTo says how far a run had come that was stopped.

@@ -179,12 +179,12 @@ func (p *progress) end() {
 // observer counts what is listed.
 func (p *progress) observer() selector.Observer {
 	return selector.Observer{
-		Considered: func(kind object.Kind) {
+		Lists: func(kind object.Kind) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.kind = kind.Kind
-			p.done++
 		},
+		Judged: p.did,
 		Candidate: func(object.Candidate) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

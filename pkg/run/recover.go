@@ -216,7 +216,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
 	}
 	if m.late != nil && left {
-		what += "; " + m.late.wayOut()
+		what += "; " + m.late.wayOut(selectLess)
 	}
 	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted

@@ -146,7 +146,7 @@ func (r *Runner) carryOut(ctx context.Context, cleaner *v1alpha1.Cleaner, record
 	case err != nil && stopped != nil && errors.Is(stopped, r.Stopping):
 		return // the next leader carries the run out
 	case stopped != nil && (err != nil || stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded):
-		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began", 0))
+		stop(v1alpha1.RunInterrupted, stopReason(stopped), "Nothing was read or touched: "+stopWords(stopped, "before the run began", selectLess, 0))
 		return
 	case err != nil:
 		r.refuse(ctx, cleaner, record, err)

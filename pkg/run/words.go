@@ -32,7 +32,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	switch {
 	case stopped != nil && (plan.incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, stopReason(stopped),
-			fmt.Sprintf("The run was stopped: %s %s", stopWords(stopped, cameTo(plan, outcomes, err), plan.waited()), touched))
+			fmt.Sprintf("The run was stopped: %s %s", plan.stopWords(stopped, outcomes, err), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
 		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case plan.incomplete != nil:

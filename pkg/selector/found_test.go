@@ -127,7 +127,7 @@ func TestTooManyCannotBeJudged(t *testing.T) {
 		for err == nil {
 			n++
 			c.failures, c.added = 0, 1
-			err = c.failed(t.Context(), candidate(n, 0).Object, int64(n), errors.New(strings.Repeat("no ", 100)))
+			err = c.failed(candidate(n, 0).Object, int64(n), errors.New(strings.Repeat("no ", 100)))
 		}
 		return n, err
 	}

@@ -19,13 +19,22 @@ const maxConsecutiveErrors = 100
 // Observer is told how a reading goes. After a list had to begin anew, it is told its objects again. Nil functions are not
 // called.
 type Observer struct {
-	// Considered is told the kind of each object before it is judged.
-	Considered func(kind object.Kind)
-	// Candidate is told each object that matches. Its bytes are valid only during the call.
+	// Lists is told what kind is going to be listed.
+	Lists func(kind object.Kind)
+	// Judged is told of each object that was judged or passed over, which may be long after it was read.
+	Judged func()
+	// Candidate is told each object that matches, after Judged. Its bytes are valid only during the call.
 	Candidate func(object.Candidate)
 	// Chooses is told when an aggregated script begins to look at the candidates, and Again when all are read once more for it: what was
 	// told before does not count then.
 	Chooses, Again func()
+}
+
+// told tells an observer, if there is one.
+func told(observe func()) {
+	if observe != nil {
+		observe()
+	}
 }
 
 // Selection is how a selector's reading went.
@@ -52,6 +61,9 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	}
 	if _, result.Err = s.metrics(ctx); result.Err != nil {
 		return result
+	}
+	if found.Observer.Lists != nil {
+		found.Observer.Lists(result.Kind)
 	}
 	about := eventPaths(result.Kind, result.Scope)
 	for i, path := range result.Scope.paths(result.Kind) {
@@ -171,12 +183,10 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 		return err
 	}
 	if !c.selector.eligible(o) || !c.selector.hasLabels(o) {
+		told(c.found.Observer.Judged)
 		return nil
 	}
 	c.added++
-	if c.found.Observer.Considered != nil {
-		c.found.Observer.Considered(c.kind)
-	}
 	data, err := c.data(ctx, o)
 	if err != nil {
 		return c.judged(ctx, o, c.added, false, "", err)
@@ -213,9 +223,13 @@ func (c *collector) answered(ctx context.Context, answer sandbox.Judged) error {
 
 // judged takes the judgement of one object.
 func (c *collector) judged(ctx context.Context, o object.Object, place int64, matches bool, message string, err error) error {
+	if stopped := context.Cause(ctx); err != nil && stopped != nil {
+		return stopped // in the middle of the script, which is no failure of the script's, and no judgement
+	}
 	c.considered++
+	told(c.found.Observer.Judged)
 	if err != nil {
-		return c.failed(ctx, o, place, err)
+		return c.failed(o, place, err)
 	}
 	c.failures = 0
 	if !matches {

@@ -5,7 +5,6 @@ package selector
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -14,10 +13,7 @@ import (
 )
 
 // failed notes an object that could not be judged.
-func (c *collector) failed(ctx context.Context, o object.Object, place int64, err error) error {
-	if stopped := context.Cause(ctx); stopped != nil {
-		return stopped // the run was stopped in the middle of the script, which is no failure of the script's
-	}
+func (c *collector) failed(o object.Object, place int64, err error) error {
 	c.failures++
 	o.Raw = nil
 	candidate := object.Candidate{Object: o, Selector: c.selector.index}

@@ -55,15 +55,21 @@ func TestDeadlineWhileTheRunActs(t *testing.T) {
 func TestDeadlineBeforeTheRunActs(t *testing.T) {
 	t.Parallel()
 	const endless = "while true do end"
+	const listing = " when the run had judged 0 objects of kind ConfigMap, and had not come to the end of the list; raise it (at most 3600), or let the Cleaner select less by namespace"
+	const later = " before anything was touched; raise it (at most 3600), or let the Cleaner select less. "
 	for name, c := range map[string]struct {
 		method, path string
 		edit         func(*v1alpha1.Cleaner)
+		want         string
 	}{
-		"while it lists":                 {http.MethodGet, "/configmaps", func(*v1alpha1.Cleaner) {}},
-		"while a script judges":          {http.MethodGet, "/configmaps", evaluate("function evaluate() " + endless + " end")},
-		"while the script of all judges": {http.MethodGet, "/configmaps", aggregated("function evaluate() " + endless + " end")},
-		"while it judges":                {http.MethodGet, "/namespaces/", func(*v1alpha1.Cleaner) {}},
-		"while it copies":                {http.MethodPost, "/secrets", func(*v1alpha1.Cleaner) {}},
+		"while it lists": {http.MethodGet, "/configmaps", func(*v1alpha1.Cleaner) {}, listing + " or labelFilters. "},
+		"while a script judges": {
+			http.MethodGet, "/configmaps", evaluate("function evaluate() " + endless + " end"),
+			listing + ", labelFilters or matchConditions, or make its script faster. ",
+		},
+		"while the script of all judges": {http.MethodGet, "/configmaps", aggregated("function evaluate() " + endless + " end"), later},
+		"while it judges":                {http.MethodGet, "/namespaces/NS", func(*v1alpha1.Cleaner) {}, later},
+		"while it copies":                {http.MethodPost, "/secrets", func(*v1alpha1.Cleaner) {}, later},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +79,7 @@ func TestDeadlineBeforeTheRunActs(t *testing.T) {
 			must(t, err)
 			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 				switch {
-				case r.Method != c.method || !strings.Contains(r.URL.Path, c.path):
+				case r.Method != c.method || !strings.HasSuffix(r.URL.Path, strings.Replace(c.path, "NS", b.namespace, 1)):
 					return nil, nil
 				case !strings.Contains(name, "script"):
 					b.clock.Step(time.Minute)
@@ -86,7 +92,7 @@ func TestDeadlineBeforeTheRunActs(t *testing.T) {
 				return response, err
 			})
 			record := b.run(b.cleaner(v1alpha1.ActionDelete, aMinute, c.edit))
-			wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "The run was stopped: "+late+" before anything was touched; raise it (at most 3600), or let the Cleaner select less. ")
+			wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "The run was stopped: "+late+c.want)
 			if record.Status.Phase != v1alpha1.RunInterrupted || record.Status.Acted != 0 || b.requests.count(http.MethodDelete, "") > b.requests.count(http.MethodPost, "/secrets") {
 				t.Fatalf("the record says %s, %+v", record.Status.Phase, record.Status.RunCounts)
 			}
@@ -121,7 +127,8 @@ func TestDeadlineUnset(t *testing.T) {
 		return nil, nil
 	})
 	record := b.run(b.cleaner(v1alpha1.ActionDelete))
-	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "activeDeadlineSeconds (3600) passed before anything was touched; let the Cleaner select less, or divide it into several. ")
+	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "activeDeadlineSeconds (3600) passed when the run had judged 0 objects of kind ConfigMap, and had not come to the end of the list; "+
+		"let the Cleaner select less by namespace or labelFilters, or divide it into several. ")
 	b.wantNames("old")
 }
 

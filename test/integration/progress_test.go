@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -57,7 +58,7 @@ func (b *bench) eventually(what string, is func() bool) {
 func (l *life) showsProgress(what string, wanted func(*v1alpha1.RunProgress) bool) *v1alpha1.RunProgress {
 	l.t.Helper()
 	var last *v1alpha1.RunProgress
-	for range 20 {
+	for range 500 {
 		writes := l.statusWrites(http.MethodPatch)
 		l.clock.Step(5 * time.Second)
 		stepped := time.Now()
@@ -83,7 +84,7 @@ func TestProgress(t *testing.T) {
 	const deleted = 4
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+deleted)
-	l := b.follow(b.cleaner(v1alpha1.ActionDelete, evaluate("function evaluate() return {matching = true} end")))
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
 	l.startExecutor()
 	web, err := rest.HTTPClientFor(env.Config)
 	must(t, err)
@@ -110,7 +111,7 @@ func TestProgress(t *testing.T) {
 	}
 	l.clock.SetTime(l.first())
 	shown := l.showsProgress("the list", func(p *v1alpha1.RunProgress) bool { return p.Done == inHand+deleted })
-	if shown.Phase != v1alpha1.ProgressListing || shown.Kind != "ConfigMap" || shown.Total != nil || shown.Matched == nil || shown.Rate > 4 {
+	if shown.Phase != v1alpha1.ProgressListing || shown.Kind != "ConfigMap" || shown.Total != nil || shown.Matched == nil || *shown.Matched != shown.Done || shown.Rate > 4 {
 		t.Fatalf("the progress is %+v", shown)
 	}
 	listed.open()
@@ -127,6 +128,47 @@ func TestProgress(t *testing.T) {
 		t.Fatalf("the record of the ended run says %+v", record.Status.Progress)
 	}
 	b.wantNames()
+}
+
+// TestProgressCountsWhatWasJudged, not what was read ahead of a script that takes its time. A run that is stopped then says how far it came.
+func TestProgressCountsWhatWasJudged(t *testing.T) {
+	t.Parallel()
+	const objects = 20
+	const wayOut = "; raise it (at most 3600), or let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster. "
+	slow := evaluate(`function evaluate()
+	  if obj.metadata.name ~= "old-0" then while true do end end
+	  return {matching = true}
+	end`)
+	for name, c := range map[string]struct {
+		stop                func(*life)
+		reason, by, further string
+	}{
+		"deadline":  {func(l *life) { l.clock.SetTime(l.first().Add(3001 * time.Second)) }, v1alpha1.ReasonDeadlineExceeded, "activeDeadlineSeconds (3000) passed", wayOut},
+		"suspended": {func(l *life) { l.suspend(true); l.step() }, v1alpha1.ReasonFailed, "the Cleaner was suspended", ". "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMaps(b.namespace, "old", objects)
+			l := b.follow(b.cleaner(v1alpha1.ActionScan, slow, func(c *v1alpha1.Cleaner) { c.Spec.ActiveDeadlineSeconds = ptr.To(int64(3000)) }))
+			l.startExecutor()
+			l.at(l.first())
+			b.eventually("the run has begun", func() bool { return len(l.records()) == 1 })
+			shown := l.showsProgress("a judgement", func(p *v1alpha1.RunProgress) bool { return p.Phase == v1alpha1.ProgressListing && p.Done > 0 })
+			if shown.Done == objects || *shown.Matched != 1 || shown.Kind != "ConfigMap" {
+				t.Errorf("the progress is %+v, and %d match", shown, *shown.Matched)
+			}
+			c.stop(l)
+			l.finish()
+			record := l.records()[0]
+			judged := fmt.Sprintf("%d objects", record.Status.Considered)
+			if record.Status.Considered == 1 {
+				judged = "1 object"
+			}
+			wantRun(t, &record, c.reason, fmt.Sprintf("The run was stopped: %s when the run had judged %s of kind ConfigMap, and had not come to the end of the list%s1 of %s matched.",
+				c.by, judged, c.further, judged))
+		})
+	}
 }
 
 // TestWaitingForMemory: a run whose script has to wait until another gives memory back says so, and how long it was.

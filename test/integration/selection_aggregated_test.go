@@ -267,10 +267,10 @@ func TestPreviewOfAScriptThatNeedsMuch(t *testing.T) {
 	b.configMap("second")
 	considered, matched, again, chooses := 0, 0, 0, 0
 	preview, err := b.runner.Preview(t.Context(), b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)), selector.Observer{
-		Considered: func(object.Kind) { considered++ },
-		Candidate:  func(object.Candidate) { matched++ },
-		Again:      func() { considered, matched, again = 0, 0, again+1 },
-		Chooses:    func() { chooses++ },
+		Judged:    func() { considered++ },
+		Candidate: func(object.Candidate) { matched++ },
+		Again:     func() { considered, matched, again = 0, 0, again+1 },
+		Chooses:   func() { chooses++ },
 	})
 	must(t, err)
 	if considered != 2 || matched != 2 || again != 1 || chooses != 2 {
