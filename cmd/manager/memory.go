@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// slimAfter is for how long there must have been no run, and none of the start either, before memory is given back.
+	// slimAfter is how long after the start, and after the last run, memory is given back.
 	slimAfter = 20 * time.Second
 	// slimEvery is how often memory is given back besides, which takes milliseconds.
 	slimEvery = 10 * time.Minute

@@ -171,6 +171,7 @@ func (r *Runner) carryOutStages(ctx context.Context, cleaner *v1alpha1.Cleaner, 
 	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, r.Stopping) {
 		return // nothing was touched: the next leader carries the run out
 	}
+	expressions.session.Rest() // to act takes long, and seldom needs a script: when an object has changed
 	outcomes, err := r.act(ctx, cleaner, record, expressions, plan)
 	if errors.Is(err, journal.ErrTaken) {
 		return

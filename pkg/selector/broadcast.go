@@ -64,6 +64,13 @@ func (b *broadcast) listen() *listener {
 	return l
 }
 
+// isWanted says whether anybody waits for the list.
+func (b *broadcast) isWanted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.listeners) > 0
+}
+
 // begin reports whether the list is worth reading for several. One alone reads it for itself.
 func (b *broadcast) begin(stop func()) bool {
 	b.mu.Lock()

@@ -98,7 +98,7 @@ func (l *Lists) own(r *Reader, q query) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.gatherings[listKey{r.account, q}]; g != nil {
-		g.by = r
+		g.begun, g.by = time.Now(), r
 	}
 }
 
@@ -145,7 +145,10 @@ func (l *Lists) begin(g *gathering) *broadcast {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := g.next
-	g.begun, g.by, g.next = time.Now(), nil, nil
+	if b.isWanted() {
+		g.begun, g.by = time.Now(), nil
+	}
+	g.next = nil
 	return b
 }
 

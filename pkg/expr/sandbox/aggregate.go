@@ -11,8 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// MaxTries is how often objects are given to an aggregated script, when they are lost: a child can have 64, 128 or 256 MiB.
-const MaxTries = 3
+// MaxTries is how often objects are given to an aggregated script, when they are lost: a child can have 64, 128 or 256 MiB, or what is for all.
+const MaxTries = 4
 
 // Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
 // hash of each one's bytes. It is for one goroutine.

@@ -51,11 +51,12 @@ func (a *Aggregate) makeRoom(ctx context.Context, w *worker, need int64, count i
 			return err
 		}
 	}
+	general := a.session.pool.room.general.size
 	switch {
 	case w.reserved < most:
 		return a.outgrow(min(double, most))
-	case need <= a.session.pool.room.general.size:
-		return a.outgrow(need)
+	case need <= general:
+		return a.outgrow(min(max(need, 2*w.reserved), general))
 	}
 	return a.tooMany(count, need)
 }
@@ -110,6 +111,6 @@ func (a *Aggregate) outgrow(to int64) error {
 
 func (a *Aggregate) tooMany(count int, need int64) *BudgetError {
 	return &BudgetError{BudgetObjects, fmt.Sprintf(
-		"the %d objects selected so far need about %s of memory at once, and that cannot be had now: select fewer, or raise --max-script-memory",
+		"the %d objects selected so far need about %s of memory at once, which is more than a script can have: select fewer, or raise --max-script-memory",
 		count, inMiB(need))}
 }

@@ -262,6 +262,33 @@ func TestGrowsIntoOneShare(t *testing.T) {
 	}
 }
 
+// TestVeryLargeOneAfterAScriptThatNeedsMuch lets a script of the same session have all that one child may have, before the objects need more: the
+// next aggregate waits for that, too.
+func TestVeryLargeOneAfterAScriptThatNeedsMuch(t *testing.T) {
+	p := newPool(t, Config{})
+	others := hold(t, p.room, &p.room.general, 3*smallMemory)
+	s := open(t, p, Options{Memory: 2 * smallMemory})
+	const needsMuch = `function evaluate() local t = {} for i = 1, 700000 do t[i] = {} end return {matching = #t > 0} end`
+	if match, err := s.Evaluate(t.Context(), needsMuch, configMap(t, "a", "")); err != nil || !match.Matching {
+		t.Fatal(match, err)
+	}
+	defer hold(t, p.room, &p.room.notSlow, p.room.notSlow.free).release()
+	objects := someObjects(t, 30_000, 100)
+	if _, err := s.chooseOnce(t.Context(), unused, objects); !isLost(err) {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := s.chooseOnce(t.Context(), unused, objects)
+		ended <- err
+	}()
+	awaitWaiting(t, p.room, 1)
+	others.release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestVeryLargeOnesShareWhatIsForAll gives scripts more objects than a child has room for usually: each moves to where those are that
 // are slow, and one waits for the other there.
 func TestVeryLargeOnesShareWhatIsForAll(t *testing.T) {

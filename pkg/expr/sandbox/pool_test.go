@@ -139,7 +139,7 @@ func TestSlowOnesLeaveRoom(t *testing.T) {
 // TestRoom divides the memory.
 func TestRoom(t *testing.T) {
 	for total, want := range map[int64][4]int64{ // in MiB: for all, not for slow ones, for small ones, for quick ones
-		64: {64, 0, 0, 0}, 320: {256, 0, 64, 0}, 384: {256, 0, 64, 64}, 448: {320, 0, 64, 64}, 639: {511, 0, 64, 64}, 640: {256, 256, 64, 64},
+		64: {64, 0, 0, 0}, 320: {256, 0, 64, 0}, 384: {256, 0, 64, 64}, 448: {320, 0, 64, 64}, 640: {512, 0, 64, 64}, 703: {575, 0, 64, 64},
 		704: {320, 256, 64, 64}, 2048: {1664, 256, 64, 64},
 	} {
 		r := newRoom(total << 20)
@@ -343,5 +343,25 @@ func TestSecondChild(t *testing.T) {
 				t.Errorf("%d children", s.workers)
 			}
 		})
+	}
+}
+
+// TestRest gives memory back while a session goes on.
+func TestRest(t *testing.T) {
+	p := newPool(t, Config{})
+	s := open(t, p, Options{})
+	for range 2 {
+		if !s.addWorker() {
+			t.Fatal("there was no second child")
+		}
+		if _, err := s.Evaluate(t.Context(), behave, configMap(t, "a", "")); err != nil {
+			t.Error(err)
+		}
+		if s.Rest(); !p.room.isFree() {
+			t.Errorf("not all memory is free: %+v", p.room)
+		}
+		if err := s.shrink(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

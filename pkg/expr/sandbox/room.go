@@ -51,7 +51,7 @@ func newRoom(size int64) *room {
 		{&r.general, 0, defaultMemory},
 		{&r.small, 0, smallMemory},
 		{&r.quick, 0, smallMemory},
-		{&r.notSlow, defaultMemory, defaultMemory},
+		{&r.notSlow, defaultMemory + smallMemory, defaultMemory},
 		{&r.general, 0, size},
 	} {
 		if left >= part.least {

@@ -78,6 +78,24 @@ func (s *Session) Close() {
 	delete(s.pool.sessions, s)
 }
 
+// Rest ends the children that nobody uses, and gives their memory back. What comes next has new ones.
+func (s *Session) Rest() {
+	var rested []*worker
+	for {
+		select {
+		case w := <-s.free:
+			w.retire()
+			rested = append(rested, w)
+			continue
+		default:
+		}
+		break
+	}
+	for _, w := range rested {
+		s.free <- w
+	}
+}
+
 // use calls work with a worker, unless the context or the session ends before.
 func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *worker) error) error {
 	s.mu.Lock()
@@ -205,9 +223,9 @@ func (s *Session) collecting() bool {
 func (s *Session) enlarge(to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.large = to
+	s.large = max(s.large, to)
 	if s.options.Owner != "" {
-		s.pool.outgrown.Add(s.options.Owner, to)
+		s.pool.outgrown.Add(s.options.Owner, s.large)
 	}
 }
 

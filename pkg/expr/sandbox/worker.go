@@ -42,7 +42,7 @@ type knownProgram struct {
 func (w *worker) wanted() int64 {
 	s := w.session
 	if w.full {
-		return s.options.Memory
+		return max(s.options.Memory, s.begins())
 	}
 	return s.begins()
 }
