@@ -46,9 +46,6 @@ type Journal struct {
 	Places Places
 	// CheckClock says what is wrong with the clock: then no copies are dropped. Nil when nothing can be known of that.
 	CheckClock func() error
-
-	// progress is what ShowProgress made of the records.
-	progress versions
 }
 
 // New returns a Journal. namespace is the operator's own, where it keeps state.
@@ -100,8 +97,6 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 // deleted is not written again.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	status, name := run.Status, run.Name
-	j.progress.follow(run)
-	defer j.progress.forget(run.UID)
 	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
 		var found *v1alpha1.CleanerRun

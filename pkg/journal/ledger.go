@@ -128,7 +128,6 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
 		return j.changeStatus(ctx, run)
 	}
-	j.progress.follow(run)
 	err := begin()
 	for tries := 1; err != nil; tries++ {
 		live, readErr := j.readBegun(ctx, run)

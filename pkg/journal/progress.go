@@ -6,7 +6,6 @@ package journal
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,7 +36,6 @@ func (j *Journal) ShowProgress(ctx context.Context, holder Holder, progress v1al
 		return wrap(doing, err)
 	}
 	if HolderOf(live) != holder || live.Status.Phase.Final() {
-		j.progress.forget(holder.UID)
 		return wrap(doing, ErrTaken)
 	}
 	patch, err := json.Marshal(map[string]any{
@@ -49,50 +47,7 @@ func (j *Journal) ShowProgress(ctx context.Context, holder Holder, progress v1al
 		return err
 	}
 	target := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: holder.Name}}
-	err = j.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
-	if err == nil && target.UID == live.UID && target.ResourceVersion != "" {
-		j.progress.add(live.UID, live.ResourceVersion, target.ResourceVersion)
-	}
-	return wrap(doing, err)
-}
-
-// versions are, of each run that shows its progress, the record's last versions between which nothing else changed in it. So the
-// run's own next write, which knows the first of them, can follow the last: it would be refused else, and after anything else that
-// somebody wrote it still is.
-type versions struct {
-	mu sync.Mutex
-	of map[types.UID]stretch
-}
-
-type stretch struct{ first, last string }
-
-// add takes note of a progress that was written over the version from, and made it the version to.
-func (v *versions) add(run types.UID, from, to string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if before, ok := v.of[run]; ok && before.last == from {
-		from = before.first
-	}
-	if v.of == nil {
-		v.of = map[types.UID]stretch{}
-	}
-	v.of[run] = stretch{from, to}
-}
-
-// follow brings a record that is about to be written to the version of the last progress, if nothing else came between.
-func (v *versions) follow(run *v1alpha1.CleanerRun) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if known, ok := v.of[run.UID]; ok && known.first == run.ResourceVersion {
-		run.ResourceVersion = known.last
-	}
-}
-
-// forget ends it: a run that has an end shows no more progress.
-func (v *versions) forget(run types.UID) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.of, run)
+	return wrap(doing, j.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch)))
 }
 
 // whole is the progress with a null for each absent field, which takes the stored one away.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,12 +17,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -280,66 +277,6 @@ func (b *bench) showProgress(name string) {
 	if err != nil {
 		b.t.Error(err)
 	}
-}
-
-// TestProgressCausesNoConflict: a record in which nothing but the progress changed is not written in vain before it is written. Any
-// other change still is in nobody's way, and stays.
-func TestProgressCausesNoConflict(t *testing.T) {
-	t.Parallel()
-	scan, acts := v1alpha1.ActionScan, v1alpha1.ActionDelete
-	for name, c := range map[string]struct {
-		action v1alpha1.Action
-		label  []bool // between the writings of the progress, whether somebody else writes too
-		puts   int
-	}{
-		"no progress":                   {scan, nil, 1},
-		"progress":                      {scan, []bool{false}, 1},
-		"progress again and again":      {scan, []bool{false, false, false}, 1},
-		"somebody else before":          {scan, []bool{true}, 2},
-		"somebody else in the meantime": {scan, []bool{false, true, false}, 2},
-		"before it acts":                {acts, []bool{false, false}, 2},
-		"before it acts, somebody else": {acts, []bool{false, true}, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			book := b.runner.Journal
-			cleaner := b.cleaner(c.action)
-			record, err := book.Begin(t.Context(), cleaner, v1alpha1.CleanerRunSpec{
-				Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: metav1.NewTime(b.clock.Now()), Trigger: v1alpha1.TriggerSchedule, Action: c.action,
-			})
-			must(t, err)
-			for i, label := range c.label {
-				if label {
-					b.label(record.Name)
-				}
-				progress := v1alpha1.RunProgress{Phase: v1alpha1.ProgressListing, Done: int64(i), UpdateTime: metav1.NewTime(b.clock.Now())}
-				must(t, book.ShowProgress(t.Context(), journal.HolderOf(record), progress))
-			}
-			if c.action == acts {
-				_, err = book.Intend(t.Context(), cleaner, record, 0, nil, nil)
-				must(t, err)
-			}
-			was := record.Status.Phase
-			book.End(record, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")
-			must(t, book.Save(t.Context(), record, was))
-			if puts := b.statusWrites(http.MethodPut); puts != c.puts {
-				t.Errorf("the record was written %d times, want %d", puts, c.puts)
-			}
-			stored, err := book.Find(t.Context(), record.Name)
-			must(t, err)
-			if stored.Status.Phase != v1alpha1.RunCompleted || stored.Status.Progress != nil || (stored.Labels["mine"] == "yes") != slices.Contains(c.label, true) {
-				t.Errorf("the record has the labels %v and says %+v", stored.Labels, stored.Status)
-			}
-		})
-	}
-}
-
-// label changes a record as somebody else may.
-func (b *bench) label(name string) {
-	b.t.Helper()
-	run := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	must(b.t, b.user.Patch(b.t.Context(), run, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"mine":"yes"}}}`))))
 }
 
 // TestClosedRunShowsNoProgress: the operator that showed it went away, and its Cleaner does not wait for the run any more.
