@@ -132,16 +132,21 @@ func TestStopWithAPausedRun(t *testing.T) {
 	})
 }
 
+// pauseAll lets as many runs of the only worker be paused as may be.
+func (s *stage) pauseAll() (resumes []func(context.Context)) {
+	for i := range maxPaused {
+		name := fmt.Sprint("waits-", i)
+		s.submit(name, int64(i))
+		s.begun(name)
+		resumes = append(resumes, s.Pause(name))
+	}
+	return resumes
+}
+
 // TestNotTooManyArePaused: beyond so many, a run that waits keeps its turn.
 func TestNotTooManyArePaused(t *testing.T) {
 	onStage(t, 1, func(s *stage) {
-		var resumes []func(context.Context)
-		for i := range maxPaused {
-			name := fmt.Sprint("waits-", i)
-			s.submit(name, int64(i))
-			s.begun(name)
-			resumes = append(resumes, s.Pause(name))
-		}
+		resumes := s.pauseAll()
 		s.submit("one more", 10)
 		one := s.begun("one more")[0]
 		resume := s.Pause("one more")
@@ -164,13 +169,7 @@ func TestNotTooManyArePaused(t *testing.T) {
 // TestPausedRunsGetATurn: as many are paused as may be when one of them has what it waited for, and what has the turn waits for that.
 func TestPausedRunsGetATurn(t *testing.T) {
 	onStage(t, 1, func(s *stage) {
-		var resumes []func(context.Context)
-		for i := range maxPaused {
-			name := fmt.Sprint("waits-", i)
-			s.submit(name, int64(i))
-			s.begun(name)
-			resumes = append(resumes, s.Pause(name))
-		}
+		resumes := s.pauseAll()
 		s.submit("one more", 10)
 		s.begun("one more")
 		done := resumed(s.t.Context(), resumes[0])

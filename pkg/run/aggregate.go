@@ -39,7 +39,7 @@ func (r *Runner) aggregate(ctx context.Context, plan *plan) {
 // pick lets the aggregated script choose, if the view is complete. If the objects are lost, it reads them once more, into the plan.
 func (r *Runner) pick(ctx context.Context, plan *plan) []object.Candidate {
 	for plan.incomplete == nil {
-		told(plan.observer.Chooses)
+		selector.Tell(plan.observer.Chooses)
 		chosen, err := plan.expressions.pick(ctx, plan.marks)
 		if err == nil {
 			return chosen
@@ -48,7 +48,7 @@ func (r *Runner) pick(ctx context.Context, plan *plan) []object.Candidate {
 			plan.incomplete, plan.aggregateFault = err, err
 			return nil
 		}
-		told(plan.observer.Again)
+		selector.Tell(plan.observer.Again)
 		progress := plan.progress
 		progress.enter(metrics.StageList, 0)
 		*plan = *r.readLost(ctx, plan.reading)

@@ -37,7 +37,7 @@ func (r *Runner) read(ctx context.Context, in reading) *plan {
 func (r *Runner) readLost(ctx context.Context, in reading) *plan {
 	plan := r.readOnce(ctx, in)
 	for plan.lost != nil && in.expressions.startOver(ctx, plan, plan.lost) {
-		told(in.observer.Again)
+		selector.Tell(in.observer.Again)
 		plan = r.readOnce(ctx, in)
 	}
 	return plan
@@ -94,13 +94,6 @@ func (r *Runner) readSelectors(ctx context.Context, plan *plan, found *selector.
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// told tells an observer, if there is one.
-func told(observe func()) {
-	if observe != nil {
-		observe()
-	}
 }
 
 // isLost reports whether an aggregated script can be given the objects once more.

@@ -30,8 +30,8 @@ type Observer struct {
 	Chooses, Again func()
 }
 
-// told tells an observer, if there is one.
-func told(observe func()) {
+// Tell calls what an observer is told by, unless it is nil.
+func Tell(observe func()) {
 	if observe != nil {
 		observe()
 	}
@@ -183,7 +183,7 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 		return err
 	}
 	if !c.selector.eligible(o) || !c.selector.hasLabels(o) {
-		told(c.found.Observer.Judged)
+		Tell(c.found.Observer.Judged)
 		return nil
 	}
 	c.added++
@@ -227,7 +227,7 @@ func (c *collector) judged(ctx context.Context, o object.Object, place int64, ma
 		return stopped // in the middle of the script, which is no failure of the script's, and no judgement
 	}
 	c.considered++
-	told(c.found.Observer.Judged)
+	Tell(c.found.Observer.Judged)
 	if err != nil {
 		return c.failed(o, place, err)
 	}
