@@ -1,5 +1,11 @@
+# Both images are named by a tag, which may be another image tomorrow. To build from images that you have looked at, name them by digest:
+# make docker-build GO_IMAGE=golang:1.26@sha256:... BASE_IMAGE=gcr.io/distroless/static:nonroot@sha256:...
+# (make docker-digests prints them as the registries have them now).
+ARG GO_IMAGE=golang:1.26
+ARG BASE_IMAGE=gcr.io/distroless/static:nonroot
+
 # The builder runs on the machine's own platform and cross-compiles: no emulation.
-FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=dev
@@ -16,7 +22,7 @@ COPY pkg/ pkg/
 RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH \
     go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/script-runner
 
-FROM gcr.io/distroless/static:nonroot
+FROM ${BASE_IMAGE}
 COPY --from=builder /out/ /
 USER 65532:65532
 ENTRYPOINT ["/manager"]

@@ -12,12 +12,14 @@ TESTFLAGS ?=
 FUZZTIME ?= 20s
 PAIRS ?= 1000000
 FAULT_RUNS ?= 5000
-FAULT_SEED ?= 1
+FAULT_SEED ?= $(or $(SEED),1)
 RACES ?= 10000
 
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
-PROMTOOL := bin/promtool-v0.313.5
+GOVULNCHECK := bin/govulncheck-v1.9.0
+# In small letters: the tests have PROMTOOL in their environment, with the whole path.
+promtool := bin/promtool-v0.313.5
 
 # kubectl from PATH if it is the real one, else ours: a script or a cloud tool's dispatcher may run any old version.
 # Looked for once, and only by the targets that use it.
@@ -101,13 +103,17 @@ controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl
 .PHONY: test
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
-	KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
+	PROMTOOL='$(if $(wildcard $(promtool)),$(CURDIR)/$(promtool))' KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
 	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test -count=1 ./...)
 
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	CRASH=all KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
+
+.PHONY: image
+image: ## Build what the Dockerfile ships and pack it, without docker, as the image IMG into bin/image.tar.
+	go run ./test/image -ref '$(IMG)' -version '$(VERSION)' -o bin/image.tar
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
@@ -125,8 +131,8 @@ fault: ## Run FAULT_RUNS runs behind a proxy that breaks requests, every partial
 		| { grep -v '^ *--- PASS\|^=== ' || true; }
 
 .PHONY: alerts
-alerts: $(PROMTOOL) ## Try the alerts with Prometheus' own rule tester, and parse every expression of the dashboard; minutes the first time.
-	PROMTOOL='$(CURDIR)/$(PROMTOOL)' go test -count=1 -timeout 10m -v ./test/monitoring
+alerts: $(promtool) ## Try the alerts with Prometheus' own rule tester, and parse every expression of the dashboard; minutes the first time.
+	PROMTOOL='$(CURDIR)/$(promtool)' go test -count=1 -timeout 10m -v ./test/monitoring
 
 .PHONY: bench
 bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.
@@ -138,6 +144,14 @@ bench: ## Measure against the floors of the same run, on a control plane and a l
 e2e: ## Run the user stories on the cluster of KUBECONFIG, which must know the image IMG.
 	@[ -n "$${KUBECONFIG:-}" ] || { echo "set KUBECONFIG: e2e changes the cluster it names" >&2; exit 1; }
 	IMG='$(IMG)' KUBECTL='$(KUBECTL)' go test -tags e2e -count=1 -timeout 30m -v ./test/e2e/...
+
+.PHONY: shellcheck
+shellcheck: ## Check the shell scripts.
+	git ls-files | xargs grep -lE '^#!.*(bash|/sh)$$' | xargs shellcheck
+
+.PHONY: vulncheck
+vulncheck: $(GOVULNCHECK) ## Look for known vulnerabilities in what is called; it asks vuln.go.dev.
+	$(GOVULNCHECK) ./...
 
 .PHONY: verify
 verify: manifests generate ## Check that generated files and go.mod files are up to date.
@@ -165,15 +179,30 @@ render = $(KUBECTL) kustomize $(OVERLAY) | sed -E 's|^( *(- )?image: *)("?)kubec
 deploy: ## Deploy the operator with the image IMG; OVERLAY=config/... chooses the rights.
 	$(render) | $(KUBECTL) apply -f -
 
+# All documents but Namespaces: k8s-cleaner, and whatever else, may be in the operator's.
+no-namespace = function put() { if (doc != "" && doc !~ /(^|\n)kind: Namespace\n/) printf "---\n%s", doc; doc = "" } \
+	/^---$$$$/ { put(); next } { doc = doc $$$$0 "\n" } END { put() }
+
 # The Cleaners go first, while the operator is there to let go of those that k8s-cleaner put a finalizer on.
 .PHONY: undeploy
-undeploy: ## Remove all that deploy made, and with the CRDs every Cleaner and its records.
+undeploy: ## Remove all that deploy made but the namespace, and with the CRDs every Cleaner and its records.
 	@! $(KUBECTL) get crd cleaners.apps.projectsveltos.io >/dev/null 2>&1 || $(KUBECTL) delete cleaners --all --timeout=60s
-	$(render) | $(KUBECTL) delete --ignore-not-found -f -
+	$(render) | awk '$(no-namespace)' | $(KUBECTL) delete --ignore-not-found -f -
+	@namespace=$$($(KUBECTL) kustomize $(OVERLAY) | sed -n 's/^  namespace: //p' | sort -u | head -n 1); \
+	$(KUBECTL) -n "$$namespace" delete --ignore-not-found secrets,configmaps -l app.kubernetes.io/part-of=kubecleaner; \
+	$(KUBECTL) -n "$$namespace" delete --ignore-not-found lease kubecleaner-leader; \
+	echo "The namespace $$namespace stays, because others may use it too. If nobody does: kubectl delete namespace $$namespace"
 
 .PHONY: docker-build
 docker-build: ## Build the image IMG with docker or podman.
-	$(CONTAINER_TOOL) build --build-arg VERSION='$(VERSION)' -t '$(IMG)' .
+	$(CONTAINER_TOOL) build --build-arg VERSION='$(VERSION)' $(if $(GO_IMAGE),--build-arg GO_IMAGE='$(GO_IMAGE)') $(if $(BASE_IMAGE),--build-arg BASE_IMAGE='$(BASE_IMAGE)') -t '$(IMG)' .
+
+.PHONY: docker-digests
+docker-digests: ## Print the base images of the Dockerfile by digest, as their registries have them now; for GO_IMAGE and BASE_IMAGE.
+	@sed -n 's/^ARG \([A-Z]*_IMAGE\)=/\1 /p' Dockerfile | while read -r name image; do \
+		$(CONTAINER_TOOL) pull -q "$$image" >/dev/null; \
+		echo "$$name=$$image@$$($(CONTAINER_TOOL) image inspect --format '{{index .RepoDigests 0}}' "$$image" | sed 's/.*@//')"; \
+	done
 
 .PHONY: docker-push
 docker-push: ## Push the image IMG.
@@ -198,6 +227,10 @@ bin/controller-gen-%:
 bin/golangci-lint-%:
 	@mkdir -p bin
 	$(call go-install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$*,golangci-lint)
+
+bin/govulncheck-%:
+	@mkdir -p bin
+	$(call go-install,golang.org/x/vuln/cmd/govulncheck@$*,govulncheck)
 
 # The version is that of test/promtool/go.mod. Without service discovery, which no rule needs, it builds in half the time.
 bin/promtool-%:

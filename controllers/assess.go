@@ -32,7 +32,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		if _, more, _ := r.Validate(ctx, cleaner); more != "" { // all mistakes at once
 			message += "; " + more
 		}
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSchedule, v1alpha1.Truncate(message, maxStatusMessage))
+		refuse(cleaner, v1alpha1.ReasonInvalidSchedule, message)
 		return nil, nil
 	}
 	cleaner.Status.Schedule = plan.String()
@@ -46,7 +46,7 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 			return nil, err
 		}
 		defer end()
-		if err := r.dropIdleCounts(ctx, cleaner); err != nil {
+		if err := r.dropIdleCounts(ctx, cleaner, round.memory); err != nil {
 			return nil, err
 		}
 		reason, message, err := r.Validate(ctx, cleaner)
@@ -60,10 +60,11 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 		}
 		if reason != "" {
 			round.sleep = recheck
-			setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, reason, v1alpha1.Truncate(message, maxStatusMessage))
+			refuse(cleaner, reason, message)
 			return nil, nil
 		}
 	}
+	accept(cleaner)
 	words := r.readyWords(cleaner, plan) + unchecked
 	if cleaner.IsSuspended() {
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
@@ -77,6 +78,26 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
+}
+
+// refuse says why the Cleaner does not run, also where users of k8s-cleaner look.
+func refuse(cleaner *v1alpha1.Cleaner, reason, message string) {
+	message = v1alpha1.Truncate(message, maxStatusMessage)
+	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
+	cleaner.Status.FailureMessage = &message
+}
+
+// accept takes back what refuse said there: what is left to say is how the last run failed, if it did.
+func accept(cleaner *v1alpha1.Cleaner) {
+	status := &cleaner.Status
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse || status.FailureMessage == nil || *status.FailureMessage != ready.Message {
+		return
+	}
+	status.FailureMessage = nil
+	if last := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionRunSucceeded); last != nil && last.Status == metav1.ConditionFalse {
+		status.FailureMessage = ptr.To(last.Message)
+	}
 }
 
 // beginCheck begins a check, unless there are as many as may be: then the error is errNotNow.
@@ -98,6 +119,9 @@ func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule
 	}
 	if r.DryRun {
 		words += " The operator runs with --dry-run: nothing is touched."
+	}
+	if r.CheckClock() != nil { // its words change with each second
+		words += " Mind: nothing starts by the schedule, because the operator's clock is not the API server's; set the node's clock."
 	}
 	for _, warning := range plan.Warnings() {
 		words += " Mind: " + warning + "."
@@ -134,17 +158,15 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 
 // dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A run that
 // counted when it began may still do so.
-func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) error {
 	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
-		r.countless.Delete(cleaner.Name)
+		memory.countless = false
 		return nil
 	}
-	if uid, ok := r.countless.Load(cleaner.Name); ok && uid == cleaner.UID {
+	if memory.countless {
 		return nil
 	}
 	err := r.Journal.DropCounts(ctx, cleaner)
-	if err == nil && cleaner.Status.ActiveRun == nil {
-		r.countless.Store(cleaner.Name, cleaner.UID)
-	}
+	memory.countless = err == nil && cleaner.Status.ActiveRun == nil
 	return err
 }

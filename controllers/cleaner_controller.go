@@ -47,8 +47,10 @@ const (
 	pruneDelay = 5 * time.Second
 	// maxSleep bounds the wait for the next run, so that a clock that was set is noticed.
 	maxSleep = 10 * time.Minute
-	// conflictDelay is after how long a Cleaner that changed under our hands is read again.
-	conflictDelay = 50 * time.Millisecond
+	// retryDelay is after how long a Cleaner is looked at again when that failed, or when it changed under our hands: twice as long
+	// each time in a row, up to maxRetryDelay, so that no Cleaner waits long when an outage is over.
+	retryDelay    = 50 * time.Millisecond
+	maxRetryDelay = 30 * time.Second
 	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come, and up to twice that: all
 	// come at once when an operator sees a cluster for the first time.
 	checkDelay = 2 * time.Second
@@ -58,12 +60,21 @@ var (
 	errDeleted    = errors.New("the Cleaner was deleted")
 	errSuspended  = errors.New("the Cleaner was suspended")
 	errBecameScan = errors.New("the action was changed to Scan")
-	errNoRecord   = errors.New("the run returned no record")
+	errPanicked   = errors.New("a fault of KubeCleaner; please report it with the operator's log")
 	errNotNow     = errors.New("too many Cleaners are being checked")
+	errBehind     = errors.New("the cache is behind")
 )
 
+// Attempt is how an attempt at a run ended. What became of the run is what its record says.
+type Attempt struct {
+	// Record is the name of the record. It is empty when there is none: then nothing was touched.
+	Record string
+	// Err says why there is none.
+	Err error
+}
+
 // Executor is what carries out the runs.
-type Executor = executor.Executor[*v1alpha1.CleanerRun]
+type Executor = executor.Executor[Attempt]
 
 // CleanerReconciler brings the status of one Cleaner up to date and submits its next run when that is due.
 type CleanerReconciler struct {
@@ -77,6 +88,12 @@ type CleanerReconciler struct {
 	// Validate says what in the spec keeps a Cleaner from running: a reason of the condition Ready and the problems, or
 	// nothing. An error means that the cluster could not be asked.
 	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
+	// CheckClock says what is wrong with the Clock: then the schedules stand still.
+	CheckClock func() error
+	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing runs. An error means that nobody knows.
+	CheckSchema func(ctx context.Context) (lacks string, err error)
+	// Weight says how much room a Cleaner's run takes.
+	Weight func(cleaner *v1alpha1.Cleaner) int64
 	// DryRun says that every run is a Scan.
 	DryRun bool
 	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
@@ -89,16 +106,8 @@ type CleanerReconciler struct {
 	checks *semaphore.Weighted
 	// queue is nil until the controller starts: then every Cleaner is looked at.
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
-	// unpruned are the names of the Cleaners that had a run since their old records were looked at.
-	unpruned sync.Map
-	// histories are what is known of the Cleaners' records, by name.
-	histories sync.Map
-	// countless are the UIDs of the Cleaners that have no counts, by name.
-	countless sync.Map
-	// takenUp are the runs that this process took up from an operator that went away, by the Cleaner's name.
-	takenUp sync.Map
-	// told are the names of the Cleaners whose notifications have got on.
-	told sync.Map
+	// memories are what is remembered of each Cleaner, by name.
+	memories sync.Map
 }
 
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners,verbs=get;list;watch;patch
@@ -121,8 +130,12 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 			r.queue.Store(&queue)
 			return nil
 		})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, RateLimiter: newLimiter()}).
 		Complete(r)
+}
+
+func newLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryDelay, maxRetryDelay)
 }
 
 // Finished is called by the executor when the run of the named Cleaner has ended.
@@ -149,38 +162,58 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	if !cleaner.DeletionTimestamp.IsZero() {
 		r.forget(cleaner.Name)
-		return retry(r.release(ctx, &cleaner))
+		return r.retry(cleaner.Name, r.release(ctx, &cleaner))
 	}
 	r.Executor.Keep(cleaner.Name, string(cleaner.UID), errDeleted) // what an earlier Cleaner of the name left behind
+	switch lacks, err := r.CheckSchema(ctx); {
+	case err != nil:
+		return reconcile.Result{}, err
+	case lacks != "":
+		return r.outdated(ctx, &cleaner, lacks)
+	}
 	if err := r.dropLegacyFinalizer(ctx, &cleaner); err != nil {
-		return retry(err)
+		return r.retry(cleaner.Name, err)
 	}
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
-	if errors.Is(err, errNotNow) {
+	switch {
+	case errors.Is(err, errNotNow):
 		return reconcile.Result{RequeueAfter: wait.Jitter(checkDelay, 1)}, nil
-	}
-	if err != nil {
+	case errors.Is(err, errBehind):
+		return r.retry(cleaner.Name, err)
+	case err != nil:
 		return reconcile.Result{}, err
 	}
 	if err := r.patch(ctx, stored, &cleaner); err != nil {
-		return retry(err)
+		return r.retry(cleaner.Name, err)
 	}
+	round.memory.conflicts = 0
 	r.afterwards(ctx, &cleaner, round)
 	return reconcile.Result{RequeueAfter: round.sleep}, nil
 }
 
 // retry turns a lost race into a new look at the Cleaner.
-func retry(err error) (reconcile.Result, error) {
+func (r *CleanerReconciler) retry(name string, err error) (reconcile.Result, error) {
 	switch {
 	case err == nil:
 		return reconcile.Result{}, nil
-	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	case apierrors.IsConflict(err), errors.Is(err, errBehind):
+		memory := r.memoryOf(name)
+		memory.conflicts++
+		return reconcile.Result{RequeueAfter: conflictDelay(memory.conflicts)}, nil
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{}, err
+}
+
+// conflictDelay is after how long a Cleaner is read again that changed under our hands so many times in a row.
+func conflictDelay(conflicts int) time.Duration {
+	delay := retryDelay
+	for ; conflicts > 1 && delay < maxRetryDelay; conflicts-- {
+		delay *= 2
+	}
+	return min(delay, maxRetryDelay)
 }
 
 // patch writes what changed in the status, if the Cleaner is still as it was read.
@@ -192,14 +225,21 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 	if last := cleaner.Status.LastRun; last != nil && len(last.Matches) == 0 && stored.Status.LastRun != nil && last.Name != stored.Status.LastRun.Name {
 		stored.Status.LastRun.Matches = []v1alpha1.ObjectOutcome{{}}
 	}
-	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}))
+	// Strict, so that nothing is written when the API server does not keep all of it: it would not keep all of the spec either.
+	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}), client.FieldValidation("Strict"))
 }
 
 // afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
 func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
 	r.observe(cleaner, round)
+	if round.attempt != nil {
+		r.Executor.Drop(round.attempt.Name, round.attempt.Nominal)
+	}
+	if round.unrecorded != "" {
+		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, v1alpha1.ReasonRecordNotWritten, "Begin", "%s", v1alpha1.Truncate(round.unrecorded, 1024))
+	}
 	if round.told != nil { // another may have come meanwhile
-		r.told.CompareAndDelete(cleaner.Name, round.told)
+		round.memory.told.CompareAndSwap(round.told, nil)
 	}
 	if ended := round.ended; ended != nil {
 		kind := corev1.EventTypeNormal
@@ -221,21 +261,25 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
-	r.unpruned.Delete(name)
-	r.histories.Delete(name)
-	r.countless.Delete(name)
-	r.takenUp.Delete(name)
-	r.told.Delete(name)
+	r.memories.Delete(name)
 }
 
 // round is what one Reconcile found out, for after the status is written.
 type round struct {
+	// memory is what is remembered of the Cleaner.
+	memory *memory
 	// ended is the run that ended since the last round.
 	ended *v1alpha1.CleanerRun
+	// attempt is the result that was folded in. Nil when there was none.
+	attempt *executor.Request
+	// unrecorded says why a run could not begin. Empty when that did not happen.
+	unrecorded string
 	// told is the news of delivered notifications that the status has now. Nil when there were none.
-	told any
+	told *told
 	// soon asks for another look although nothing may happen.
 	soon bool
+	// lost says that the Cleaner lost fields without an edit. Empty when it did not.
+	lost string
 	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
 	unchecked bool
 	// missed says which runs will not take place, and misses are the same for metrics.
@@ -249,15 +293,25 @@ type round struct {
 
 // round computes the Cleaner's status, in memory, and what is to be done.
 func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
-	round := &round{}
+	round := &round{memory: r.memoryOf(cleaner.Name)}
+	if round.memory.uid != cleaner.UID {
+		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
+	}
+	var err error
+	if round.lost, err = r.recall(ctx, cleaner); err != nil {
+		return nil, err
+	}
 	if err := r.fold(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
 	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
-	plan, err := r.assess(ctx, cleaner, round)
-	if err != nil {
+	var plan *schedule.Schedule
+	if round.lost != "" {
+		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
+		round.sleep = outdatedDelay
+	} else if plan, err = r.assess(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
 	r.decide(cleaner, plan, round)

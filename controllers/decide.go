@@ -46,7 +46,7 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 	case busy:
 		return
 	case !due.IsZero():
-		start(cleaner, round, due, v1alpha1.TriggerSchedule)
+		r.start(cleaner, round, due, v1alpha1.TriggerSchedule)
 	case manual && restored(cleaner, requested):
 		cleaner.Status.LastHandledRunRequest = requested
 	case manual:
@@ -56,7 +56,7 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 			return
 		}
 		cleaner.Status.LastHandledRunRequest = requested
-		start(cleaner, round, nominal, v1alpha1.TriggerManual)
+		r.start(cleaner, round, nominal, v1alpha1.TriggerManual)
 	}
 }
 
@@ -66,6 +66,10 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 	status := &cleaner.Status
 	if cleaner.IsSuspended() || exhausted(cleaner) {
 		status.NextScheduleTime = nil
+		return time.Time{}
+	}
+	if r.CheckClock() != nil { // what is due, nobody knows
+		round.soon = true
 		return time.Time{}
 	}
 	planned := r.planned(cleaner, plan, now)
@@ -111,9 +115,12 @@ func (r *CleanerReconciler) planned(cleaner *v1alpha1.Cleaner, plan *schedule.Sc
 			return anew
 		}
 		return kept
-	default:
-		return status.NextScheduleTime.Time
 	}
+	var last time.Time
+	if status.LastRun != nil {
+		last = status.LastRun.NominalTime.Time
+	}
+	return plan.Replan(status.NextScheduleTime.Time, last, now)
 }
 
 // miss takes note of the runs that will not take place.
@@ -171,14 +178,14 @@ func manualTime(cleaner *v1alpha1.Cleaner, now time.Time) (nominal time.Time, wa
 }
 
 // start makes a run the active one. It is submitted when the status that says so is written.
-func start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v1alpha1.RunTrigger) {
+func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v1alpha1.RunTrigger) {
 	cleaner.Status.ActiveRun = &v1alpha1.ActiveRun{
 		Name: v1alpha1.RunName(cleaner.Name, nominal), NominalTime: metav1.NewTime(nominal),
-		Trigger: trigger, WhileSuspended: cleaner.IsSuspended(),
+		Trigger: trigger, WhileSuspended: cleaner.IsSuspended(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef.DeepCopy(),
 	}
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
 		fmt.Sprintf("The run that was %s %s is going on, or waits for its turn.", dueWords(trigger), nominal.UTC().Format(timeFormat)))
-	round.submit = requestFor(cleaner, cleaner.Status.ActiveRun)
+	round.submit = r.requestFor(cleaner, cleaner.Status.ActiveRun)
 }
 
 func dueWords(trigger v1alpha1.RunTrigger) string {

@@ -4,9 +4,10 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
@@ -33,13 +35,9 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 	if active == nil {
 		return nil
 	}
-	// 1. It ended in this process.
+	// 1. An attempt at it ended in this process: its record says how.
 	if result, ok := r.Executor.Result(cleaner.Name); ok && result.Request.Nominal.Equal(active.NominalTime.Time) {
-		if run := r.recordOf(ctx, cleaner, result); run.Status.Phase.Final() {
-			r.end(cleaner, run, round)
-			return nil
-		} // else this operator is stopping, or another one took the run
-		if waits, err := r.leaveToOther(ctx, cleaner, round); waits || err != nil {
+		if done, err := r.foldAttempt(ctx, cleaner, result, round); done || err != nil {
 			return err
 		}
 	}
@@ -69,15 +67,58 @@ func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cl
 	return err == nil && (run == nil || run.Spec.Action != v1alpha1.ActionScan), err
 }
 
-// leaveToOther reports whether another operator is carrying the active run out, one that lost its lease and is about to end. It is
-// given the time to.
-func (r *CleanerReconciler) leaveToOther(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (bool, error) {
+// foldAttempt folds in an attempt that ended in this process. It reports whether there is nothing more to do now.
+func (r *CleanerReconciler) foldAttempt(ctx context.Context, cleaner *v1alpha1.Cleaner, result executor.Result[Attempt], round *round) (done bool, err error) {
 	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
-	if err != nil || run == nil || run.Status.Phase != v1alpha1.RunExecuting || run.Status.StartTime == nil || r.Clock.Since(run.Status.StartTime.Time) > otherPatience {
+	if err != nil {
 		return false, err
 	}
-	round.soon = true
+	round.attempt = &result.Request
+	fault := result.Value.Err
+	if result.Err != nil {
+		klog.FromContext(ctx).Error(result.Err, "Run panicked")
+		fault = errPanicked
+	}
+	switch isOurs := run != nil && run.Spec.CleanerUID == cleaner.UID; {
+	case isOurs && run.Status.Phase.Final():
+		r.end(cleaner, run, round)
+		return true, nil
+	case isOurs && isLeftToOther(run, r.Clock.Now()): // this operator is stopping, or another one took the run
+		round.soon = true
+		return true, nil
+	case run == nil && errors.Is(fault, journal.ErrGone):
+		notBegun(cleaner, "The run was stopped: "+fault.Error())
+		return true, nil
+	case isOurs || fault == nil: // it is taken up again
+		return false, nil
+	}
+	r.notRecorded(ctx, cleaner, fault, round)
 	return true, nil
+}
+
+// notRecorded is of a run that could not begin. It is tried again, unless it is too late for that.
+func (r *CleanerReconciler) notRecorded(ctx context.Context, cleaner *v1alpha1.Cleaner, fault error, round *round) {
+	klog.FromContext(ctx).Error(fault, "Run could not begin", "run", cleaner.Status.ActiveRun.Name)
+	round.unrecorded = "The run could not begin, nothing was touched: " + strings.ReplaceAll(fault.Error(), "\n", "; ")
+	switch late := r.isLate(cleaner); {
+	case late:
+		round.miss(schedule.Decision{Missed: 1, Late: cleaner.Status.ActiveRun.NominalTime.Time})
+		fallthrough
+	case errors.Is(fault, journal.ErrOtherCleaner):
+		notBegun(cleaner, round.unrecorded)
+		return
+	}
+	message := v1alpha1.Truncate(round.unrecorded, maxStatusMessage)
+	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonRecordNotWritten, message)
+	cleaner.Status.FailureMessage = &message
+	r.mayTakeUp(round.memory, cleaner.Status.ActiveRun.Name) // not before some time has passed
+	round.soon = true
+}
+
+// isLeftToOther reports whether another operator may be carrying the run out, one that lost its lease and is about to end. It is given the
+// time to.
+func isLeftToOther(run *v1alpha1.CleanerRun, now time.Time) bool {
+	return run.Status.Phase == v1alpha1.RunExecuting && run.Status.StartTime != nil && now.Sub(run.Status.StartTime.Time) <= otherPatience
 }
 
 // takeUp looks up what became of an active run whose operator went away, and goes on from there.
@@ -90,79 +131,54 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 	case run != nil && run.Status.Phase.Final() && run.Spec.CleanerUID == cleaner.UID:
 		r.end(cleaner, run, round)
 	case run == nil && suspended:
-		notBegun(cleaner, "because the Cleaner was suspended")
+		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner was suspended"))
+	case run == nil && round.lost != "":
+		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner lost fields"))
 	case run == nil && r.isLate(cleaner):
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
-		notBegun(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds")
-	case !r.mayTakeUp(cleaner.Name, active.Name):
+		notBegun(cleaner, notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"))
+	case !r.mayTakeUp(round.memory, active.Name):
 		round.soon = true
 	default:
 		// The message makes the status differ, so that it is written, which fails if the Cleaner is not as it was read.
 		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
 			fmt.Sprintf("The run that was %s %s was taken up again at %s.", dueWords(active.Trigger), active.NominalTime.UTC().Format(timeFormat), r.Clock.Now().UTC().Format(time.RFC3339Nano)))
-		round.submit = requestFor(cleaner, active)
+		round.submit = r.requestFor(cleaner, active)
 	}
 	return nil
 }
 
 // mayTakeUp reports whether it is time to take the run up, again if that failed: not more often than every so many seconds.
-func (r *CleanerReconciler) mayTakeUp(cleaner, run string) bool {
+func (r *CleanerReconciler) mayTakeUp(memory *memory, run string) bool {
 	now := r.Clock.Now()
-	last, tried := r.takenUp.Load(cleaner)
-	if at, ok := last.(takenUp); tried && ok && at.run == run && now.Sub(at.time) < recheck {
+	if last := memory.takenUp; last.run == run && now.Sub(last.time) < recheck {
 		return false
 	}
-	r.takenUp.Store(cleaner, takenUp{run, now})
+	memory.takenUp = takenUp{run, now}
 	return true
 }
 
-// takenUp is when a run was taken up last by this process.
-type takenUp struct {
-	run  string
-	time time.Time
-}
-
-// recordOf is the record of a run that ended in this process; one that panicked gets one.
-func (r *CleanerReconciler) recordOf(ctx context.Context, cleaner *v1alpha1.Cleaner, result executor.Result[*v1alpha1.CleanerRun]) *v1alpha1.CleanerRun {
-	if result.Value != nil {
-		return result.Value
-	}
-	err := cmp.Or(result.Err, errNoRecord)
-	klog.FromContext(ctx).Error(err, "Run panicked")
-	return panicked(cleaner, cleaner.Status.ActiveRun, err, r.Clock.Now())
-}
-
-func requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor.Request {
+func (r *CleanerReconciler) requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor.Request {
 	return &executor.Request{
-		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time,
+		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time, Spec: cleaner.Status.ObservedSpec,
 		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
-		Pace: paceOf(cleaner),
+		Lane: laneOf(cleaner), Weight: r.Weight(cleaner),
 	}
 }
 
-// paceOf is what the last run says of the next one. That it waited for others is not its own fault.
-func paceOf(cleaner *v1alpha1.Cleaner) executor.Pace {
+// slow is after how long a run counts as slow.
+const slow = 10 * time.Second
+
+// laneOf is what the last run says of the next one.
+func laneOf(cleaner *v1alpha1.Cleaner) executor.Lane {
 	last := cleaner.Status.LastRun
-	if last == nil || last.Duration == nil {
-		return executor.PaceUnknown
+	switch {
+	case last == nil || last.Duration == nil:
+		return executor.LaneUnknown
+	case last.Duration.Duration >= slow || cleaner.Status.ExhaustedRuns > 0:
+		return executor.LaneSlow
 	}
-	took := last.Duration.Duration - ptr.Deref(last.Waited, metav1.Duration{}).Duration
-	if took >= executor.Slow || cleaner.Status.ExhaustedRuns > 0 {
-		return executor.PaceSlow
-	}
-	return executor.PaceQuick
-}
-
-// panicked is the record of a run that a fault of the operator's ended.
-func panicked(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun, err error, now time.Time) *v1alpha1.CleanerRun {
-	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{
-		Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: active.NominalTime, Trigger: active.Trigger, Action: cleaner.EffectiveAction(),
-	}}
-	run.Name = active.Name
-	run.Status.StartTime = ptr.To(metav1.NewTime(now)) // it ended as soon as it began, or its record would say more
-	run.Status.Phase, run.Status.Reason = v1alpha1.RunFailed, v1alpha1.ReasonFailed
-	run.Status.Message = "The run failed by a fault of KubeCleaner; please report it with the operator's log. " + v1alpha1.Truncate(err.Error(), 200)
-	return run
+	return executor.LaneQuick
 }
 
 // isLate reports whether the active run may not begin any more.
@@ -172,11 +188,15 @@ func (r *CleanerReconciler) isLate(cleaner *v1alpha1.Cleaner) bool {
 }
 
 // notBegun ends the active run, which has no record.
-func notBegun(cleaner *v1alpha1.Cleaner, cause string) {
-	nominal := cleaner.Status.ActiveRun.NominalTime.UTC().Format(timeFormat)
-	cleaner.Status.ActiveRun = nil
-	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed,
-		fmt.Sprintf("The run of %s did not begin, %s.", nominal, cause))
+func notBegun(cleaner *v1alpha1.Cleaner, message string) {
+	message = v1alpha1.Truncate(message, maxStatusMessage)
+	cleaner.Status.ActiveRun, cleaner.Status.FailureMessage = nil, &message
+	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed, message)
+}
+
+// notBegunWords say that the active run did not begin.
+func notBegunWords(cleaner *v1alpha1.Cleaner, cause string) string {
+	return fmt.Sprintf("The run of %s did not begin, %s.", cleaner.Status.ActiveRun.NominalTime.UTC().Format(timeFormat), cause)
 }
 
 // end puts an ended run into the status.
@@ -206,7 +226,7 @@ func lastRun(run *v1alpha1.CleanerRun) *v1alpha1.LastRun {
 	last := &v1alpha1.LastRun{
 		Name: run.Name, NominalTime: run.Spec.NominalTime, Trigger: run.Spec.Trigger,
 		Action: run.Spec.Action, DryRun: run.Spec.DryRun,
-		Duration: run.Status.Duration, Waited: run.Status.Waited, RunCounts: run.Status.RunCounts,
+		Duration: run.Status.Duration, RunCounts: run.Status.RunCounts,
 	}
 	size := 0
 	for _, object := range run.Status.Objects[:min(maxMatches, len(run.Status.Objects))] {

@@ -15,22 +15,21 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 )
 
-func TestPaceOf(t *testing.T) {
+func TestLaneOf(t *testing.T) {
 	took := func(d time.Duration) *v1alpha1.LastRun {
 		return &v1alpha1.LastRun{Duration: &metav1.Duration{Duration: d}}
 	}
 	for name, c := range map[string]struct {
 		status v1alpha1.CleanerStatus
-		want   executor.Pace
+		want   executor.Lane
 	}{
-		"has not run":            {v1alpha1.CleanerStatus{}, executor.PaceUnknown},
-		"not known how long":     {v1alpha1.CleanerStatus{LastRun: &v1alpha1.LastRun{}}, executor.PaceUnknown},
-		"quick":                  {v1alpha1.CleanerStatus{LastRun: took(executor.Slow - 1)}, executor.PaceQuick},
-		"slow":                   {v1alpha1.CleanerStatus{LastRun: took(executor.Slow)}, executor.PaceSlow},
-		"it waited":              {v1alpha1.CleanerStatus{LastRun: &v1alpha1.LastRun{Duration: &metav1.Duration{Duration: time.Minute}, Waited: &metav1.Duration{Duration: 55 * time.Second}}}, executor.PaceQuick},
-		"its scripts used it up": {v1alpha1.CleanerStatus{LastRun: took(time.Second), ExhaustedRuns: 1}, executor.PaceSlow},
+		"has not run":            {v1alpha1.CleanerStatus{}, executor.LaneUnknown},
+		"not known how long":     {v1alpha1.CleanerStatus{LastRun: &v1alpha1.LastRun{}}, executor.LaneUnknown},
+		"quick":                  {v1alpha1.CleanerStatus{LastRun: took(slow - 1)}, executor.LaneQuick},
+		"slow":                   {v1alpha1.CleanerStatus{LastRun: took(slow)}, executor.LaneSlow},
+		"its scripts used it up": {v1alpha1.CleanerStatus{LastRun: took(time.Second), ExhaustedRuns: 1}, executor.LaneSlow},
 	} {
-		if got := paceOf(&v1alpha1.Cleaner{Status: c.status}); got != c.want {
+		if got := laneOf(&v1alpha1.Cleaner{Status: c.status}); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}

@@ -6,44 +6,37 @@ package controllers
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
-
-// history is what is known of the records of one Cleaner, and not of another that had its name.
-type history struct {
-	journal.History
-	cleaner types.UID
-}
 
 // prune deletes old records some time after a run has ended: when many Cleaners are due at once, the results come first.
 func (r *CleanerReconciler) prune(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
 	if round.ended != nil {
-		r.historyOf(cleaner).Add(round.ended)
-		r.unpruned.Store(cleaner.Name, true)
+		round.memory.history.Add(round.ended)
+		round.memory.unpruned = true
 		if round.sleep == 0 || round.sleep > pruneDelay {
 			round.sleep = pruneDelay
 		}
 		return
 	}
-	if _, ok := r.unpruned.LoadAndDelete(cleaner.Name); !ok {
+	if !round.memory.unpruned {
 		return
 	}
-	if err := r.Journal.Prune(ctx, cleaner, &r.historyOf(cleaner).History); err != nil {
+	round.memory.unpruned = false
+	if err := r.Journal.Prune(ctx, cleaner, &round.memory.history); err != nil {
 		klog.FromContext(ctx).Error(err, "Could not delete old CleanerRuns")
 	}
 }
 
-// historyOf is for the goroutine that reconciles the Cleaner, of which there is one at a time.
-func (r *CleanerReconciler) historyOf(cleaner *v1alpha1.Cleaner) *history {
-	known, _ := r.histories.Load(cleaner.Name)
-	if h, ok := known.(*history); ok && h.cleaner == cleaner.UID {
-		return h
+// CopiesDropped tells of copies that were dropped before their time.
+func (r *CleanerReconciler) CopiesDropped(run *v1alpha1.CleanerRun, why string) {
+	cleaner := &v1alpha1.Cleaner{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner"},
+		ObjectMeta: metav1.ObjectMeta{Name: run.Spec.Cleaner, UID: run.Spec.CleanerUID},
 	}
-	h := &history{cleaner: cleaner.UID}
-	r.histories.Store(cleaner.Name, h)
-	return h
+	r.Events.Eventf(cleaner, run, corev1.EventTypeWarning, "CopiesDropped", "Drop", "The copies of run %s were dropped before their time: %s. What the run touched cannot be restored any more.", run.Name, why)
 }

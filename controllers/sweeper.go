@@ -4,7 +4,9 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -25,6 +27,8 @@ type Sweeper struct {
 	Journal *journal.Journal
 	Metrics *metrics.Metrics
 	Clock   clock.WithTicker
+	// CheckSchema says which fields the API server does not keep: what is written then is written without them.
+	CheckSchema func(ctx context.Context) (lacks string, err error)
 	// MaxBytes is how much the copies of all runs may take together, in bytes.
 	MaxBytes int64
 	// Busy reports whether a run of the named Cleaner goes on in this process.
@@ -66,6 +70,9 @@ func (s *Sweeper) guarded(ctx context.Context) (err error) {
 
 // Sweep looks through the records of all runs once.
 func (s *Sweeper) Sweep(ctx context.Context) error {
+	if lacks, err := s.CheckSchema(ctx); err != nil || lacks != "" {
+		return cmp.Or(err, errors.New(lacks))
+	}
 	left, err := s.Journal.Sweep(ctx, s.MaxBytes)
 	if left.Copies != nil {
 		s.Metrics.CopiesKept(left.Copies.Objects, left.Copies.Bytes)

@@ -21,18 +21,15 @@ type told struct{ _ byte }
 
 // Told is called when the delivery of what a run of the named Cleaner has to tell has changed.
 func (r *CleanerReconciler) Told(name string) {
-	r.told.Store(name, new(told))
+	r.memoryOf(name).told.Store(new(told))
 	r.Finished(name)
 }
 
 // foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run and, when something was not
 // delivered before, with those of earlier ones: a run that has nothing to tell does not make it good.
 func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
-	told, changed := r.told.Load(cleaner.Name)
-	if changed {
-		round.told = told
-	}
-	if !changed && round.ended == nil || cleaner.Status.LastRun == nil {
+	round.told = round.memory.told.Load()
+	if round.told == nil && round.ended == nil || cleaner.Status.LastRun == nil {
 		return nil
 	}
 	run := round.ended

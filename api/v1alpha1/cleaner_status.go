@@ -23,6 +23,12 @@ type CleanerStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// observedSpec is the generation of the spec that the operator saw last, and a hash of it. When the spec is another and its
+	// generation is not, fields got lost without an edit: then the Cleaner does not run.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	ObservedSpec string `json:"observedSpec,omitempty"`
+
 	// schedule is spec.schedule in words, for example "every day at 03:00 UTC".
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
@@ -40,7 +46,8 @@ type CleanerStatus struct {
 	// +optional
 	LastRunTime *metav1.Time `json:"lastRunTime,omitempty"`
 
-	// failureMessage says why the last run failed. Absent when it did not.
+	// failureMessage says why the Cleaner does not run, as the condition Ready does, or else why its last run failed. Absent when
+	// there is nothing wrong.
 	// +optional
 	FailureMessage *string `json:"failureMessage,omitempty"`
 
@@ -92,6 +99,11 @@ type ActiveRun struct {
 	// it.
 	// +optional
 	WhileSuspended bool `json:"whileSuspended,omitempty"`
+
+	// serviceAccountRef is the ServiceAccount that the Cleaner named when the run was queued: the run ends before it begins if the
+	// Cleaner names another one by then. Unset means the operator's own rights.
+	// +optional
+	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
 
 // LastRun sums up a run for status.
@@ -119,11 +131,6 @@ type LastRun struct {
 	// duration is how long the run took, for example "1.2s".
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
-
-	// waited is how much of the duration the run waited for memory for its scripts, of which there is --max-script-memory for all
-	// runs together. Absent when it did not wait.
-	// +optional
-	Waited *metav1.Duration `json:"waited,omitempty"`
 
 	RunCounts `json:",inline"`
 
@@ -164,7 +171,7 @@ const (
 	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a run
 	// that was cut off it may have been dealt with or not.
 	OutcomePlanned OutcomeResult = "Planned"
-	// OutcomeMatched is an object that a Scan reports.
+	// OutcomeMatched is an object that a Scan reports. The reason of one that is protected begins with "protected:".
 	OutcomeMatched OutcomeResult = "Matched"
 	// OutcomeDeleted is an object that the server deleted for this run, as its answer or a live read proves.
 	OutcomeDeleted OutcomeResult = "Deleted"
@@ -185,7 +192,7 @@ const (
 	OutcomeChanged OutcomeResult = "Changed"
 	// OutcomeConflict is an object that kept changing while the run tried to act on it. It was left alone.
 	OutcomeConflict OutcomeResult = "Conflict"
-	// OutcomeProtected is an object that no Cleaner may touch. It was left alone.
+	// OutcomeProtected is an object that no Cleaner may touch, or with which an object would be deleted that must stay. It was left alone.
 	OutcomeProtected OutcomeResult = "Protected"
 	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run.
 	OutcomeDryRun OutcomeResult = "DryRun"

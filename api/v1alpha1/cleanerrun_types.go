@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -48,6 +49,12 @@ type CleanerRunSpec struct {
 	// cleanerGeneration is the generation of the Cleaner that the run carries out.
 	// +required
 	CleanerGeneration int64 `json:"cleanerGeneration"`
+
+	// cleanerSpecHash is a hash of the Cleaner's spec as the run read it. Another hash of the same generation means that fields got
+	// lost without an edit: the CustomResourceDefinition of Cleaners was not the operator's for a while.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	CleanerSpecHash string `json:"cleanerSpecHash,omitempty"`
 
 	// nominalTime is when the run was due: the scheduled time or, for a run that was asked for, when that was accepted.
 	// +required
@@ -98,11 +105,6 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// waited is how much of the duration the run waited for memory for its scripts, of which there is --max-script-memory for all
-	// runs together. Absent when it did not wait.
-	// +optional
-	Waited *metav1.Duration `json:"waited,omitempty"`
-
 	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds, and
 	// absent again when the run has ended.
 	// +optional
@@ -126,6 +128,15 @@ type CleanerRunStatus struct {
 	// recoveries is how often another operator took the run over, because the one before went away.
 	// +optional
 	Recoveries int32 `json:"recoveries,omitempty"`
+
+	// attempts is how often the run was begun or taken over since it last got on: since it began to act, or since further objects had an
+	// outcome. Absent means once. A run that does not get on in three attempts ends as Failed: it may be what ends the operator.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+
+	// settled is how many objects had an outcome when it was last asked whether the run gets on.
+	// +optional
+	Settled int64 `json:"settled,omitempty"`
 
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
 	// into 256 KiB. When not all do, failures come first, and then those whose outcome is the rarest.
@@ -206,12 +217,16 @@ func RunName(cleaner string, nominal time.Time) string {
 	return fmt.Sprintf("%s-%d", ShortName(cleaner, maxRunNamePrefix), nominal.Unix())
 }
 
-// ShortName returns name, cut to at most max characters with a hash in place of what is cut.
+// shortened is how a name ends that ShortName has cut.
+var shortened = regexp.MustCompile(`-[0-9a-f]{16}$`)
+
+// ShortName returns name, cut to at most max characters with a hash in place of what is cut. No two names have the same short one:
+// what looks as if it had been cut gets a hash too, and the hash is too long to be met by trying.
 func ShortName(name string, maxLength int) string {
-	if len(name) <= maxLength {
+	if len(name) <= maxLength && !shortened.MatchString(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	hash := "-" + hex.EncodeToString(sum[:4])
-	return strings.TrimRight(name[:maxLength-len(hash)], ".-") + hash
+	hash := "-" + hex.EncodeToString(sum[:8])
+	return strings.TrimRight(name[:min(len(name), maxLength-len(hash))], ".-") + hash
 }

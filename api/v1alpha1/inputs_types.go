@@ -7,7 +7,8 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('http://') || self.url.startsWith('https://')",message="url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
 type MetricSource struct {
 	// url is the address of the source, for example "http://prometheus.monitoring.svc:9090". Its host is a Service of the cluster
-	// (NAME.NAMESPACE.svc), or one that the operator's flag --allowed-metric-hosts names.
+	// (NAME.NAMESPACE.svc), or one that the operator's flag --allowed-metric-hosts names. For a Cleaner that names a ServiceAccount,
+	// the Service must be in the namespace of the Secret or, without one, of the ServiceAccount.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
@@ -31,12 +32,14 @@ type SecretRef struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Namespace string `json:"namespace"`
 
 	// name is the name of the Secret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 }
 

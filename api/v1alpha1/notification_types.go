@@ -40,6 +40,7 @@ func (t NotificationType) NeedsSecret() bool {
 }
 
 // Notification is a channel on which the result of a run is told.
+// +kubebuilder:validation:XValidation:rule="self.type in ['CleanerReport', 'Event'] || !has(self.notificationRef) || ((!has(self.notificationRef.kind) || size(self.notificationRef.kind) == 0 || self.notificationRef.kind == 'Secret') && (!has(self.notificationRef.apiVersion) || size(self.notificationRef.apiVersion) == 0 || self.notificationRef.apiVersion == 'v1'))",message="notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['Slack', 'Webex', 'Discord', 'Teams', 'Telegram', 'SMTP', 'Webhook']) || (has(self.notificationRef) && has(self.notificationRef.namespace) && size(self.notificationRef.namespace) > 0 && has(self.notificationRef.name) && size(self.notificationRef.name) > 0)",message="this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
 type Notification struct {
 	// name identifies the notification within the Cleaner, for example "report".
@@ -63,20 +64,20 @@ type Notification struct {
 	// +kubebuilder:validation:MaxItems=4
 	NotifyOn []NotifyOn `json:"notifyOn,omitempty"`
 
-	// notificationRef names the Secret with the settings of the channel, by namespace and name. CleanerReport and Event
-	// need none.
+	// notificationRef names the Secret with the settings of the channel, by namespace and name; nothing else is read. CleanerReport and
+	// Event need none, and ignore it.
 	// +optional
 	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
 }
 
 // NotificationRef names a Secret.
 type NotificationRef struct {
-	// apiVersion is the group and version of what is named: "v1".
+	// apiVersion is the group and version of what is named: "v1", which is also what unset means.
 	// +optional
 	// +kubebuilder:validation:MaxLength=317
 	APIVersion string `json:"apiVersion,omitempty"`
 
-	// kind is the kind of what is named: "Secret".
+	// kind is the kind of what is named: "Secret", which is also what unset means.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Kind string `json:"kind,omitempty"`
@@ -84,11 +85,13 @@ type NotificationRef struct {
 	// namespace is the namespace of the Secret.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Namespace string `json:"namespace,omitempty"`
 
 	// name is the name of the Secret.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$`
 	Name string `json:"name,omitempty"`
 }
 

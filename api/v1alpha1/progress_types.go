@@ -10,7 +10,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type ProgressPhase string
 
 const (
-	// ProgressWaiting is a run that waits for memory for its scripts, until other runs give it back.
+	// ProgressWaiting is a run that needs more memory for its scripts than it had, and waits to begin anew with more.
 	ProgressWaiting ProgressPhase = "Waiting"
 	// ProgressListing is a run that reads objects and judges each of them as it comes.
 	ProgressListing ProgressPhase = "Listing"
@@ -24,7 +24,7 @@ const (
 
 // RunProgress is how far a run has come in what it is doing.
 type RunProgress struct {
-	// phase is what the run is doing: Waiting (for memory for its scripts), Listing, Judging, Copying or Acting.
+	// phase is what the run is doing: Waiting (to begin anew with more memory for its scripts), Listing, Judging, Copying or Acting.
 	// +required
 	Phase ProgressPhase `json:"phase"`
 

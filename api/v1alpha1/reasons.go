@@ -14,11 +14,13 @@ const (
 	// it is there, no Cleaner touches the object: removing it confirms that one may.
 	RestoredFromAnnotation = "apps.projectsveltos.io/restored-from"
 	// RunLabel on a part of what a run writes down holds the UID of its CleanerRun, and PartLabel which part it is: intent,
-	// outcomes, copies or, where copies of Secrets are apart from the others, secrets.
+	// outcomes, copies or, where copies of Secrets are apart from the others, secrets; or bundle, which holds the first part of each.
 	RunLabel  = "apps.projectsveltos.io/run-uid"
 	PartLabel = "apps.projectsveltos.io/run-part"
 	// PartSecretType is the type of the Secrets that are such parts.
 	PartSecretType = "apps.projectsveltos.io/cleaner-run-part"
+	// CopiesLabel on the first part of a run's copies holds the UID of the Cleaner.
+	CopiesLabel = "apps.projectsveltos.io/copies-for-cleaner"
 	// CleanerLabel on a CleanerRun holds the UID of its Cleaner.
 	CleanerLabel = "apps.projectsveltos.io/cleaner-uid"
 	// Finalizer stands on Cleaners that k8s-cleaner managed. It is removed when such a Cleaner is deleted.
@@ -49,6 +51,9 @@ const (
 	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
 	// a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
+	// ReasonCRDOutdated says that the API server does not keep all fields of Cleaners, because the CustomResourceDefinitions are not
+	// those of the operator, or that this Cleaner lost fields while that was so. Nothing runs. It is a reason of RunSucceeded too.
+	ReasonCRDOutdated = "CRDOutdated"
 	// ReasonBudgetExhausted says that the Cleaner's scripts used up their time or memory in several runs in a row. It runs
 	// again when its spec changes, or when it is asked to.
 	ReasonBudgetExhausted = "BudgetExhausted"
@@ -58,6 +63,9 @@ const (
 const (
 	// ReasonRunning says that a run is going on.
 	ReasonRunning = "Running"
+	// ReasonRecordNotWritten says that a run could not begin, because its CleanerRun could not be written. Nothing was touched. It is tried
+	// again.
+	ReasonRecordNotWritten = "RecordNotWritten"
 	// ReasonCompleted says that the run did all it was asked to do.
 	ReasonCompleted = "Completed"
 	// ReasonPartiallyFailed says that some objects could not be deleted or changed.

@@ -40,12 +40,13 @@ const (
 // Rollback says how copies are kept of what a run touches.
 type Rollback struct {
 	// storage is where the copies are kept: Secret (in Secrets of the operator's namespace), Report (the same, and in the
-	// Cleaner's Report too, as k8s-cleaner did), Volume (files), S3, or None. Default Secret. No copies are made of kinds
-	// without state: Pods, Events, Leases, EndpointSlices and Jobs that have finished.
+	// Cleaner's Report too, as k8s-cleaner did), Volume (files), S3, or None. Default Secret. No copies are made of objects
+	// without state: Events, Jobs that have finished, and Pods, Leases and EndpointSlices that a controller manages.
 	// +optional
 	Storage CopyStorage `json:"storage,omitempty"`
 
-	// retentionSeconds is how long the copies are kept, in seconds. Default 604800, which is seven days.
+	// retentionSeconds is how long the copies are kept, in seconds. Default 604800, which is seven days. The oldest copies are dropped
+	// earlier when more than 200 runs of the Cleaner keep some, or when those of all Cleaners are too many.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	RetentionSeconds *int64 `json:"retentionSeconds,omitempty"`
@@ -126,6 +127,10 @@ type RunIntent struct {
 	// parts is in how many Secrets they are.
 	// +required
 	Parts int32 `json:"parts"`
+
+	// bundled is true when the first parts of the intent, of the copies and of the outcomes are in one Secret, as those of small runs are.
+	// +optional
+	Bundled bool `json:"bundled,omitempty"`
 
 	// head is the SHA-256, in hexadecimal, of the last part and, through it, of all before it.
 	// +required

@@ -108,7 +108,8 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:MaxItems=32
 	LabelFilters []LabelFilter `json:"labelFilters,omitempty"`
 
-	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true.
+	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true. An aggregatedSelection
+	// still looks at them, because they use what they use until they are gone, but never chooses them.
 	// +optional
 	// +kubebuilder:default=true
 	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`

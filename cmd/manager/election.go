@@ -14,6 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
 // electLeader makes the manager wait for the lease, and fences all that is sent by restConfig from now on. The lease itself is
@@ -34,9 +37,9 @@ func electLeader(restConfig *rest.Config, options *ctrl.Options, o *options) (*r
 		Client:     client,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
 	}
-	fence := &fence{limit: o.renewDeadline, sinceBoot: sinceBoot}
-	restConfig.Wrap(fence.wrap)
-	options.LeaderElectionResourceLockInterface = &fencedLock{Interface: lease, fence: fence}
+	fence := transport.NewFence(o.renewDeadline, transport.SinceBoot, journal.ErrTaken)
+	restConfig.Wrap(fence.Wrap)
+	options.LeaderElectionResourceLockInterface = &transport.FencedLock{Interface: lease, Fence: fence}
 	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &o.leaseDuration, &o.renewDeadline, &o.retryPeriod
 	return lease, nil
 }

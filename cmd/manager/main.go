@@ -56,7 +56,8 @@ func start(ctx context.Context, args []string) int {
 		logger.Error(err, "Could not find a cluster: set KUBECONFIG, or run in a Pod")
 		return 1
 	}
-	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: int64(options.maxScriptMemory)})
+	memory := divide(options.maxParallelRuns, int64(options.maxScriptMemory))
+	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: memory.most()})
 	defer scripts.Close()
 	stopTracing, err := startTracing(ctx, options, logger)
 	if err != nil {
@@ -64,7 +65,7 @@ func start(ctx context.Context, args []string) int {
 		return 1
 	}
 	defer stopTracing()
-	manager, err := newManager(ctx, restConfig, options, scripts)
+	manager, err := newManager(ctx, restConfig, options, scripts, memory)
 	if err == nil {
 		logger.Info("Starting", "version", versionString(), "namespace", options.namespace, "dryRun", options.dryRun)
 		err = manager.Start(ctx)

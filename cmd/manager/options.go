@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -46,6 +45,7 @@ type options struct {
 	jitterWindow        time.Duration
 	diagnosticsAddress  string
 	insecureDiagnostics bool
+	diagnosticsCertDir  string
 	healthAddress       string
 	protectedNamespaces string
 	maxScriptMemory     bytes
@@ -128,18 +128,19 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.DurationVar(&o.jitterWindow, "jitter-window", 0, "by how much scheduled runs may start later than they are due, each Cleaner's always by the same, so that not all start at once")
 	fs.StringVar(&o.diagnosticsAddress, "diagnostics-address", ":8443", "where metrics are served over TLS to those who may get /metrics; 0 turns them off")
 	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
+	fs.StringVar(&o.diagnosticsCertDir, "diagnostics-cert-dir", "", "directory with the certificate (tls.crt) and the key (tls.key) with which metrics are served, read again when they change; without them, the operator makes a certificate that nobody can verify")
 	fs.StringVar(&o.healthAddress, "health-addr", ":9440", "where /healthz and /readyz are served")
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
-	o.maxScriptMemory = sandbox.DefaultMaxMemory
+	o.maxScriptMemory = defaultScriptMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 1Gi; the Pod's limit is this, plus --max-selection-memory, plus 256Mi for the operator")
 	fs.StringVar(&o.copiesPath, "copies-path", "", "directory below which copies are written for Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
 	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxSelection = selector.DefaultMaxMemory
-	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, and their events, for example 256Mi; each run may take 1Mi besides, and one that would take more ends and touches nothing")
+	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi besides, and one that would take more ends and touches nothing")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
-	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that notifications may be sent to although they are the operator's own machine (loopback), for example a relay beside it")
+	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that notifications may be sent to although they are the operator's own machine (loopback), for example a relay beside it, or have a private address, to which Cleaners that name a ServiceAccount may not send otherwise")
 	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
 	fs.StringVar(&o.tracingEndpoint, "tracing-endpoint", "", "address of an OpenTelemetry collector that gets a trace of each run, by OTLP over HTTP, for example http://otel-collector.observability:4318; OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER work too; without it, there are no traces")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
@@ -183,7 +184,7 @@ func (o *options) validate() error {
 	check(o.concurrentReconcile >= 1, "--concurrent-reconciles is %d; it must be at least 1", o.concurrentReconcile)
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
-	check(int64(o.maxScriptMemory) >= sandbox.MinMaxMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(sandbox.MinMaxMemory, resource.BinarySI))
+	check(int64(o.maxScriptMemory) >= minScriptMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(minScriptMemory, resource.BinarySI))
 	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
 	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
 	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)

@@ -57,6 +57,7 @@ func TestOptions(t *testing.T) {
 		"copies":         {args: []string{"--max-copies-bytes=1Gi"}, want: func(o *options) { o.maxCopies = 1 << 30 }},
 		"selection":      {args: []string{"--max-selection-memory=1Gi"}, want: func(o *options) { o.maxSelection = 1 << 30 }},
 		"script memory":  {args: []string{"--max-script-memory=1Gi"}, want: func(o *options) { o.maxScriptMemory = 1 << 30 }},
+		"certificate":    {args: []string{"--diagnostics-cert-dir=/cert"}, want: func(o *options) { o.diagnosticsCertDir = "/cert" }},
 		"traces":         {args: []string{"--tracing-endpoint=http://otel:4318"}, want: func(o *options) { o.tracingEndpoint = "http://otel:4318" }},
 		"copies' places": {args: []string{"--copies-path=/copies", "--s3-secret=bucket"}, want: func(o *options) { o.copiesPath, o.s3Secret = "/copies", "bucket" }},
 		"metric hosts": {args: []string{"--allowed-metric-hosts= Prometheus.example.com,[::1] ,10.0.0.1"}, want: func(o *options) {

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -32,6 +33,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -41,7 +43,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
 const (
@@ -61,12 +65,12 @@ const (
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // newManager wires everything.
-func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool) (ctrl.Manager, error) {
+func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool, memory *scriptMemory) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
-	restConfig.Wrap(run.RefuseRedirects)
-	restConfig.Wrap(run.NameCleaners)
+	restConfig.Wrap(transport.RefuseRedirects)
+	restConfig.Wrap(transport.NameCleaners)
 	restConfig.UserAgent = reporter + "/" + versionString()
-	skew := &run.ClockSkew{Clock: clock.RealClock{}}
+	skew := &transport.ClockSkew{Clock: clock.RealClock{}}
 	restConfig.Wrap(skew.Wrap)
 	if restConfig.QPS = -1; o.qps > 0 { // a zero would mean client-go's default of 5
 		// One limiter for all clients: each would make its own.
@@ -99,11 +103,11 @@ func newManager(ctx context.Context, restConfig *rest.Config, o *options, script
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	return mgr, addComponents(mgr, live, plainJSON(restConfig), scripts, skew, o)
+	return mgr, addComponents(mgr, live, plainJSON(restConfig), scripts, memory, skew, o)
 }
 
 func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
-	diagnostics := metricsserver.Options{BindAddress: o.diagnosticsAddress}
+	diagnostics := metricsserver.Options{BindAddress: o.diagnosticsAddress, CertDir: o.diagnosticsCertDir}
 	if !o.insecureDiagnostics {
 		diagnostics.SecureServing = true
 		diagnostics.FilterProvider = filters.WithAuthenticationAndAuthorization
@@ -148,12 +152,11 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, skew *run.ClockSkew, o *options) error {
-	clk := clock.RealClock{}
+func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, memory *scriptMemory, skew *transport.ClockSkew, o *options) error {
+	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
 	book := journal.New(live, o.namespace, clk)
 	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
 	book.CheckClock = skew.Check
-	facts := metrics.New(ctrlmetrics.Registry)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -163,47 +166,48 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
+	served, err := schemas.NewServed(plain, mgr.GetHTTPClient(), clk)
+	if err != nil {
+		return err
+	}
 	authorities, err := notify.Authorities(o.notifyCAFile)
 	if err != nil {
 		return err
 	}
-	runner := &run.Runner{
+	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, mgr.GetHTTPClient(), clk), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions, Lists: &selector.Lists{}, Schemas: &cel.Schemas{},
-		Memory:     selector.NewBudget(int64(o.maxSelection)),
+		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
+		Lists: &selector.Lists{}, Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
-		Notify:     notify.NewSender(authorities, http.ProxyFromEnvironment, o.notifyHosts, clk),
+		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
 		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
-		Clock:      clk, CheckClock: skew.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping, Denials: &run.Denials{},
-	}
+		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,
+	})
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Validate, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
+		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 	}
-	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: runner.Deliver, Told: reconciler.Told, Tried: facts.Notified}
-	runner.Outbox = outbox.Tell
-	if err := mgr.Add(outbox); err != nil {
-		return err
-	}
+	book.Dropped = reconciler.CopiesDropped
+	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}
+	runner.Delivery.Outbox = outbox.Tell
+	slimming := newSlimming(slim)
 	var workers *controllers.Executor
-	pause := func(name string) func(context.Context) { return workers.Pause(name) }
-	memory := newSlimming(slim)
-	workers = executor.New(o.maxParallelRuns, runFunc(runner, memory, pause), reconciler.Finished, clk)
+	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
+	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
 	reconciler.Executor = workers
-	if err := mgr.Add(workers); err != nil {
-		return err
-	}
-	if err := mgr.Add(memory); err != nil {
-		return err
+	watcher := &controllers.SchemaWatcher{
+		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk, Wake: reconciler.Finished,
 	}
 	sweeper := &controllers.Sweeper{
-		Journal: book, Metrics: facts, Clock: clk, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
+		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
-	if err := mgr.Add(sweeper); err != nil {
-		return err
+	for _, component := range []manager.Runnable{outbox, workers, slimming, watcher, sweeper} {
+		if err := mgr.Add(component); err != nil {
+			return err
+		}
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {
 		return fmt.Errorf("setting up the reconciler: %w", err)
@@ -211,19 +215,35 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	return addChecks(mgr, workers)
 }
 
+// deliver names the Cleaner in the requests of a delivery.
+func deliver(d *notify.Delivery) func(context.Context, notify.Message, v1alpha1.Notification) error {
+	return func(ctx context.Context, message notify.Message, n v1alpha1.Notification) error {
+		return d.Deliver(transport.ForCleaner(ctx, message.Run.Spec.Cleaner), message, n)
+	}
+}
+
 // runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
-func runFunc(runner *run.Runner, memory *slimming, pause func(name string) (resume func(context.Context))) executor.RunFunc[*v1alpha1.CleanerRun] {
-	return func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
-		defer memory.run()()
+func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory, lighten func(name string)) executor.RunFunc[controllers.Attempt] {
+	return func(ctx context.Context, request executor.Request) (attempt controllers.Attempt, again *executor.Request) {
+		defer slimming.run()()
 		trigger := v1alpha1.TriggerSchedule
 		if request.Manual {
 			trigger = v1alpha1.TriggerManual
 		}
-		return runner.Run(ctx, run.Request{
+		outgrown := false
+		record, err := runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
-			Pace:    sandbox.Pace{Quick: request.Pace == executor.PaceQuick, Slow: request.Pace == executor.PaceSlow},
-			Waiting: func() func(context.Context) { return pause(request.Name) },
+			Spec:   request.Spec,
+			Memory: request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
 		})
+		if err != nil {
+			return controllers.Attempt{Err: err}, nil
+		}
+		if outgrown {
+			request.Weight, request.Lane = memory.outgrown(record, request.Weight), executor.LaneSlow
+			again = &request
+		}
+		return controllers.Attempt{Record: record.Name}, again
 	}
 }
 

@@ -36,12 +36,12 @@ func expectations() map[string]expectation {
 		scanner: {
 			action: v1alpha1.ActionScan,
 			// What it considers is the whole cluster: not counted here.
-			counts: v1alpha1.RunCounts{Matched: 6, Skipped: 1},
+			counts: v1alpha1.RunCounts{Matched: 6},
 			outcomes: map[string]v1alpha1.OutcomeResult{
 				"old-banner": v1alpha1.OutcomeMatched, "theme-2023": v1alpha1.OutcomeMatched, "promo-spring": v1alpha1.OutcomeMatched,
-				"promo-summer": v1alpha1.OutcomeMatched, "promo-today": v1alpha1.OutcomeMatched, "promo-archive": v1alpha1.OutcomeProtected,
+				"promo-summer": v1alpha1.OutcomeMatched, "promo-today": v1alpha1.OutcomeMatched, "promo-archive": v1alpha1.OutcomeMatched,
 			},
-			reported: []string{"old-banner", "promo-spring", "promo-summer", "promo-today", "theme-2023"},
+			reported: []string{"old-banner", "promo-archive", "promo-spring", "promo-summer", "promo-today", "theme-2023"},
 		},
 		deleter: {
 			action: v1alpha1.ActionDelete,

@@ -23,7 +23,7 @@ const attempts = 3
 
 // Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a Transform
 // sends to the object as it is now; an empty one leaves it as it is.
-type Again func(ctx context.Context, live object.Object) (verdict object.Verdict, patch map[string]any, err error)
+type Again func(ctx context.Context, live object.Object) (verdict object.Verdict, patch object.JSON, err error)
 
 // Actor deletes and changes objects through one REST client.
 type Actor struct {
@@ -44,7 +44,7 @@ func (a *Actor) ForRun(clk clock.PassiveClock, final func(error) bool) *Actor {
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.
 func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1alpha1.DeleteOptions, again Again) object.Outcome {
-	ending := func(ctx context.Context, live object.Object) (object.Verdict, map[string]any, error) {
+	ending := func(ctx context.Context, live object.Object) (object.Verdict, object.JSON, error) {
 		if !live.Deleting || verdict.Deleting {
 			return again(ctx, live)
 		}
@@ -52,7 +52,7 @@ func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1a
 		return object.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
 	}
 	var lost error
-	return a.carryOut(ctx, verdict, nil, ending, func(ctx context.Context, o object.Object, _ map[string]any) (v1alpha1.OutcomeResult, string, error) {
+	return a.carryOut(ctx, verdict, nil, ending, func(ctx context.Context, o object.Object, _ object.JSON) (v1alpha1.OutcomeResult, string, error) {
 		result, detail, err := a.delete(ctx, o, options)
 		if lost != nil && (isGone(err, o) || isConflict(err)) { // the delete before may have come late
 			if result, detail, err := a.observe(ctx, o, 0, lost); !isUndone(err) {
@@ -65,9 +65,9 @@ func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1a
 }
 
 // Transform changes the object of a verdict by a merge patch.
-func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again) object.Outcome {
+func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch object.JSON, again Again) object.Outcome {
 	var lost error
-	return a.carryOut(ctx, verdict, patch, again, func(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
+	return a.carryOut(ctx, verdict, patch, again, func(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
 		result, detail, err := a.transform(ctx, o, patch)
 		if lost != nil && isConflict(err) { // the patch before may have come late: a script would build on what it made
 			result, detail, err = a.afterUnclear(ctx, o, patch, lost)
@@ -78,10 +78,10 @@ func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch map
 }
 
 // attempt tries once, on the object as it was judged. An error is the API server's.
-type attempt func(ctx context.Context, o object.Object, patch map[string]any) (result v1alpha1.OutcomeResult, detail string, err error)
+type attempt func(ctx context.Context, o object.Object, patch object.JSON) (result v1alpha1.OutcomeResult, detail string, err error)
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
-func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[string]any, again Again, try attempt) object.Outcome {
+func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch object.JSON, again Again, try attempt) object.Outcome {
 	persistent := a.persist(try)
 	for range attempts {
 		result, detail, err := persistent(ctx, verdict.Object, patch)
@@ -105,7 +105,7 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch map[
 }
 
 // ended is the outcome of an object that is not tried again after an error. stopped is the cause of a run that was stopped, else nil.
-func ended(verdict object.Verdict, patch map[string]any, err, stopped error) object.Outcome {
+func ended(verdict object.Verdict, patch object.JSON, err, stopped error) object.Outcome {
 	switch {
 	case isGone(err, verdict.Object):
 		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
@@ -119,7 +119,7 @@ func ended(verdict object.Verdict, patch map[string]any, err, stopped error) obj
 
 // judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go
 // on with.
-func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent map[string]any, again Again) (object.Verdict, map[string]any, *object.Outcome) {
+func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent object.JSON, again Again) (object.Verdict, object.JSON, *object.Outcome) {
 	live, err := a.Live(ctx, verdict.Object)
 	switch {
 	case err != nil:

@@ -56,7 +56,7 @@ func isNothing(err error) bool {
 func (a *Actor) persist(once attempt) attempt {
 	failed := 0
 	var lost error
-	return func(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
+	return func(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
 		for {
 			result, detail, err := once(ctx, o, patch)
 			if isUnsent(err) && lost != nil { // the time before it was sent

@@ -14,8 +14,12 @@ const fieldManager = "kubecleaner"
 
 // isOurs reports whether a live object holds a patch because it was carried out: by the API server's notes, which name for each field
 // who wrote it last. Of fields that the patch removes there is no note.
-func isOurs(live object.Object, patch map[string]any) bool {
+func isOurs(live object.Object, patch object.JSON) bool {
 	if holds, err := object.Holds(live, patch); len(patch) == 0 || err != nil || !holds {
+		return false
+	}
+	wanted, err := object.DecodePatch(patch)
+	if err != nil {
 		return false
 	}
 	metadata, err := live.Metadata()
@@ -27,7 +31,7 @@ func isOurs(live object.Object, patch map[string]any) bool {
 		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
-		if owns(fields, patch) {
+		if owns(fields, wanted) {
 			return true
 		}
 	}

@@ -14,10 +14,10 @@ import (
 func TestIsOurs(t *testing.T) {
 	t.Parallel()
 	const labels = `{"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`
-	a := map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1"}}}
+	const a = `{"metadata":{"labels":{"a":"1"}}}`
 	for name, c := range map[string]struct {
 		manager, fields, subresource string
-		patch                        map[string]any
+		patch                        string
 		want                         bool
 	}{
 		"ours":               {"kubecleaner", labels, "", a, true},
@@ -25,11 +25,11 @@ func TestIsOurs(t *testing.T) {
 		"the status":         {"kubecleaner", labels, "status", a, false},
 		"another field":      {"kubecleaner", `{"f:metadata":{"f:labels":{".":{},"f:b":{}}}}`, "", a, false},
 		"a field as a whole": {"kubecleaner", `{"f:metadata":{"f:labels":{}}}`, "", a, true},
-		"it does not hold":   {"kubecleaner", labels, "", map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "2"}}}, false},
-		"and one removed":    {"kubecleaner", labels, "", map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1", "b": nil}}}, true},
+		"it does not hold":   {"kubecleaner", labels, "", `{"metadata":{"labels":{"a":"2"}}}`, false},
+		"and one removed":    {"kubecleaner", labels, "", `{"metadata":{"labels":{"a":"1","b":null}}}`, true},
 		"no notes":           {"kubecleaner", `{}`, "", a, false},
 		"not readable":       {"kubecleaner", `[]`, "", a, false},
-		"nothing was sent":   {"kubecleaner", labels, "", nil, false},
+		"nothing was sent":   {"kubecleaner", labels, "", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestIsOurs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := isOurs(live, c.patch); got != c.want {
+			if got := isOurs(live, object.JSON(c.patch)); got != c.want {
 				t.Errorf("got %v", got)
 			}
 		})

@@ -21,7 +21,7 @@ import (
 func Failed(verdict object.Verdict, err error) object.Outcome { return failed(verdict, nil, err) }
 
 // failed is Failed when a patch was sent: whoever refuses it may quote what it would have put into a Secret.
-func failed(verdict object.Verdict, patch map[string]any, err error) object.Outcome {
+func failed(verdict object.Verdict, patch object.JSON, err error) object.Outcome {
 	outcome := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Err: err}
 	said, denied := denial(err)
 	switch {

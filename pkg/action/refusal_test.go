@@ -139,10 +139,10 @@ func TestRefusalOfAPatchHidesItsValues(t *testing.T) {
 	}
 	refused := answered(403, "Forbidden", webhook+"new-password (bmV3LXBhc3N3b3Jk) is as weak as hunter2hunter2", "")
 	a := NewActor(nil)
-	refuse := func(context.Context, object.Object, map[string]any) (v1alpha1.OutcomeResult, string, error) {
+	refuse := func(context.Context, object.Object, object.JSON) (v1alpha1.OutcomeResult, string, error) {
 		return "", "", refused
 	}
-	patch := map[string]any{"data": map[string]any{"password": "bmV3LXBhc3N3b3Jk"}}
+	patch := object.JSON(`{"data":{"password":"bmV3LXBhc3N3b3Jk"}}`)
 	outcome := a.carryOut(t.Context(), object.Verdict{Candidate: object.Candidate{Object: o}, Act: true}, patch, nil, refuse)
 	if want := webhook + "****** (******) is as weak as ******"; outcome.Detail != want {
 		t.Errorf("it says %q, want %q", outcome.Detail, want)

@@ -83,6 +83,9 @@ func (a *Actor) do(ctx context.Context, timeout time.Duration, request *rest.Req
 			klog.FromContext(ctx).Error(err, "A request panicked", "stack", string(debug.Stack()))
 		}
 	}()
+	if err := object.CheckPath(request.URL().Path); err != nil {
+		return nil, 0, err
+	}
 	err = a.flow.pass(ctx, func() error {
 		bounded, cancel := inHand(ctx, timeout)
 		defer cancel()

@@ -5,10 +5,8 @@ package action
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -17,15 +15,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string]any) (v1alpha1.OutcomeResult, string, error) {
+func (a *Actor) transform(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
 	if len(patch) == 0 {
 		return v1alpha1.OutcomeUnchanged, "there is nothing to change", nil
 	}
-	payload, err := guarded(patch, o)
+	payload, err := object.AtVersion(patch, o.ResourceVersion)
 	if err != nil {
 		return "", "", err
 	}
-	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Body(payload))
+	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Body([]byte(payload)))
 	after, unread := object.New(o.Kind, answer)
 	if err == nil && (unread != nil || after.UID != o.UID) {
 		err = errForeign
@@ -44,16 +42,19 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch map[string
 
 // notKept names what the API server answered otherwise than a patch set it: the status of a kind that writes it by itself, a field that
 // its schema does not know, or one that it writes in another way. Empty when that is nothing.
-func notKept(after object.Object, patch map[string]any) string {
+func notKept(after object.Object, patch object.JSON) string {
 	value, err := after.Value()
 	if err != nil {
 		return ""
 	}
-	if after.IsSecret() { // the API server moves it into data
-		patch = maps.Clone(patch)
-		delete(patch, "stringData")
+	wanted, err := object.DecodePatch(patch)
+	if err != nil {
+		return ""
 	}
-	fields := object.Unlike(value, patch)
+	if after.IsSecret() { // the API server moves it into data
+		delete(wanted, "stringData")
+	}
+	fields := object.Unlike(value, wanted)
 	if len(fields) == 0 {
 		return ""
 	}
@@ -68,7 +69,7 @@ func notKept(after object.Object, patch map[string]any) string {
 const maxFields = 5
 
 // afterUnclear finds out by a live read whether a change took place whose answer was lost.
-func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch map[string]any, lost error) (v1alpha1.OutcomeResult, string, error) {
+func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch object.JSON, lost error) (v1alpha1.OutcomeResult, string, error) {
 	live, err := a.Live(ctx, o)
 	switch {
 	case isKindGone(err):
@@ -89,22 +90,3 @@ func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch map[str
 }
 
 const unknownChange = "it is not known whether it was changed"
-
-// guarded puts the judged resourceVersion into a patch: the server answers 409 when the object has any other.
-func guarded(patch map[string]any, o object.Object) ([]byte, error) {
-	metadata := map[string]any{"resourceVersion": o.ResourceVersion}
-	if changed, ok := patch["metadata"].(map[string]any); ok {
-		for key, value := range changed {
-			if _, guard := metadata[key]; !guard {
-				metadata[key] = value
-			}
-		}
-	}
-	whole := map[string]any{"metadata": metadata}
-	for key, value := range patch {
-		if key != "metadata" {
-			whole[key] = value
-		}
-	}
-	return json.Marshal(whole)
-}

@@ -35,7 +35,6 @@ const (
 	FieldUnused       Code = "W-CLN-001"
 	EverythingMatches Code = "W-CLN-002"
 	HostNeedsFlag     Code = "W-CLN-003"
-	SecretAnyway      Code = "W-CLN-004"
 	ActionDefault     Code = "N-CLN-001"
 	FieldDeprecated   Code = "N-CLN-002"
 	FieldIgnored      Code = "N-CLN-003"
@@ -103,7 +102,6 @@ func codeTable() [][2]string {
 		{string(FieldUnused), "a field has no effect as the Cleaner stands"},
 		{string(EverythingMatches), "a selector of a Cleaner that deletes or changes matches every object that it looks at"},
 		{string(HostNeedsFlag), "metrics are read from a host that the operator asks only if its --allowed-metric-hosts names it"},
-		{string(SecretAnyway), "a notificationRef says another kind than Secret, and a Secret is what is read"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
 		{string(FieldDeprecated), "a field has a newer place"},
 		{string(FieldIgnored), "a field is accepted and does nothing"},

@@ -6,7 +6,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,31 +13,34 @@ import (
 	"golang.org/x/term"
 )
 
-// paint colours words, or leaves them as they are. Colour is never the only signal.
-type paint bool
+// paint colours words, or leaves them as they are. Colour is never the only signal. It is the mark of a terminal, or empty.
+type paint string
 
 // paint decides for one stream: the flag first, then NO_COLOR and CLICOLOR_FORCE, then whether it is a terminal.
 func (s *shared) paint(w io.Writer) paint {
+	t, ok := w.(*terminal)
+	if !ok {
+		return ""
+	}
 	switch force := s.Getenv("CLICOLOR_FORCE"); {
 	case s.color == "always":
-		return true
+		return paint(t.mark)
 	case s.color == "never" || s.Getenv("NO_COLOR") != "":
-		return false
+		return ""
 	case force != "" && force != "0":
-		return true
+		return paint(t.mark)
 	}
-	if inner, ok := w.(*output); ok {
-		w = inner.Writer
+	if file, ok := fileOf(t); ok && term.IsTerminal(int(file.Fd())) && s.Getenv("TERM") != "dumb" {
+		return paint(t.mark)
 	}
-	file, ok := w.(*os.File)
-	return paint(ok && term.IsTerminal(int(file.Fd())) && s.Getenv("TERM") != "dumb")
+	return ""
 }
 
 func (p paint) in(code, text string) string {
-	if !p {
+	if p == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return string(p) + code + "m" + text + string(p) + "0m"
 }
 
 func (p paint) red(text string) string    { return p.in("31", text) }

@@ -39,26 +39,21 @@ func (r *checked) doubts() {
 	r.secrets()
 }
 
-// secrets are the notifications' references to Secrets that are not what they seem.
+// secrets are the notifications' references to Secrets that are not used.
 func (r *checked) secrets() {
 	for i, notification := range r.cleaner.Spec.Notifications {
-		ref, field := notification.NotificationRef, fmt.Sprintf("spec.notifications[%d].notificationRef", i)
-		switch {
-		case ref == nil:
-		case !notification.Type.NeedsSecret():
-			r.add(field, FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
-		case ref.Kind != "" && ref.Kind != "Secret":
-			r.add(field+".kind", SecretAnyway, fmt.Sprintf("is %s, but it is the Secret %s/%s that is read", quoted(ref.Kind), ref.Namespace, ref.Name), "write kind: Secret")
+		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
+			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
 		}
 	}
 }
 
 // metricHost says when metrics are to be read from where the operator reads none unless a flag of its own allows it.
 func (r *checked) metricHost(field string, sel *v1alpha1.ResourceSelector) {
-	if !sel.WantsMetrics() || r.has(field+".url") {
+	if !sel.WantsMetrics() || r.anyBelow(field) {
 		return
 	}
-	if err := new(inputs.Metrics).Allow(sel); err != nil {
+	if err := new(inputs.Metrics).For(r.cleaner.Spec.ServiceAccountRef).Allow(sel); err != nil {
 		at, text, _ := strings.Cut(err.Error(), ": ")
 		r.add(strings.TrimSuffix(field, "metricSource")+at, HostNeedsFlag, text, "")
 	}

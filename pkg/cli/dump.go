@@ -237,7 +237,7 @@ func resources(gv schema.GroupVersion, kinds map[string]*dumpedKind) metav1.APIR
 	list := metav1.APIResourceList{GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
 	for _, kind := range kinds {
 		list.APIResources = append(list.APIResources, metav1.APIResource{
-			Name: kind.Resource, Kind: kind.Kind.Kind, Namespaced: kind.Namespaced, Verbs: metav1.Verbs{"get", "list"},
+			Name: kind.Resource, Kind: kind.Kind.Kind, Namespaced: kind.Namespaced, Verbs: metav1.Verbs{"get", "list", "delete"},
 		})
 	}
 	slices.SortFunc(list.APIResources, func(a, b metav1.APIResource) int { return strings.Compare(a.Name, b.Name) })

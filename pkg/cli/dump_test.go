@@ -57,7 +57,7 @@ func found(t *testing.T, d *dump, spec v1alpha1.ResourceSelector) ([]string, err
 	var all selector.Found
 	result := s.Select(t.Context(), selector.NewReader(api.raw, instant(now)), &all)
 	var names []string
-	for _, c := range all.Candidates {
+	for _, c := range all.Verdicts.All() {
 		names = append(names, c.String())
 	}
 	return names, result.Err

@@ -82,7 +82,7 @@ func kindName(group, version, kind string) string {
 
 // scope is where the selector looks, as far as it matters to one object.
 func (t *trial) scope(spec v1alpha1.ResourceSelector, o *testObject) selector.Scope {
-	if spec.Namespace == "" && spec.NamespaceSelector == "" {
+	if o.anywhere || spec.Namespace == "" && spec.NamespaceSelector == "" {
 		return selector.Scope{Cluster: true}
 	}
 	var scope selector.Scope
@@ -115,6 +115,9 @@ func (t *trial) selectsNamespace(text, namespace string) bool {
 	return true
 }
 
+// beingDeleted is why an object is refused that is on its way out.
+const beingDeleted = "it is being deleted (deletionTimestamp), and excludeDeleted is true"
+
 // explain finds the first part of a selector that refuses an object, by asking for each part alone.
 func (t *trial) explain(ctx context.Context, of int, o *testObject, scope selector.Scope) string {
 	spec := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[of]
@@ -132,7 +135,7 @@ func (t *trial) explain(ctx context.Context, of int, o *testObject, scope select
 	}
 	part := anything
 	if part.ExcludeDeleted = spec.ExcludeDeleted; t.refuses(ctx, part, selector.Judge{}, o) {
-		return "it is being deleted (deletionTimestamp), and excludeDeleted is true"
+		return beingDeleted
 	}
 	part = anything
 	if part.MinAgeSeconds = spec.MinAgeSeconds; t.refuses(ctx, part, selector.Judge{}, o) {

@@ -112,7 +112,7 @@ func caretIndent(text string, column int) string {
 			return r
 		}
 		return ' '
-	}, text[:min(column-1, len(text))])
+	}, clean(text[:min(column-1, len(text))]))
 }
 
 func (l *lintedCleaner) write(w io.Writer, paint paint) {

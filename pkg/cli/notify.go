@@ -20,7 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // notifyTimeout bounds one message, with the few tries of the sender.
@@ -65,7 +65,7 @@ func (s *shared) notifyTestCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, as the operator's flag of this name")
-	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine, as the operator's flag of this name")
+	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine or have a private address, as the operator's flag of this name")
 	o.bind(cmd.Flags())
 	cmd.ValidArgsFunction = s.complete(&o.connection)
 	return cmd
@@ -95,7 +95,7 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	if kept := keptInCluster(cleaner); len(args) == 1 && len(kept) > 0 {
 		o.note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
 	}
-	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, allowed, clock.RealClock{})
+	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.config.Host), clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
 	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
 	failed := 0
@@ -158,9 +158,16 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 func deliverSample(ctx context.Context, api *cluster, sender *notify.Sender, n v1alpha1.Notification, message notify.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	settings, err := run.NotificationSettings(ctx, action.NewActor(api.raw).ForRun(clock.RealClock{}, func(error) bool { return false }), n.NotificationRef)
+	actor := action.NewActor(api.raw).ForRun(clock.RealClock{}, func(error) bool { return false })
+	read := func(ctx context.Context, secret object.Object, _ *v1alpha1.ServiceAccountRef) (*object.Object, error) {
+		return actor.Live(ctx, secret)
+	}
+	settings, err := notify.ReadSettings(ctx, read, n.NotificationRef, nil)
 	if err != nil {
 		return err
+	}
+	if message.Cleaner.Spec.ServiceAccountRef != nil { // as the operator does it
+		settings.Limited = n.NotificationRef.Namespace
 	}
 	send := sender.New(n.Type)
 	if send == nil {

@@ -112,6 +112,9 @@ func (c *cluster) read(ctx context.Context, path string, into any) error {
 
 // send returns the body of the answer, or the error with the server's own words, which Raw alone does not have.
 func send(ctx context.Context, request *rest.Request) ([]byte, error) {
+	if err := object.CheckPath(request.URL().Path); err != nil {
+		return nil, err
+	}
 	result := request.Do(ctx)
 	if err := result.Error(); err != nil {
 		return nil, err

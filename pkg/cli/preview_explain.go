@@ -50,14 +50,14 @@ func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner
 	defer session.Close()
 	t := &trial{cleaner: cleaner, session: session, now: j.now.Now(), namespaces: map[string]labels.Set{}}
 	var err error
-	if t.selectors, err = selectorsOf(cleaner, session, runner.Queries, j.now.Now()); err != nil {
+	if t.selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), j.now.Now()); err != nil {
 		return err
 	}
 	o, err := j.find(ctx, runner, cleaner, t.selectors, wanted)
 	if err != nil {
 		return err
 	}
-	if namespaces, err := runner.Reader.Namespaces(ctx, []string{o.Namespace}); err == nil && o.Namespace != "" && namespaces[o.Namespace] != nil {
+	if namespaces, err := runner.Read.Operator.Namespaces(ctx, []string{o.Namespace}); err == nil && o.Namespace != "" && namespaces[o.Namespace] != nil {
 		t.namespaces[o.Namespace] = namespaces[o.Namespace].Labels
 	}
 	metadata, err := o.Metadata()
@@ -87,7 +87,7 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 		if !strings.EqualFold(spec.Kind, wanted.kind) {
 			continue
 		}
-		kind, err := selectors[i].Resolve(ctx, runner.Reader)
+		kind, err := selectors[i].Resolve(ctx, runner.Read.Operator)
 		if err != nil {
 			failed = err
 			continue

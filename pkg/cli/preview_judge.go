@@ -53,7 +53,7 @@ func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Clean
 		if len(spec.MatchConditions) == 0 {
 			continue
 		}
-		if reason, message, _ := runner.Validate(ctx, cleaner); reason == v1alpha1.ReasonInvalidExpression {
+		if reason, message, _ := runner.Check.Validate(ctx, cleaner); reason == v1alpha1.ReasonInvalidExpression {
 			return invalid(cleaner, message)
 		}
 		break

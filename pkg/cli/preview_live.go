@@ -10,9 +10,11 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -40,23 +42,29 @@ func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1a
 	table := j.output == "table" || j.output == "wide"
 	return &live{
 		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.startProgress(j.progress),
-		// What a Transform would do, and what an aggregated script chooses, is known at the end only.
-		streams:    table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform,
+		// What a Transform would do, what an aggregated script chooses, and what protected objects would be deleted with others, is known
+		// at the end only.
+		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
+			!deletesOthers(cleaner),
 		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.clock().Now(),
 	}
+}
+
+// deletesOthers reports whether the Cleaner deletes objects with which others would be deleted. Few Pods are such.
+func deletesOthers(cleaner *v1alpha1.Cleaner) bool {
+	return cleaner.EffectiveAction() == v1alpha1.ActionDelete &&
+		slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+			kind := schema.GroupKind{Group: s.Group, Kind: s.Kind}
+			isPod := kind == schema.GroupKind{Kind: "Pod"}
+			return guard.IsNamespace(s.Group, s.Kind) || !isPod && len(guard.Dependents(kind, cleaner.Spec.DeleteOptions)) > 0
+		})
 }
 
 func (l *live) observer() selector.Observer {
 	return selector.Observer{
 		Lists: l.lists, Judged: l.judged, Candidate: l.candidate,
-		Chooses: func() { l.progress.begin("judging all together", false) }, Again: l.again,
+		Chooses: func() { l.progress.begin("judging all together", false) },
 	}
-}
-
-// again forgets what was counted.
-func (l *live) again() {
-	l.considered, l.matched = 0, 0
-	l.progress.begin("waiting for more memory for the script", false)
 }
 
 // lists shows what is read now.
@@ -78,12 +86,15 @@ func (l *live) candidate(c object.Candidate) {
 	if !l.streams || l.shown[c.UID] != "" {
 		return
 	}
-	item := run.PreviewItem{Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c}, Result: v1alpha1.OutcomePlanned}}
-	if l.cleaner.EffectiveAction() == v1alpha1.ActionScan {
-		item.Result = v1alpha1.OutcomeMatched
-	}
+	item := run.PreviewItem{Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned}}
 	if reason := l.protection(c.Object); reason != "" {
-		item.Result, item.Detail = v1alpha1.OutcomeProtected, reason
+		guard.Protect(l.cleaner.EffectiveAction(), &item.Verdict, reason)
+	}
+	switch item.Detail = item.Reason; {
+	case !item.Act:
+		item.Result = item.Skip
+	case l.cleaner.EffectiveAction() == v1alpha1.ActionScan:
+		item.Result = v1alpha1.OutcomeMatched
 	}
 	l.shown[c.UID] = item.Result
 	if l.job.shows(item) {
@@ -97,12 +108,12 @@ func (l *live) protection(o object.Object) string {
 	if _, known := l.namespaces[o.Namespace]; !known && o.Namespace != "" {
 		l.namespaces[o.Namespace] = nil
 		// With all that were needed so far: more than a few are read in one list of all.
-		found, err := l.runner.Reader.Namespaces(l.ctx, slices.Sorted(maps.Keys(l.namespaces)))
+		found, err := l.runner.Read.Operator.Namespaces(l.ctx, slices.Sorted(maps.Keys(l.namespaces)))
 		if err == nil {
 			maps.Copy(l.namespaces, found)
 		}
 	}
-	reason, err := l.runner.Protection.Reason(o, l.namespaces[o.Namespace])
+	reason, err := l.runner.Read.Protection.Reason(l.cleaner.EffectiveAction(), o, l.namespaces[o.Namespace])
 	if err != nil {
 		return ""
 	}

@@ -95,12 +95,15 @@ func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []s
 
 // runner is what judges. Manifests have no metrics.
 func (j *previewJob) runner() *run.Runner {
+	reader, protection := selector.NewReader(j.api.raw, j.now), guard.Protection{Namespaces: j.protected()}
+	clk := standing{instant: j.now}
 	runner := &run.Runner{
-		Reader: selector.NewReader(j.api.raw, j.now), Scripts: j.scripts, Clock: standing{instant: j.now},
-		Protection: guard.Protection{Namespaces: j.protected()},
+		Check: run.Check{Identities: &run.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk},
+		Read:  run.Read{Operator: reader, Protection: protection, Clock: clk},
+		Judge: run.Judge{Protection: protection},
 	}
 	if j.dump == nil {
-		runner.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.config.Host)
+		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.config.Host)
 	}
 	return runner
 }

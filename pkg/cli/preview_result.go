@@ -6,8 +6,6 @@ package cli
 import (
 	"fmt"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
@@ -98,11 +96,7 @@ func (j *previewJob) print() error {
 	case "json":
 		return writeJSON(j.Out, document)
 	case "yaml":
-		text, err := yaml.Marshal(document)
-		if err == nil {
-			_, err = j.Out.Write(text)
-		}
-		return err
+		return writeYAML(j.Out, document)
 	case "name":
 		for _, result := range j.results {
 			for _, o := range result.Objects {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -72,18 +71,4 @@ func (t *table) flush() {
 		fmt.Fprintln(t.w, line.String())
 	}
 	t.rows = nil
-}
-
-// oneLine keeps what others wrote from breaking the table, or from being obeyed by the terminal.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return '·'
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
 }

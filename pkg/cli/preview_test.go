@@ -18,6 +18,8 @@ var previewScreens = map[string]string{
 	"name":         "-f delete.yaml --from dump.yaml -o name",
 	"colour":       "-f delete.yaml -f transform.yaml --from dump.yaml --color=always",
 	"scan":         "-f scan.yaml --from dump.yaml",
+	"scan-marked":  "-f scan-protected.yaml --from dump.yaml",
+	"scan-names":   "-f scan-protected.yaml --from dump.yaml -o name",
 	"scan-earlier": "-f scan.yaml --from dump.yaml --now 2026-10-02T12:00:00Z",
 	"transform":    "-f transform.yaml --from dump.yaml",
 	"secrets":      "-f secrets.yaml --from dump.yaml",

@@ -104,8 +104,12 @@ func summary(found *run.Preview, result previewResult) string {
 		}
 	}
 	counts := map[v1alpha1.OutcomeResult]int64{}
+	marked := int64(0)
 	for _, item := range found.Items {
 		counts[item.Result]++
+		if item.Result == v1alpha1.OutcomeMatched && item.Detail != "" {
+			marked++
+		}
 	}
 	switch found.Action {
 	case v1alpha1.ActionDelete:
@@ -114,6 +118,7 @@ func summary(found *run.Preview, result previewResult) string {
 		add(result.WouldAct, "would be changed", "would be changed")
 	default:
 		add(counts[v1alpha1.OutcomeMatched], "would be reported", "would be reported")
+		add(marked, "of these is protected", "of these are protected")
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")

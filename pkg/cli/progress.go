@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +37,7 @@ const (
 // progress tells how far work has come, once it takes longer than a moment.
 type progress struct {
 	w     io.Writer
+	erase string // what empties the line of a terminal
 	clock clock.WithTicker
 	mode  string
 	// width is how wide the terminal is, in columns.
@@ -55,7 +55,7 @@ type progress struct {
 
 // startProgress begins to tell about work. The caller stops it.
 func (s *shared) startProgress(mode string) *progress {
-	file, isFile := s.ErrOut.(*os.File)
+	file, isFile := fileOf(s.ErrOut)
 	if mode == progressAuto {
 		mode = progressPlain
 		if isFile && term.IsTerminal(int(file.Fd())) && s.Getenv("TERM") != "dumb" {
@@ -82,7 +82,11 @@ func (s *shared) clock() clock.WithTicker {
 }
 
 func newProgress(w io.Writer, clk clock.WithTicker, mode string, width func() int) *progress {
-	p := &progress{w: w, clock: clk, mode: mode, width: width, since: clk.Now(), stop: func() {}}
+	erase := ""
+	if t, ok := w.(*terminal); ok {
+		erase = t.mark + eraseLine
+	}
+	p := &progress{w: w, erase: erase, clock: clk, mode: mode, width: width, since: clk.Now(), stop: func() {}}
 	if mode == progressNone {
 		return p
 	}
@@ -140,7 +144,7 @@ func (p *progress) beside(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.w, p.erase)
 		p.shown = false
 	}
 	do()
@@ -155,7 +159,7 @@ func (p *progress) tick() {
 	}
 	switch p.mode {
 	case progressRewritten:
-		fmt.Fprint(p.w, "\r\x1b[K"+fit(p.line(took), p.width()-1))
+		fmt.Fprint(p.w, p.erase+fit(clean(p.line(took)), p.width()-1))
 		p.shown = true
 	case progressJSON:
 		_ = json.NewEncoder(p.w).Encode(p.facts(took)) // there is nobody to tell that telling failed

@@ -51,7 +51,8 @@ func TestProgress(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			w := &recorder{written: make(chan struct{}, 100)}
 			clk := clocktesting.NewFakeClock(now)
-			p := newProgress(w, clk, mode, func() int { return 80 })
+			screen, _ := newTerminals(w, nil)
+			p := newProgress(screen, clk, mode, func() int { return 80 })
 			p.begin("reading Pod", true)
 			p.count(41_200, 38)
 			clk.Step(test.step)
@@ -83,7 +84,8 @@ func TestProgressIsQuiet(t *testing.T) {
 func TestProgressFits(t *testing.T) {
 	w := &recorder{written: make(chan struct{}, 100)}
 	clk := clocktesting.NewFakeClock(now)
-	p := newProgress(w, clk, progressRewritten, func() int { return 20 })
+	screen, _ := newTerminals(w, nil)
+	p := newProgress(screen, clk, progressRewritten, func() int { return 20 })
 	p.begin("waiting for the operator", false)
 	clk.Step(3 * time.Second)
 	w.wait(t)

@@ -157,12 +157,12 @@ func TestRestoreMistakes(t *testing.T) {
 		"error: kubectl cleaner restore: --only \"a\" names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
 
 	// A copy that somebody exchanged is not what the run wrote.
-	key := client.ObjectKey{Namespace: defaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-copies-0"}
+	key := client.ObjectKey{Namespace: defaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"}
 	var part corev1.Secret
 	check(t, s.Get(t.Context(), key, &part))
 	check(t, s.Delete(t.Context(), &part))
 	part.ResourceVersion, part.UID = "", ""
-	part.Data["part.gz"][20] ^= 4
+	part.Data["copies.gz"][20] ^= 4
 	check(t, s.Create(t.Context(), &part))
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force")
 	if got.code != ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
@@ -191,8 +191,8 @@ func TestRestoreForbidden(t *testing.T) {
 		got = s.call(ctx, nil, "restore", run.Name, "--as", user)
 		return !strings.Contains(got.errOut, "cleanerruns"), nil
 	})
-	part := run.Name + "-" + run.Status.Intent.Attempt + "-intent-0"
-	s.wants(got, ExitError, "", s.plain("error: reading part 0 of the intent of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
+	part := run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"
+	s.wants(got, ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
 		"User \""+user+"\" cannot get resource \"secrets\" in API group \"\" in the namespace \"projectsveltos\"\n"+
 		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU   [E-CLU-003]\n"))

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 )
@@ -44,11 +42,7 @@ func (o *restoreOptions) print(run *v1alpha1.CleanerRun, plan *restore.Plan) err
 	case "json":
 		return writeJSON(o.Out, result)
 	case "yaml":
-		text, err := yaml.Marshal(result)
-		if err == nil {
-			_, err = o.Out.Write(text)
-		}
-		return err
+		return writeYAML(o.Out, result)
 	case "name":
 		for _, i := range plan.Items {
 			if i.Result == restore.Restored || i.Result == restore.Planned {

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cli is the kubectl plugin: kubectl cleaner. One file, or a few, per subcommand. What a command found goes to the
-// standard output, all else to the standard error. The codes with which it exits are below, those of its messages in codes.go.
+// standard output, all else to the standard error; both go through the terminal in terminal.go, which lets nothing pass that a terminal
+// obeys. The codes with which it exits are below, those of its messages in codes.go.
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"syscall"
 	"time"
@@ -58,35 +57,17 @@ type shared struct {
 
 // Execute runs the command that args name and returns the code to exit with.
 func Execute(ctx context.Context, streams genericiooptions.IOStreams, options Options, args []string) int {
-	out := &output{Writer: streams.Out}
-	streams.Out = out
+	out, errOut := newTerminals(streams.Out, streams.ErrOut)
+	streams.Out, streams.ErrOut = out, errOut
 	s := &shared{IOStreams: streams, Options: options}
 	root := s.command()
 	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
 	code := s.conclude(ctx, root.ExecuteContext(ctx))
 	// Who reads the beginning only, as head does, wants no error.
-	if out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
-		return s.conclude(ctx, fail(OutputFailed, fmt.Errorf("writing the output: %w", out.err), ""))
+	if err := out.failed(); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return s.conclude(ctx, fail(OutputFailed, fmt.Errorf("writing the output: %w", err), ""))
 	}
 	return code
-}
-
-// output remembers that something could not be written: commands print line by line, and look at no error.
-type output struct {
-	io.Writer
-	err error
-}
-
-// Write implements io.Writer.
-func (c *output) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.err = cmp.Or(c.err, err)
-	return n, err
-}
-
-// NewCommand returns the root command with its subcommands. Its errors are to be told as Execute does.
-func NewCommand(streams genericiooptions.IOStreams, options Options) *cobra.Command {
-	return (&shared{IOStreams: streams, Options: options}).command()
 }
 
 func (s *shared) command() *cobra.Command {

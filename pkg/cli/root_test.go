@@ -90,7 +90,7 @@ func TestColour(t *testing.T) {
 	tests := []struct {
 		color       string
 		environment string
-		want        paint
+		want        bool
 	}{
 		{"auto", "", false}, // a buffer is no terminal
 		{"always", "", true},
@@ -109,7 +109,8 @@ func TestColour(t *testing.T) {
 			}
 			return ""
 		}}}
-		if got := s.paint(&bytes.Buffer{}); got != tt.want {
+		screen, _ := newTerminals(&bytes.Buffer{}, nil)
+		if got := s.paint(screen) != ""; got != tt.want {
 			t.Errorf("--color=%s with %q: %v, want %v", tt.color, tt.environment, got, tt.want)
 		}
 	}

@@ -82,7 +82,7 @@ func (r *runProgress) line(took time.Duration) string {
 func (r *runProgress) doing() string {
 	switch {
 	case r.Phase == v1alpha1.ProgressWaiting:
-		return "waiting for memory for scripts"
+		return "waiting for more memory for its scripts"
 	case r.Phase != v1alpha1.ProgressActing:
 		return strings.ToLower(string(r.Phase))
 	case r.action == v1alpha1.ActionTransform:

@@ -34,7 +34,7 @@ func TestRunProgressLines(t *testing.T) {
 		},
 		"waiting": {
 			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, Done: 3}},
-			"waiting for memory for scripts · 12s", `{"run":"r","phase":"Waiting","done":3,"perSecond":0,"elapsedSeconds":12.5}`,
+			"waiting for more memory for its scripts · 12s", `{"run":"r","phase":"Waiting","done":3,"perSecond":0,"elapsedSeconds":12.5}`,
 		},
 		"judging": {
 			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressJudging}},

@@ -240,21 +240,18 @@ func TestWhatToDoAfterARun(t *testing.T) {
 		phase  v1alpha1.RunPhase
 		reason string
 		acted  int64
-		waited time.Duration
 		want   string
 	}{
-		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, 0, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
-		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, 0, slow},
-		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, 0, slow},
-		"too slow, for it had to wait":       {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, time.Second, anew},
-		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, 0, rest},
-		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, 0, anew},
-		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, 0, rest},
+		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
+		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, slow},
+		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, slow},
+		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, rest},
+		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, anew},
+		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, rest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "unused-1"}, Spec: v1alpha1.CleanerRunSpec{Cleaner: "unused"}}
 			record.Status.Phase, record.Status.Reason, record.Status.Acted = test.phase, test.reason, test.acted
-			record.Status.Waited = &metav1.Duration{Duration: test.waited}
 			if got := afterRun(record); got != test.want {
 				t.Errorf("got %q", got)
 			}

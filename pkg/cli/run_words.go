@@ -34,9 +34,6 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	took := ""
 	if record.Status.Duration != nil {
 		took = " after " + record.Status.Duration.Round(100*time.Millisecond).String()
-		if waited := record.Status.Waited; waited != nil && waited.Duration >= time.Second {
-			took += " (" + waited.Round(100*time.Millisecond).String() + " of it waiting for memory for its scripts)"
-		}
 	}
 	if record.Status.Phase == v1alpha1.RunCompleted {
 		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, oneLine(record.Status.Message))
@@ -82,9 +79,8 @@ func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
 // afterRun says how to go on after a run that did not do all that it was asked to do.
 func afterRun(record *v1alpha1.CleanerRun) string {
 	status, again := &record.Status, name+" run "+record.Spec.Cleaner
-	waited := status.Waited != nil && status.Waited.Duration >= time.Second
 	switch {
-	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0 && !waited: // the next one would end in the same place
+	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0: // the next one would end in the same place
 		return "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), " +
 			"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
 	case status.Phase == v1alpha1.RunInterrupted && status.Acted == 0:
@@ -128,7 +124,7 @@ func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
 	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun}}
 	record.Name = last.Name
 	record.Status.RunCounts, record.Status.Objects = last.RunCounts, last.Matches
-	record.Status.Duration, record.Status.Waited = last.Duration, last.Waited
+	record.Status.Duration = last.Duration
 	if omitted := last.Matched - int64(len(last.Matches)); omitted > 0 {
 		record.Status.ObjectsOmitted = omitted
 	}

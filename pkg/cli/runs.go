@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -97,11 +96,7 @@ func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
 	case "json":
 		return writeJSON(o.Out, list)
 	case "yaml":
-		text, err := yaml.Marshal(list)
-		if err == nil {
-			_, err = o.Out.Write(text)
-		}
-		return err
+		return writeYAML(o.Out, list)
 	case "name":
 		for i := range runs {
 			fmt.Fprintln(o.Out, "cleanerrun/"+runs[i].Name)

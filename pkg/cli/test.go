@@ -49,7 +49,8 @@ func (s *shared) testCommand() *cobra.Command {
 			"  metrics.yaml       the results of metricQueries by their names; one that finds no series is left out\n" +
 			"  logs.yaml          the logs of Pods, for logSource: NAMESPACE/POD, below it CONTAINER or CONTAINER/previous, and the log\n\n" +
 			"An object goes through the whole selector: kind, namespace, labels, excludeDeleted, minAgeSeconds, matchConditions and\n" +
-			"evaluate. A namespaceSelector counts as satisfied for a namespace that is not in resources.yaml.",
+			"evaluate. A namespaceSelector counts as satisfied for a namespace that is not in resources.yaml. An object of another version\n" +
+			"than the selector's is judged as that version, and one without a namespace as if it were selected; a note says so.",
 		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
 		Args:    atLeastOne("a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },

@@ -20,8 +20,8 @@ func TestTestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"ok":          {"test", "testdata/test/ok"},
 		"wrong":       {"test", "testdata/test/wrong"},
-		"wrong-junit": {"test", "-o", "junit", "testdata/test/wrong", "--run", "aggregated|transform|empty"},
-		"wrong-json":  {"test", "-o", "json", "testdata/test/wrong", "--run", "aggregated|transform|empty"},
+		"wrong-junit": {"test", "-o", "junit", "testdata/test", "--run", "wrong/aggregated|transform|empty|older"},
+		"wrong-json":  {"test", "-o", "json", "testdata/test", "--run", "wrong/aggregated|transform|empty|older"},
 		"colour":      {"test", "--color=always", "testdata/test", "--run", "pause|nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestTestReportsAreWellFormed(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if report.Passed != 5 || report.Failed != 13 || len(report.Directories) != 18 {
+	if report.Passed != 7 || report.Failed != 14 || len(report.Directories) != 21 {
 		t.Errorf("%d passed, %d failed of %d", report.Passed, report.Failed, len(report.Directories))
 	}
 }

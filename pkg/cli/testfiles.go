@@ -114,6 +114,8 @@ type testObject struct {
 	file     string
 	line     int
 	metadata metav1.ObjectMeta
+	// anywhere is whether it counts as in each namespace that is selected.
+	anywhere bool
 }
 
 // readObjects reads the objects of a file. That the file is not there is an error; what is wrong in it are problems.

@@ -24,11 +24,13 @@ type testResult struct {
 	OK        bool          `json:"ok"`
 	Objects   int           `json:"objects"`
 	Failures  []testFailure `json:"failures"`
+	// Notes are what was assumed of objects.
+	Notes []testFailure `json:"notes,omitempty"`
 
 	passed []string
 }
 
-// testFailure is one object that was not dealt with as the files say, or something wrong with the files.
+// testFailure is one object that was not dealt with as the files say, or something wrong with the files. A note has the same shape.
 type testFailure struct {
 	File    string   `json:"file"`
 	Line    int      `json:"line"`
@@ -72,6 +74,9 @@ func (r *testResult) write(w io.Writer, paint paint) {
 			fmt.Fprintf(w, "          %s\n", strings.ReplaceAll(strings.TrimRight(detail, "\n"), "\n", "\n          "))
 		}
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "      %s\n", note.asNote())
+	}
 }
 
 func (f *testFailure) words() string {
@@ -79,6 +84,10 @@ func (f *testFailure) words() string {
 		return f.Message
 	}
 	return f.Object + " " + f.Message
+}
+
+func (f *testFailure) asNote() string {
+	return fmt.Sprintf("%s:%d: note: %s: %s", f.File, f.Line, f.Object, f.Message)
 }
 
 func (r *testReport) summary() string {
@@ -109,6 +118,7 @@ type junitSuite struct {
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Cases    []junitCase `xml:"testcase"`
+	Notes    string      `xml:"system-out,omitempty"`
 }
 
 type junitCase struct {
@@ -142,18 +152,17 @@ func (r *testReport) junit(w io.Writer) error {
 				Failure: &junitFailure{Message: f.words(), Text: strings.Join(f.Details, "\n")},
 			})
 		}
+		for _, note := range result.Notes {
+			suite.Notes += note.asNote() + "\n"
+		}
 		suite.Tests, suite.Failures = len(suite.Cases), len(result.Failures)
 		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
 		all.Suites = append(all.Suites, suite)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
 		return err
 	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err = io.WriteString(w, xml.Header+escaped(string(text), "&#x%X;")+"\n")
 	return err
 }

@@ -38,12 +38,14 @@ type trial struct {
 // run tries everything. What goes otherwise than the files say is a failure of the result; an error ends all.
 func (t *trial) run(ctx context.Context) error {
 	t.namespaces = namespaceLabels(t.files.resources)
+	t.adapt()
+	aggregated := t.cleaner.Spec.ResourcePolicySet.AggregatedSelection
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		given, err := t.files.inputs.given(&spec)
 		if err != nil {
 			return err
 		}
-		judge := selector.Judge{Script: spec.Evaluate, Session: t.session, Given: given}
+		judge := selector.Judge{Script: spec.Evaluate, Session: t.session, Given: given, Aggregated: aggregated != ""}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {
@@ -57,7 +59,7 @@ func (t *trial) run(ctx context.Context) error {
 		}
 		t.selectors = append(t.selectors, s)
 	}
-	if t.cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
+	if aggregated != "" {
 		t.tryTogether(ctx)
 	} else {
 		t.tryEach(ctx)
@@ -115,7 +117,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 	if !t.files.hasResources {
 		input = append(append(input, t.files.matching...), t.files.nonMatching...)
 	}
-	candidates, refusals, ok := t.candidates(ctx, input)
+	candidates, unchosen, refusals, ok := t.candidates(ctx, input)
 	if !ok {
 		return
 	}
@@ -123,7 +125,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 	for _, o := range candidates {
 		objects = append(objects, o.Object)
 	}
-	selected, err := t.session.Choose(ctx, t.cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects)
+	selected, err := t.session.Choose(ctx, t.cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
 	if err != nil {
 		t.result.fail(testFailure{File: t.files.cleaner.file, Line: t.files.cleaner.line, Message: t.mask("aggregatedSelection: " + err.Error())})
 		return
@@ -166,32 +168,51 @@ func (t *trial) unexpected(candidates []*testObject, chosen map[string]string, e
 	}
 }
 
-// candidates are the objects that the selectors select for the aggregated script, each once, in the order of a run. refusals say
-// why an object would not be chosen. It is not ok when an object could not be judged.
-func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*testObject, refusals map[string][]string, ok bool) {
+// candidates are the objects that the selectors select for the aggregated script, each once, in the order of a run, and the places of
+// those that it may not choose. refusals say why an object would not be chosen. It is not ok when an object could not be judged.
+func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*testObject, unchosen []int, refusals map[string][]string, ok bool) {
 	refusals = map[string][]string{}
-	seen := map[*testObject]bool{}
+	mayChoose := map[*testObject]bool{} // of those that are given
 	ok = true
 	for i := range t.selectors {
 		for _, o := range input {
 			v := verdict{}
 			t.ask(ctx, i, o, &v)
+			_, seen := mayChoose[o]
 			switch id := o.identity(); {
 			case v.err != nil:
 				t.fail(o, "could not be judged", v.err.Error())
 				ok = false
-			case v.matches && !seen[o]:
-				seen[o] = true
+			case v.matches && !seen:
+				mayChoose[o] = !t.selectors[i].Excludes(o.Object)
 				given = append(given, o)
+			case v.matches:
+				mayChoose[o] = mayChoose[o] || !t.selectors[i].Excludes(o.Object)
 			default:
 				refusals[id] = append(refusals[id], v.refusals...)
 			}
 		}
 	}
+	for i, o := range given {
+		if !mayChoose[o] {
+			unchosen = append(unchosen, i)
+		}
+	}
+	t.refuse(input, mayChoose, refusals)
+	return given, unchosen, refusals, ok
+}
+
+// refuse says why each object would not be chosen, of which refusals has what the selectors say. Of those that are given to the script,
+// mayChoose says whether it may choose them.
+func (t *trial) refuse(input []*testObject, mayChoose map[*testObject]bool, refusals map[string][]string) {
 	for _, o := range input {
-		if id := o.identity(); seen[o] {
+		id := o.identity()
+		switch may, seen := mayChoose[o]; {
+		case seen && !may:
+			refusals[id] = []string{beingDeleted}
+		case seen:
 			refusals[id] = []string{"aggregatedSelection did not choose it"}
-		} else {
+		default:
 			refusals[id] = t.why(o, refusals[id])
 		}
 	}
@@ -200,7 +221,6 @@ func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*t
 			refusals[o.identity()] = []string{"it is not in " + resourcesFile}
 		}
 	}
-	return given, refusals, ok
 }
 
 // fail notes that an object was not dealt with as it should be.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -72,12 +71,21 @@ func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any,
 	if t.cleaner.Spec.MergePatch != nil {
 		patch, err = staticPatch(t.cleaner)
 	} else {
-		patch, _, err = t.session.Transform(ctx, t.cleaner.Spec.Transform, o.Object)
+		patch, err = t.scripted(ctx, o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return merged(value, patch), nil
+}
+
+// scripted is what the transform script changes.
+func (t *trial) scripted(ctx context.Context, o *testObject) (map[string]any, error) {
+	patch, _, err := t.session.Transform(ctx, t.cleaner.Spec.Transform, o.Object)
+	if err != nil {
+		return nil, err
+	}
+	return object.DecodePatch(patch)
 }
 
 // merged applies a JSON merge patch (RFC 7386).
@@ -127,8 +135,7 @@ func plainYAML(value map[string]any) (string, error) {
 	if err := utiljson.Unmarshal(raw, &plain); err != nil {
 		return "", err
 	}
-	text, err := yaml.Marshal(withoutNulls(plain))
-	return string(text), err
+	return asYAML(withoutNulls(plain))
 }
 
 func withoutNulls(value any) any {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 )
 
 func (s *shared) versionCommand() *cobra.Command {
@@ -33,6 +34,29 @@ func (s *shared) versionCommand() *cobra.Command {
 	}
 	cmd.Flags().VarP(newChoice(&output, "text", "json"), "output", "o", "what to print: text or json")
 	return cmd
+}
+
+// writeYAML writes a value as YAML. Where that would hold something unsafe it writes JSON, which is YAML too and escapes it.
+func writeYAML(w io.Writer, value any) error {
+	text, err := asYAML(value)
+	switch {
+	case err != nil:
+		return err
+	case clean(text) != text:
+		return writeJSON(w, value)
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}
+
+// asYAML is a value as YAML. It goes through JSON, whose control characters the YAML library refuses unless they are escaped.
+func asYAML(value any) (string, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	text, err := yaml.JSONToYAML([]byte(clean(string(raw))))
+	return string(text), err
 }
 
 // writeJSON writes a value as people read JSON.

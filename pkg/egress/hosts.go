@@ -4,21 +4,15 @@
 package egress
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
-	"syscall"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 )
-
-// ErrOwnMachine is of a host that is the machine that connects to it.
-var ErrOwnMachine = errors.New("the address is this machine's own")
 
 // Hosts are those that a flag allows besides the usual ones. The zero value allows none.
 type Hosts map[string]bool
@@ -54,27 +48,6 @@ func nameOf(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// Dial connects by a dialer to a host, to this machine only if it is one of the hosts.
-func (h Hosts) Dial(ctx context.Context, dialer net.Dialer, network, address string) (net.Conn, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, ErrNotAHost
-	}
-	dialer.Control = HostsOnly
-	if !h[nameOf(host)] {
-		dialer.Control = othersOnly
-	}
-	return dialer.DialContext(ctx, network, address)
-}
-
-// othersOnly is HostsOnly without this machine.
-func othersOnly(network, address string, raw syscall.RawConn) error {
-	if at, err := netip.ParseAddrPort(address); err == nil && Plain(at.Addr()).IsLoopback() {
-		return ErrOwnMachine
-	}
-	return HostsOnly(network, address, raw)
-}
-
 // CheckName judges a host that somebody else connects to, a proxy, by what its name tells.
 func (h Hosts) CheckName(host string) error {
 	name := nameOf(host)
@@ -85,7 +58,7 @@ func (h Hosts) CheckName(host string) error {
 		return ErrNotAHost
 	case h[name]:
 		return nil
-	case err == nil && ip.IsLoopback(), last == "localhost":
+	case err == nil && isLoopback(ip), last == "localhost":
 		return ErrOwnMachine
 	case err != nil && last != "" && last[0] >= '0' && last[0] <= '9': // such as 2130706433 and 0x7f.1, which some take for an address
 		return ErrNotAHost

@@ -5,7 +5,6 @@ package egress
 
 import (
 	"errors"
-	"net"
 	"strings"
 	"testing"
 )
@@ -19,32 +18,6 @@ func TestHosts(t *testing.T) {
 		if err := hosts.Set(list); err == nil || !strings.Contains(err.Error(), "is neither a host name nor an IP address: write hosts without scheme and port") {
 			t.Errorf("%s: %v", list, err)
 		}
-	}
-}
-
-// The address that is connected to counts, whatever its name was, and however it is written.
-func TestDial(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	for host, want := range map[string]error{
-		"127.0.0.1": ErrOwnMachine, "localhost": ErrOwnMachine, "127.1.2.3": ErrOwnMachine, "::ffff:127.0.0.1": ErrOwnMachine, "::1": ErrOwnMachine, "64:ff9b::7f00:1": ErrOwnMachine,
-		"169.254.169.254": ErrNotAHost, "::ffff:169.254.169.254": ErrNotAHost, "0.0.0.0": ErrNotAHost, "::": ErrNotAHost, "224.0.0.1": ErrNotAHost, "fe80::1": ErrNotAHost,
-	} {
-		if connection, err := (Hosts{}).Dial(t.Context(), net.Dialer{}, "tcp", net.JoinHostPort(host, port)); !errors.Is(err, want) {
-			t.Errorf("%s: %v %v, want %v", host, connection, err, want)
-		}
-	}
-	connection, err := Hosts{"127.0.0.1": true}.Dial(t.Context(), net.Dialer{}, "tcp", net.JoinHostPort("127.0.0.1", port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = connection.Close()
-	if _, err := (Hosts{"169.254.169.254": true}).Dial(t.Context(), net.Dialer{}, "tcp", "169.254.169.254:80"); !errors.Is(err, ErrNotAHost) {
-		t.Errorf("the metadata of clouds are no host, whatever a flag says: %v", err)
 	}
 }
 

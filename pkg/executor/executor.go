@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package executor is a pool of workers that carries out runs, one at a time for each name. It knows a RunFunc, not what
-// a run does.
+// Package executor is a pool of workers that carries out runs, one at a time for each name. It knows a RunFunc, how much a run
+// weighs and in which lane it goes, and not what a run does.
 //
 // The bookkeeping is that of client-go's workqueue: a name that is submitted is dirty; a dirty name waits in the queue,
 // unless it is in progress, in which case it is queued again when it is done. So a name never runs twice at once, and
@@ -31,16 +31,20 @@ type Request struct {
 	Owner string
 	// Nominal is when the run was due.
 	Nominal time.Time
+	// Spec says by which version of what the name stands for it was asked for.
+	Spec string
 	// Manual is true for a run that somebody asked for.
 	Manual bool
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
-	// Pace is how long the last run of the name took.
-	Pace Pace
+	// Lane is what is known of how long the run takes, and Weight how much room it needs.
+	Lane   Lane
+	Weight int64
 }
 
-// RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was.
-type RunFunc[R any] func(ctx context.Context, request Request) R
+// RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was. Again, if not nil, is a
+// request that takes the run's place, which then has no result: it needs more room than it had.
+type RunFunc[R any] func(ctx context.Context, request Request) (value R, again *Request)
 
 // Result is how a run ended.
 type Result[R any] struct {
@@ -51,9 +55,8 @@ type Result[R any] struct {
 	Err error
 }
 
-// Executor carries out runs with a fixed number of workers.
+// Executor carries out runs, as many at once as there is room for.
 type Executor[R any] struct {
-	workers  int
 	run      RunFunc[R]
 	finished func(name string)
 	clock    clock.PassiveClock
@@ -67,24 +70,23 @@ type Executor[R any] struct {
 	// taken are the names that a worker has, and inProgress the runs that it is carrying out.
 	taken      map[string]struct{}
 	inProgress map[string]progress
-	// results are how runs ended. A result stays until the name is submitted again, so that reading it is idempotent.
+	// results are how runs ended. A result stays until it is dropped or the name is submitted again, so that reading it is idempotent.
 	results map[string]Result[R]
 	stopped bool
-	turns
 }
 
 type progress struct {
 	request Request
+	room    Lane
 	started time.Time
 	cancel  context.CancelCauseFunc
-	// paused is whether it gave up its turn for now.
-	paused bool
 }
 
 // New returns an executor that calls finished, from the worker, after the result of each run can be read.
-func New[R any](workers int, run RunFunc[R], finished func(name string), clk clock.PassiveClock) *Executor[R] {
+func New[R any](rooms Rooms, run RunFunc[R], finished func(name string), clk clock.PassiveClock) *Executor[R] {
 	e := &Executor[R]{
-		workers: workers, run: run, finished: finished, clock: clk,
+		run: run, finished: finished, clock: clk,
+		queue:      queue{free: rooms, own: rooms},
 		dirty:      map[string]ticket{},
 		taken:      map[string]struct{}{},
 		inProgress: map[string]progress{},
@@ -100,15 +102,18 @@ func (e *Executor[R]) NeedLeaderElection() bool { return true }
 // Start works until ctx is cancelled; then it cancels what is in progress with ErrStopping and returns when all of it has
 // returned. What was waiting is forgotten.
 func (e *Executor[R]) Start(ctx context.Context) error {
-	e.mu.Lock()
-	e.base = context.WithoutCancel(ctx)
-	e.mu.Unlock()
-	for range e.workers {
-		e.group.Go(e.workOn)
+	base, workers := context.WithoutCancel(ctx), sync.WaitGroup{}
+	for _, room := range e.queue.own {
+		for range room.Workers {
+			workers.Go(func() {
+				for e.work(base) {
+				}
+			})
+		}
 	}
 	<-ctx.Done()
 	e.stop()
-	e.group.Wait()
+	workers.Wait()
 	return nil
 }
 
@@ -119,8 +124,6 @@ func (e *Executor[R]) stop() {
 	clear(e.dirty)
 	for _, p := range e.inProgress {
 		p.cancel(ErrStopping)
-	}
-	for e.giveUp() {
 	}
 	e.wake.Broadcast()
 }
@@ -145,9 +148,24 @@ func (e *Executor[R]) Cancel(name string, cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.dirty, name)
+	e.wake.Signal() // others may have waited for its turn
 	if p, ok := e.inProgress[name]; ok {
 		p.cancel(cause)
 	}
+}
+
+// Lighten gives back what a run in progress does not need any more of its weight.
+func (e *Executor[R]) Lighten(name string, weight int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.inProgress[name]
+	if !ok || p.request.Weight <= weight {
+		return
+	}
+	e.queue.free[p.room].Weight += p.request.Weight - weight
+	p.request.Weight = weight
+	e.inProgress[name] = p
+	e.wake.Signal()
 }
 
 // Forget cancels the name, and drops its result too.
@@ -164,6 +182,7 @@ func (e *Executor[R]) Keep(name, owner string, cause error) {
 	defer e.mu.Unlock()
 	if waits, ok := e.dirty[name]; ok && waits.request.Owner != owner {
 		delete(e.dirty, name)
+		e.wake.Signal()
 	}
 	if p, ok := e.inProgress[name]; ok && p.request.Owner != owner {
 		p.cancel(cause)
@@ -190,6 +209,15 @@ func (e *Executor[R]) Result(name string) (Result[R], bool) {
 	defer e.mu.Unlock()
 	result, ok := e.results[name]
 	return result, ok
+}
+
+// Drop drops the result of a run of the name, when nobody needs it any more.
+func (e *Executor[R]) Drop(name string, nominal time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.results[name].Request.Nominal.Equal(nominal) {
+		delete(e.results, name)
+	}
 }
 
 // Overdue returns an error that names the runs in progress for longer than limit: their workers hang.

@@ -87,7 +87,7 @@ func TestSubmitAfterStopDoesNothing(t *testing.T) {
 
 func TestSubmittedBeforeStartRuns(t *testing.T) {
 	ran := make(chan string, 1)
-	e := New(1, func(_ context.Context, r Request) string { ran <- r.Name; return "" }, func(string) {}, stoppedClock{})
+	e := New(Rooms{{Workers: 1}}, func(_ context.Context, r Request) (string, *Request) { ran <- r.Name; return "", nil }, func(string) {}, stoppedClock{})
 	e.Submit(Request{Name: "early"})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -102,7 +102,7 @@ func TestSubmittedBeforeStartRuns(t *testing.T) {
 }
 
 func TestOnlyTheLeaderRunsAnything(t *testing.T) {
-	if !New(1, func(context.Context, Request) string { return "" }, func(string) {}, stoppedClock{}).NeedLeaderElection() {
+	if !New(Rooms{{Workers: 1}}, func(context.Context, Request) (string, *Request) { return "", nil }, func(string) {}, stoppedClock{}).NeedLeaderElection() {
 		t.Fatal("the executor starts without the lease")
 	}
 }

@@ -3,29 +3,46 @@
 
 package executor
 
-import "time"
-
-// Slow is after how long a run counts as slow.
-const Slow = 10 * time.Second
-
-// Pace is what is known of how long a name's runs take.
-type Pace int
-
-// A name is known by its last run: one that was over in less than Slow is quick, unless its scripts used up what they may.
-const (
-	PaceUnknown Pace = iota
-	PaceSlow
-	PaceQuick
+import (
+	"cmp"
+	"slices"
 )
 
-// paces are in the order in which they have more and more of the workers.
-var paces = [...]Pace{PaceSlow, PaceUnknown, PaceQuick}
+// Lane is what is known of a name's runs: how long they take.
+type Lane int
 
-// queue is what waits for a worker, each pace's requests in a list of their own. The oldest begins first, with one exception, so
-// that runs that take long or hang, however many, do not keep the others waiting: at most half of the workers have slow ones, and
-// three quarters such or those of which nothing is known yet, rounded down, but one of them at least.
+// A lane's requests may also use what lanes above it have.
+const (
+	LaneSlow Lane = iota
+	LaneUnknown
+	LaneQuick
+	lanes
+)
+
+// Room is workers, and how heavy the requests may be, all together, that they carry out at once.
+type Room struct {
+	Workers int
+	Weight  int64
+}
+
+// Rooms are what each lane has of its own.
+type Rooms [lanes]Room
+
+// queue is what waits for room, each lane's requests in a list of their own.
+//
+//  1. A request takes a worker and its weight from one room, when both are free: from that of its own lane, or else from that of a
+//     slower lane. So quick requests have all rooms, unknown ones two, and slow ones one.
+//  2. The oldest goes first. While it waits for certain rooms, a younger one takes nothing from these.
+//  3. A request that is heavier than its lane's own room counts as slow.
+//
+// So slower requests never use a lane's own room. A quick one waits at most for the end of other quick ones, and an unknown one for
+// that of unknown and quick ones, however many slow, heavy or hostile ones there are. By 2, a request that needs all of a room has
+// its turn when those end that use the room now.
 type queue struct {
-	waiting [len(paces)][]ticket
+	waiting [lanes][]ticket
+	// free is what is left of each room.
+	free Rooms
+	own  Rooms
 	// last is the number of the youngest ticket.
 	last uint64
 }
@@ -38,59 +55,50 @@ type ticket struct {
 
 // enqueue puts a request at the end of the queue, and wakes a worker.
 func (e *Executor[R]) enqueue(waits ticket) {
-	e.queue.last++
-	waits.number = e.queue.last
+	q, lane := &e.queue, waits.request.Lane
+	if waits.request.Weight > q.own[lane].Weight {
+		lane = LaneSlow
+		waits.request.Weight = min(waits.request.Weight, q.own[lane].Weight) // or it would never begin
+	}
+	q.last++
+	waits.number = q.last
 	e.dirty[waits.request.Name] = waits
-	pace := waits.request.Pace
-	e.queue.waiting[pace] = append(e.queue.waiting[pace], waits)
+	q.waiting[lane] = append(q.waiting[lane], waits)
 	e.wake.Signal()
 }
 
-// take removes what may begin next. One worker that looks for each that was woken is enough: the end of a run makes room for
-// one, and it is its worker that looks.
-func (e *Executor[R]) take() (Request, bool) {
-	running := e.running()
-	var next *ticket
-	var from Pace
-	busy := 0 // with this pace, and those before it
-	for i, pace := range paces {
-		busy += running[pace]
-		share := max(1, e.workers*(i+2)/4) // 2, 3 and 4 quarters
-		first := e.first(&e.queue.waiting[pace])
-		if first != nil && busy < share && (next == nil || first.number < next.number) {
-			next, from = first, pace
+// take removes what may begin next, and says in which room.
+func (e *Executor[R]) take() (request Request, room Lane, ok bool) {
+	var oldest []Lane // of each lane that has any
+	for lane := range lanes {
+		if e.first(lane) != nil {
+			oldest = append(oldest, lane)
 		}
 	}
-	if next == nil {
-		return Request{}, false
+	slices.SortFunc(oldest, func(a, b Lane) int { return cmp.Compare(e.first(a).number, e.first(b).number) })
+	awaited := Lane(-1) // this room, and all of slower lanes
+	for _, lane := range oldest {
+		request := e.dirty[e.first(lane).request.Name].request // it may have been replaced since
+		for room := lane; room > awaited; room-- {
+			if free := &e.queue.free[room]; free.Workers > 0 && free.Weight >= request.Weight {
+				free.Workers--
+				free.Weight -= request.Weight
+				e.queue.waiting[lane] = e.queue.waiting[lane][1:]
+				delete(e.dirty, request.Name)
+				return request, room, true
+			}
+		}
+		awaited = max(awaited, lane)
 	}
-	request := e.dirty[next.request.Name].request // it may have been replaced since
-	e.queue.waiting[from] = e.queue.waiting[from][1:]
-	delete(e.dirty, request.Name)
-	return request, true
+	return Request{}, 0, false
 }
 
 // first drops what was cancelled from the front of a list.
-func (e *Executor[R]) first(list *[]ticket) *ticket {
-	for ; len(*list) > 0; *list = (*list)[1:] {
+func (e *Executor[R]) first(lane Lane) *ticket {
+	for list := &e.queue.waiting[lane]; len(*list) > 0; *list = (*list)[1:] {
 		if first := &(*list)[0]; e.dirty[first.request.Name].number == first.number {
 			return first
 		}
 	}
 	return nil
-}
-
-// running is how many runs of each pace are in progress. One that is going on for long is slow.
-func (e *Executor[R]) running() (n [len(paces)]int) {
-	for _, p := range e.inProgress {
-		if p.paused {
-			continue
-		}
-		pace := p.request.Pace
-		if e.clock.Since(p.started) >= Slow {
-			pace = PaceSlow
-		}
-		n[pace]++
-	}
-	return n
 }

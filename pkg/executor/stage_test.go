@@ -36,16 +36,23 @@ type stage struct {
 // call is one run that has begun.
 type call struct {
 	Request
-	ctx context.Context
-	end chan func() string
+	ctx   context.Context
+	end   chan func() string
+	again *Request // set before end
 }
 
 // onStage plays a scene with an executor of so many workers, and at its end sees that nothing is left running.
 func onStage(t *testing.T, workers int, scene func(*stage)) {
 	t.Helper()
+	withRooms(t, Rooms{{Workers: workers}}, scene)
+}
+
+// withRooms is onStage with rooms for each lane.
+func withRooms(t *testing.T, rooms Rooms, scene func(*stage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{t: t, clock: testingclock.NewFakePassiveClock(time.Unix(1_700_000_000, 0))}
-		s.Executor = New(workers, s.run, s.onFinished, s.clock)
+		s.Executor = New(rooms, s.run, s.onFinished, s.clock)
 		ctx, cancel := context.WithCancel(t.Context())
 		s.stop = cancel
 		go func() {
@@ -73,12 +80,13 @@ func (s *stage) clear() {
 	}
 }
 
-func (s *stage) run(ctx context.Context, request Request) string {
+func (s *stage) run(ctx context.Context, request Request) (string, *Request) {
 	c := &call{Request: request, ctx: ctx, end: make(chan func() string, 1)}
 	s.mu.Lock()
 	s.calls, s.all = append(s.calls, c), append(s.all, c)
 	s.mu.Unlock()
-	return (<-c.end)()
+	value := (<-c.end)()
+	return value, c.again
 }
 
 func (s *stage) onFinished(name string) {
@@ -89,13 +97,13 @@ func (s *stage) onFinished(name string) {
 
 // submit asks for a run of the name, which is known to be quick, due so many seconds after the epoch.
 func (s *stage) submit(name string, nominal int64) {
-	s.Submit(Request{Name: name, Nominal: time.Unix(nominal, 0), Pace: PaceQuick})
+	s.Submit(Request{Name: name, Nominal: time.Unix(nominal, 0), Lane: LaneQuick})
 }
 
-// submitAt asks for runs of names of a pace.
-func (s *stage) submitAt(pace Pace, names ...string) {
+// submitTo asks for runs of names in a lane, of so much weight each.
+func (s *stage) submitTo(lane Lane, weight int64, names ...string) {
 	for _, name := range names {
-		s.Submit(Request{Name: name, Pace: pace})
+		s.Submit(Request{Name: name, Lane: lane, Weight: weight})
 	}
 }
 

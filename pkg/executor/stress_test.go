@@ -28,7 +28,7 @@ type stress struct {
 	open sync.WaitGroup
 }
 
-func (s *stress) run(_ context.Context, request Request) string {
+func (s *stress) run(_ context.Context, request Request) (string, *Request) {
 	var name int
 	_, _ = fmt.Sscan(request.Name, &name)
 	if n := s.atOnce[name].Add(1); n != 1 {
@@ -41,14 +41,14 @@ func (s *stress) run(_ context.Context, request Request) string {
 	}
 	s.runs[name].Add(1)
 	s.atOnce[name].Add(-1)
-	return request.Name
+	return request.Name, nil
 }
 
 func TestNeverTheSameNameTwiceAtOnce(t *testing.T) {
 	s := &stress{t: t}
 	s.open.Add(stressNames)
 	var e *Executor[string]
-	e = New(8, s.run, func(name string) {
+	e = New(Rooms{{Workers: 8}}, s.run, func(name string) {
 		if result, ok := e.Result(name); ok && result.Request.Nominal.Unix() == stressSubmits {
 			s.open.Done()
 		}
@@ -80,13 +80,17 @@ func TestNeverTheSameNameTwiceAtOnce(t *testing.T) {
 // TestCancelAndForgetUnderStress mixes everything that other goroutines may do to a name.
 func TestCancelAndForgetUnderStress(t *testing.T) {
 	var atOnce atomic.Int32
-	e := New(8, func(ctx context.Context, _ Request) string {
+	e := New(Rooms{{4, 40}, {3, 30}, {1, 10}}, func(ctx context.Context, request Request) (string, *Request) {
 		if n := atOnce.Add(1); n != 1 {
 			t.Errorf("it runs %d times at once", n)
 		}
 		defer atOnce.Add(-1)
 		runtime.Gosched()
-		return fmt.Sprint(context.Cause(ctx))
+		var again *Request
+		if request.Weight == 5 {
+			again = &Request{Name: request.Name, Weight: 40}
+		}
+		return fmt.Sprint(context.Cause(ctx)), again
 	}, func(string) {}, stoppedClock{})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -94,9 +98,9 @@ func TestCancelAndForgetUnderStress(t *testing.T) {
 
 	var others sync.WaitGroup
 	for _, act := range []func(){
-		func() { e.Submit(Request{Name: "a"}) }, func() { e.Submit(Request{Name: "a", Manual: true}) },
+		func() { e.Submit(Request{Name: "a"}) }, func() { e.Submit(Request{Name: "a", Weight: 5, Lane: LaneQuick}) }, func() { e.Submit(Request{Name: "a", Manual: true}) },
 		func() { e.Cancel("a", errGone) }, func() { e.Forget("a", errGone) },
-		func() { e.Active("a") }, func() { e.Result("a") }, func() { _ = e.Overdue(time.Hour) },
+		func() { e.Active("a") }, func() { e.Result("a") }, func() { _ = e.Overdue(time.Hour) }, func() { e.Lighten("a", 1) },
 	} {
 		others.Go(func() {
 			for range 500 {
@@ -108,6 +112,9 @@ func TestCancelAndForgetUnderStress(t *testing.T) {
 	others.Wait()
 	cancel()
 	<-done
+	if e.queue.free != e.queue.own {
+		t.Errorf("after all runs, %+v of %+v is free", e.queue.free, e.queue.own)
+	}
 	if _, ok := e.Active("a"); ok {
 		t.Error("something is left after Start returned")
 	}

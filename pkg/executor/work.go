@@ -15,9 +15,10 @@ func (e *Executor[R]) work(base context.Context) bool {
 	if !ok {
 		return false
 	}
-	result := e.call(ctx, request)
-	e.end(request.Name, result)
-	e.finished(request.Name)
+	result, again := e.call(ctx, request)
+	if e.end(ctx, request.Name, result, again) {
+		e.finished(request.Name)
+	}
 	e.release(request.Name)
 	return true
 }
@@ -27,28 +28,40 @@ func (e *Executor[R]) begin(base context.Context) (context.Context, Request, boo
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
-		if e.stopped || e.giveUp() {
+		if e.stopped {
 			return nil, Request{}, false
 		}
-		if request, ok := e.take(); ok {
+		if request, room, ok := e.take(); ok {
+			e.wake.Signal() // there may be room for more
 			ctx, cancel := context.WithCancelCause(base)
 			e.taken[request.Name] = struct{}{}
-			e.inProgress[request.Name] = progress{request: request, started: e.clock.Now(), cancel: cancel}
+			e.inProgress[request.Name] = progress{request: request, room: room, started: e.clock.Now(), cancel: cancel}
 			return ctx, request, true
 		}
 		e.wake.Wait()
 	}
 }
 
-// end keeps the result. The name stays taken until release, so that finished is called for one run before the next begins.
-func (e *Executor[R]) end(name string, result Result[R]) {
+// end keeps the result, or the request that takes its place. The name stays taken until release, so that finished is called for one run
+// before the next begins.
+func (e *Executor[R]) end(ctx context.Context, name string, result Result[R], again *Request) (finished bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.inProgress[name].cancel(nil)
+	p, stopped := e.inProgress[name], ctx.Err() != nil
+	p.cancel(nil)
 	delete(e.inProgress, name)
-	if _, again := e.dirty[name]; !again {
+	room := &e.queue.free[p.room]
+	room.Workers++
+	room.Weight += p.request.Weight
+	switch _, replaced := e.dirty[name]; {
+	case replaced:
+	case again != nil && !stopped:
+		e.dirty[name] = ticket{request: *again}
+		return false
+	default:
 		e.results[name] = result
 	}
+	return true
 }
 
 func (e *Executor[R]) release(name string) {
@@ -58,16 +71,17 @@ func (e *Executor[R]) release(name string) {
 	if again, ok := e.dirty[name]; ok && !e.stopped {
 		e.enqueue(again)
 	}
+	e.wake.Signal()
 }
 
 // call turns a panic of the run into that run's failure.
-func (e *Executor[R]) call(ctx context.Context, request Request) (result Result[R]) {
+func (e *Executor[R]) call(ctx context.Context, request Request) (result Result[R], again *Request) {
 	result.Request = request
 	defer func() {
 		if r := recover(); r != nil {
 			result.Err = fmt.Errorf("the run panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	result.Value = e.run(ctx, request)
-	return result
+	result.Value, again = e.run(ctx, request)
+	return result, again
 }

@@ -32,12 +32,12 @@ func BenchmarkChain(b *testing.B) {
 	namespace := &metav1.ObjectMeta{Name: "default"}
 	protection := Protection{Namespaces: strings.Split(DefaultProtectedNamespaces, ",")}
 	limit := &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](objects)}
-	seen := Counts{}.Seen(keys)
+	seen := Counts{}.Seen(keys, 3)
 	b.ReportAllocs()
 	for b.Loop() {
-		counts := seen.Seen(keys)
+		counts := seen.Seen(keys, 3)
 		for i, o := range all {
-			if reason, err := protection.Reason(o, namespace); reason != "" || err != nil || counts[keys[i]] != 2 {
+			if reason, err := protection.Reason(v1alpha1.ActionDelete, o, namespace); reason != "" || err != nil || counts[keys[i]] != 2 {
 				b.Fatal(reason, err, counts[keys[i]])
 			}
 		}

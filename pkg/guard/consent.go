@@ -16,13 +16,12 @@ import (
 
 // Consent says why a Transform may not send the merge patch to an object of the kind, or is empty. Some changes have consequences
 // that reach beyond the object: they need the Cleaner's explicit consent.
-func Consent(kind object.Kind, patch map[string]any, options *v1alpha1.TransformOptions) string {
+func Consent(kind object.Kind, patch object.JSON, options *v1alpha1.TransformOptions) string {
 	var allowed []v1alpha1.TransformConsent
 	if options != nil {
 		allowed = options.Allow
 	}
-	metadata, _ := patch["metadata"].(map[string]any)
-	has := func(field string) bool { _, ok := metadata[field]; return ok }
+	has := func(field string) bool { return patch.At("metadata", field) != nil }
 	var needs, what []string
 	for _, change := range []struct {
 		touched bool

@@ -14,11 +14,11 @@ import (
 type Counts map[string]int64
 
 // Seen counts one more complete run, in which just the keys of matched matched: they count one more, everything else
-// starts anew.
-func (c Counts) Seen(matched []string) Counts {
+// starts anew. What has reached the threshold stays there: counts that do not change need not be written.
+func (c Counts) Seen(matched []string, threshold int64) Counts {
 	next := make(Counts, len(matched))
 	for _, key := range matched {
-		next[key] = c[key] + 1
+		next[key] = min(c[key]+1, threshold)
 	}
 	return next
 }

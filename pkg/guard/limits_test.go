@@ -53,11 +53,12 @@ func TestBlastRadius(t *testing.T) {
 }
 
 func TestCountsSeen(t *testing.T) {
-	first := Counts{}.Seen([]string{"a", "b"})
-	second := first.Seen([]string{"a"})
-	third := second.Seen([]string{"a", "b"})
-	want := []Counts{{"a": 1, "b": 1}, {"a": 2}, {"a": 3, "b": 1}}
-	if diff := cmp.Diff(want, []Counts{first, second, third}); diff != "" {
+	first := Counts{}.Seen([]string{"a", "b"}, 3)
+	second := first.Seen([]string{"a"}, 3)
+	third := second.Seen([]string{"a", "b"}, 3)
+	fourth := third.Seen([]string{"a", "b"}, 3)
+	want := []Counts{{"a": 1, "b": 1}, {"a": 2}, {"a": 3, "b": 1}, {"a": 3, "b": 2}}
+	if diff := cmp.Diff(want, []Counts{first, second, third, fourth}); diff != "" {
 		t.Fatal(diff)
 	}
 }

@@ -37,9 +37,26 @@ var foundations = map[string]string{
 	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   "it guards the cluster's API",
 }
 
-// Reason says why no Cleaner may touch the object, or is empty. namespace is the metadata of the object's namespace; nil
-// for a cluster-scoped object.
-func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (string, error) {
+// Reason says why no Cleaner of the action may touch the object, or is empty. A Scan touches nothing: its reason is that of a Delete.
+// namespace is the metadata of the object's namespace; nil for a cluster-scoped object.
+func (p Protection) Reason(action v1alpha1.Action, o object.Object, namespace *metav1.ObjectMeta) (string, error) {
+	reason, err := p.Own(action, o)
+	if err != nil || reason != "" {
+		return reason, err
+	}
+	return InNamespace(o.Namespace, namespace), nil
+}
+
+// InNamespace says why no Cleaner may touch what is in the namespace, because of the namespace's metadata. Nil is that of none.
+func InNamespace(name string, metadata *metav1.ObjectMeta) string {
+	if metadata == nil || metadata.Annotations[v1alpha1.ProtectAnnotation] != "true" {
+		return ""
+	}
+	return fmt.Sprintf("namespace %s is annotated %s: \"true\"", name, v1alpha1.ProtectAnnotation)
+}
+
+// Own says why no Cleaner of the action may touch the object because of what it is itself, or is empty.
+func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error) {
 	metadata, err := o.Metadata()
 	if err != nil {
 		return "", err
@@ -59,20 +76,44 @@ func (p Protection) Reason(o object.Object, namespace *metav1.ObjectMeta) (strin
 	case metadata.Annotations[v1alpha1.RestoredFromAnnotation] != "":
 		return fmt.Sprintf("it was brought back from the run with UID %s; to let Cleaners touch it again: %s",
 			metadata.Annotations[v1alpha1.RestoredFromAnnotation], confirmation(o)), nil
-	case namespace != nil && namespace.Annotations[v1alpha1.ProtectAnnotation] == "true":
-		return fmt.Sprintf("namespace %s is annotated %s: \"true\"", o.Namespace, v1alpha1.ProtectAnnotation), nil
-	case ReadsBody(group, o.Kind.Kind):
+	}
+	if reason := stock(action, o, &metadata); reason != "" {
+		return reason, nil
+	}
+	if ReadsBody(group, o.Kind.Kind) {
 		return claimed(o)
 	}
 	return "", nil
 }
+
+// MarkOwn marks the verdict on an object that is protected because of what it is itself.
+func (p Protection) MarkOwn(action v1alpha1.Action, verdict *object.Verdict) error {
+	reason, err := p.Own(action, verdict.Object)
+	if reason != "" {
+		Protect(action, verdict, reason)
+	}
+	return err
+}
+
+// Protect marks the verdict on an object that is protected for the reason. What deletes or changes objects leaves it alone. A Scan, which
+// touches nothing, reports it, with the mark.
+func Protect(action v1alpha1.Action, verdict *object.Verdict, reason string) {
+	if action == v1alpha1.ActionScan {
+		verdict.Reason = protectedMark + reason
+		return
+	}
+	verdict.Act, verdict.Skip, verdict.Reason = false, v1alpha1.OutcomeProtected, reason
+}
+
+// protectedMark begins the reason of a match that a Scan reports although it is protected.
+const protectedMark = "protected: "
 
 // IsNamespace reports whether objects of a kind are namespaces. A Project of OpenShift is its Namespace: deleting one deletes the other.
 func IsNamespace(group, kind string) bool {
 	return group == "" && kind == "Namespace" || group == "project.openshift.io" && kind == "Project"
 }
 
-// ReadsBody reports whether Reason looks at more of the objects of a kind than their metadata.
+// ReadsBody reports whether Own looks at more of the objects of a kind than their metadata.
 func ReadsBody(group, kind string) bool { return group == "" && kind == "PersistentVolume" }
 
 // confirmation is the command by which a user lets Cleaners touch an object that was brought back.

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -29,7 +30,7 @@ func TestRestoredIsProtected(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.object.Raw = []byte(`{"metadata":{"name":"a","annotations":{"apps.projectsveltos.io/restored-from":"` + test.mark + `"}}}`)
-			got, err := Protection{}.Reason(test.object, nil)
+			got, err := Protection{}.Reason(v1alpha1.ActionDelete, test.object, nil)
 			if err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}
@@ -50,7 +51,7 @@ func TestProjectOfAProtectedNamespace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: test.group, Version: "v1", Kind: test.kind}}
-			got, err := protection.Reason(object.Object{Kind: kind, Name: test.object, Raw: []byte(`{"metadata":{"name":"` + test.object + `"}}`)}, nil)
+			got, err := protection.Reason(v1alpha1.ActionDelete, object.Object{Kind: kind, Name: test.object, Raw: []byte(`{"metadata":{"name":"` + test.object + `"}}`)}, nil)
 			if err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}

@@ -34,6 +34,12 @@ var names = map[string][]string{
 	"mappedcloud.evil.svc":             {"::ffff:169.254.169.254"},
 	"nat64cloud.evil.svc":              {"64:ff9b::a9fe:a9fe"},
 	"link6.evil.svc":                   {"fe80::1"},
+	"aws6.evil.svc":                    {"fd00:ec2::254"},
+	"google6.evil.svc":                 {"fd20:ce::254"},
+	"azure.evil.svc":                   {"168.63.129.16"},
+	"alibaba.evil.svc":                 {"100.100.100.200"},
+	"sixtofour.evil.svc":               {"2002:a9fe:a9fe::1"},
+	"localnat64.evil.svc":              {"64:ff9b:1::a9fe:a9fe"},
 	"zero.evil.svc":                    {"0.0.0.0"},
 	"zero6.evil.svc":                   {"::"},
 	"multi.evil.svc":                   {"224.0.0.1"},
@@ -47,6 +53,8 @@ var names = map[string][]string{
 	"none.evil.svc":                    {},
 	"flip.evil.svc":                    {"10.0.0.9"},
 	"pod.prometheus.mon.svc":           {"10.0.0.9"},
+	"other.evil.svc":                   {"10.0.0.9"},
+	"external.mon.svc":                 {"10.0.0.9"},
 	"prometheus.mon.svc.cluster.local": {"10.0.0.9"},
 }
 
@@ -70,7 +78,7 @@ func newWorld(t *testing.T, handler http.HandlerFunc, allowed ...string) *world 
 	}))
 	t.Cleanup(server.Close)
 	looked := 0
-	w.lookup = func(_ context.Context, _, host string) ([]netip.Addr, error) {
+	lookup := func(_ context.Context, _, host string) ([]netip.Addr, error) {
 		if host == "flip.evil.svc" {
 			if looked++; looked > 1 {
 				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
@@ -88,6 +96,7 @@ func newWorld(t *testing.T, handler http.HandlerFunc, allowed ...string) *world 
 		}
 		return found, nil
 	}
+	w.guard = w.guard.WithLookup(lookup, map[string]string{"external.mon.svc": "victim.vault.svc.cluster.local."})
 	w.connect = func(ctx context.Context, network, address string) (net.Conn, error) {
 		w.dialed = append(w.dialed, address)
 		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
@@ -146,7 +155,8 @@ var hostile = map[string]string{
 	// Names of the cluster that lead elsewhere.
 	"http://loop.evil.svc": notThere, "http://loops.evil.svc": notThere, "http://loop6.evil.svc": notThere, "http://mapped.evil.svc": notThere, "http://nat64.evil.svc": notThere,
 	"http://compatible.evil.svc": notThere, "http://cloud.evil.svc": notThere, "http://mappedcloud.evil.svc": notThere, "http://nat64cloud.evil.svc": notThere,
-	"http://link6.evil.svc": notThere, "http://zero.evil.svc": notThere, "http://zero6.evil.svc": notThere, "http://multi.evil.svc": notThere, "http://multi6.evil.svc": notThere,
+	"http://link6.evil.svc": notThere, "http://aws6.evil.svc": notThere, "http://google6.evil.svc": notThere, "http://azure.evil.svc": notThere, "http://alibaba.evil.svc": notThere,
+	"http://sixtofour.evil.svc": notThere, "http://localnat64.evil.svc": notThere, "http://zero.evil.svc": notThere, "http://zero6.evil.svc": notThere, "http://multi.evil.svc": notThere, "http://multi6.evil.svc": notThere,
 	"https://kubernetes.default.svc": notThere, "https://KUBERNETES.default.SVC:443/api": notThere, "https://kubernetes.evil.svc": notThere, "http://server.evil.svc:9090": notThere, "http://mappedserver.evil.svc": notThere,
 	"http://first.evil.svc": notThere, "http://last.evil.svc": notThere, "http://none.evil.svc": notKnown, "http://nothing.evil.svc": notKnown,
 	// A name that the flag allows is trusted with this machine, and with no more.
@@ -222,6 +232,48 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
+// A Cleaner that names an account asks Services of the Secret's or the account's namespace, and hosts that the flag names.
+func TestAccountsAskTheirOwnServices(t *testing.T) {
+	account := &v1alpha1.ServiceAccountRef{Namespace: "mon", Name: "cleaner"}
+	answers := answer(`{"status":"success","data":{"resultType":"scalar","result":[1,"3"]}}`)
+	secret := func(namespace string) *v1alpha1.SecretRef {
+		return &v1alpha1.SecretRef{Namespace: namespace, Name: "s"}
+	}
+	const want = "metricSource.url: a Cleaner that names a ServiceAccount reads metrics from Services of the account's namespace (mon) only, not from evil: " +
+		`let the operator's --allowed-metric-hosts name the host "other.evil.svc"`
+	for name, test := range map[string]struct {
+		url     string
+		secret  *v1alpha1.SecretRef
+		allowed string
+		want    string
+	}{
+		"its own Service":         {"http://prometheus.mon.svc", nil, "", ""},
+		"another one":             {"http://other.evil.svc", nil, "", want},
+		"another one, by Secret":  {"http://other.evil.svc", secret("evil"), "", ""},
+		"another one, by flag":    {"http://other.evil.svc", nil, "other.evil.svc", ""},
+		"an ExternalName":         {"http://external.mon.svc", nil, "", "its name leads to a private address that is none of a Service in the namespace"},
+		"an ExternalName by flag": {"http://external.mon.svc", nil, "external.mon.svc", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, answers, test.allowed)
+			_, err := w.For(account).Ask(t.Context(), func() *v1alpha1.ResourceSelector {
+				spec := asking(test.url)
+				spec.MetricSource.SecretRef = test.secret
+				return spec
+			}(), map[string][]byte{"token": []byte(canary)})
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q", err, test.want)
+			}
+			if (len(w.dialed) > 0) != (test.want == "") {
+				t.Errorf("it connected to %v", w.dialed)
+			}
+			if _, err := w.Ask(t.Context(), asking(test.url), nil); err != nil { // with the operator's rights
+				t.Errorf("without an account: %v", err)
+			}
+		})
+	}
+}
+
 // A Service is looked for by its whole name: with the search domains of a Pod, its short name may lead to a Pod in a namespace svc.
 func TestServicesAreLookedUpByTheirWholeNames(t *testing.T) {
 	t.Parallel()
@@ -229,7 +281,7 @@ func TestServicesAreLookedUpByTheirWholeNames(t *testing.T) {
 		t.Run(whole, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, answer(`{"status":"success","data":{"resultType":"scalar","result":[1,"3"]}}`))
-			w.lookup = func(_ context.Context, _, host string) ([]netip.Addr, error) {
+			lookup := func(_ context.Context, _, host string) ([]netip.Addr, error) {
 				switch {
 				case host == "api.example.com":
 					return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
@@ -242,6 +294,7 @@ func TestServicesAreLookedUpByTheirWholeNames(t *testing.T) {
 				}
 				return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
 			}
+			w.guard = w.guard.WithLookup(lookup, nil)
 			connection, err := w.dial(t.Context(), "tcp", "prometheus.mon.svc:9090")
 			if err == nil {
 				_ = connection.Close()

@@ -14,7 +14,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -39,32 +38,51 @@ const (
 // Metrics asks sources of metrics. It is safe for concurrent use.
 type Metrics struct {
 	client *http.Client
-	// allowed are the hosts that the operator's flag names.
-	allowed egress.Hosts
-	// apiServer is the host of the API server.
-	apiServer string
-	lookup    func(ctx context.Context, network, host string) ([]netip.Addr, error)
-	connect   func(ctx context.Context, network, address string) (net.Conn, error)
+	tls    *tls.Config
+	guard  egress.Guard
+	// account is the one that the Cleaner names. Nil when it reads with the operator's rights.
+	account *v1alpha1.ServiceAccountRef
+	connect func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // NewMetrics asks the Services of the cluster and the allowed hosts. It trusts the authorities; nil stands for the system's.
 // apiServer is the API server's address, which is never asked for metrics.
 func NewMetrics(authorities *x509.CertPool, allowed egress.Hosts, apiServer string) *Metrics {
-	dialer := &net.Dialer{Timeout: queryTimeout, Control: egress.HostsOnly}
-	m := &Metrics{
-		allowed: allowed, apiServer: serverName(apiServer),
-		lookup: net.DefaultResolver.LookupNetIP, connect: dialer.DialContext,
-	}
+	dialer := &net.Dialer{Timeout: queryTimeout}
+	m := &Metrics{guard: egress.NewGuard(allowed, apiServer), connect: dialer.DialContext}
+	m.tls = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
+	m.client = m.newClient()
+	return m
+}
+
+func (m *Metrics) newClient() *http.Client {
 	// No proxy: it would look up the names itself. No connection is used twice: each one is looked at.
-	m.client = &http.Client{
+	return &http.Client{
 		Timeout: queryTimeout,
 		Transport: &http.Transport{
 			DialContext: m.dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
-			TLSClientConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
+			TLSClientConfig: m.tls,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return m
+}
+
+// For asks for a Cleaner that names an account: only Services of one namespace, and the allowed hosts. Without an account it is the same.
+func (m *Metrics) For(account *v1alpha1.ServiceAccountRef) *Metrics {
+	if m == nil || account == nil {
+		return m
+	}
+	limited := *m
+	limited.account = account
+	return &limited
+}
+
+// within asks Services of a namespace only. No connection is used twice, so that each client can have a dialer of its own.
+func (m *Metrics) within(namespace string) *Metrics {
+	limited := *m
+	limited.guard.Namespace = namespace
+	limited.client = limited.newClient()
+	return &limited
 }
 
 // Ask asks a selector's queries, and writes down the results as JSON: a map with the map metrics. A query that finds no series is
@@ -84,9 +102,13 @@ func (m *Metrics) Ask(ctx context.Context, spec *v1alpha1.ResourceSelector, cred
 	if err != nil {
 		return nil, err
 	}
+	client := m.client
+	if m.account != nil {
+		client = m.within(m.namespace(spec)).client
+	}
 	results := map[string]float64{}
 	for i, query := range spec.MetricQueries {
-		result, found, err := m.ask(ctx, &source{m.client, at, login}, query.Query)
+		result, found, err := m.ask(ctx, &source{client, at, login}, query.Query)
 		if err != nil {
 			return nil, fmt.Errorf("metricQueries[%d] (%s): asking %s: %w", i, query.Name, at.Host, err)
 		}

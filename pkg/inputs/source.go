@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // defaultPath is where Prometheus answers instant queries.
@@ -31,6 +32,8 @@ func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 		}
 		if ref := spec.MetricSource.SecretRef; ref != nil && (ref.Name == "" || ref.Namespace == "") {
 			errs = append(errs, errors.New("metricSource.secretRef must name a Secret, by namespace and name"))
+		} else if ref != nil {
+			errs = append(errs, checkSecret(*ref)...)
 		}
 	} else if spec.WantsMetrics() {
 		errs = append(errs, errors.New("metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"))
@@ -44,6 +47,16 @@ func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 			errs = append(errs, fmt.Errorf("metricQueries[%d]: there is another query of the name %q; give each one a name of its own", i, query.Name))
 		}
 		known[query.Name] = true
+	}
+	return errs
+}
+
+func checkSecret(ref v1alpha1.SecretRef) []error {
+	var errs []error
+	for _, of := range []struct{ field, text string }{{"namespace", ref.Namespace}, {"name", ref.Name}} {
+		if err := object.CheckSegment(of.text); err != nil {
+			errs = append(errs, fmt.Errorf("metricSource.secretRef.%s: %w", of.field, err))
+		}
 	}
 	return errs
 }
@@ -88,17 +101,6 @@ func hostName(host string) (string, error) {
 	return name, nil
 }
 
-// serviceNamespace is the namespace of the Service that a host names, or that a Pod behind it does. It is empty when the host is
-// none of a Service.
-func serviceNamespace(host string) string {
-	labels := strings.Split(strings.TrimSuffix(host, ".cluster.local"), ".")
-	i := len(labels) - 1
-	if i < 2 || i > 3 || labels[i] != "svc" || slices.Contains(labels, "") {
-		return ""
-	}
-	return labels[i-1]
-}
-
 // Allow says why a selector's source is not one that may be asked.
 func (m *Metrics) Allow(spec *v1alpha1.ResourceSelector) error {
 	if spec.MetricSource == nil {
@@ -112,13 +114,24 @@ func (m *Metrics) Allow(spec *v1alpha1.ResourceSelector) error {
 	if err != nil {
 		return fmt.Errorf("metricSource.url: %w", err)
 	}
-	namespace := serviceNamespace(host)
+	namespace := egress.ServiceNamespace(host)
 	switch ref := spec.MetricSource.SecretRef; {
-	case m.allowed[host]:
+	case m.guard.Allowed[host]:
 	case namespace == "":
 		return fmt.Errorf("metricSource.url: the host %q is none that metrics may be read from: name a Service of the cluster (NAME.NAMESPACE.svc), or let the operator's --allowed-metric-hosts name the host", host)
 	case ref != nil && ref.Namespace != namespace:
 		return fmt.Errorf("metricSource.secretRef: Secret %s/%s is not sent to a Service of another namespace (%s): put a Secret into that namespace, or let the operator's --allowed-metric-hosts name the host %q", ref.Namespace, ref.Name, namespace, host)
+	case m.account != nil && namespace != m.namespace(spec):
+		return fmt.Errorf("metricSource.url: a Cleaner that names a ServiceAccount reads metrics from Services of the account's namespace (%s) only, not from %s: let the operator's --allowed-metric-hosts name the host %q", m.account.Namespace, namespace, host)
 	}
 	return nil
+}
+
+// namespace is the one whose Services a Cleaner that names an account may ask: that of the Secret, which the account must be allowed to
+// read, or the account's own.
+func (m *Metrics) namespace(spec *v1alpha1.ResourceSelector) string {
+	if ref := spec.MetricSource.SecretRef; ref != nil {
+		return ref.Namespace
+	}
+	return m.account.Namespace
 }

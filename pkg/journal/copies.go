@@ -25,6 +25,9 @@ type Places struct {
 	// MaxBytes is how much the copies of all runs may take together, in bytes: one run's may not take more either. Zero means
 	// any amount.
 	MaxBytes int64
+	// MaxKeepersPerCleaner is how many runs of one Cleaner keep copies, and MaxKeepers how many of all do. Zero means the constants of
+	// these names.
+	MaxKeepersPerCleaner, MaxKeepers int
 }
 
 // maxCopyBytes is how much the copies of one run may take.
@@ -92,7 +95,8 @@ type copies struct {
 }
 
 // openCopies makes everything ready that the copies of a run need.
-func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, attempt string) (*copies, error) {
+func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, bundle *bundle) (*copies, error) {
+	attempt := bundle.attempt
 	c := &copies{
 		journal: j, run: run, attempt: attempt, storage: cleaner.CopyStorage(), budget: &budget{left: j.maxCopyBytes(cleaner)},
 		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())), objects: map[types.UID]struct{}{},
@@ -100,7 +104,7 @@ func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run
 	if err := errors.Join(j.CopyProblems(cleaner)...); err != nil {
 		return c, err
 	}
-	c.main = j.newChain(run, attempt, streamCopies, c.budget)
+	c.main = bundle.chain(streamCopies, c.budget)
 	switch c.storage {
 	case v1alpha1.StorageVolume:
 		c.volume = newFiles(j.Places.CopiesPath, ".", run)
@@ -110,7 +114,7 @@ func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run
 			return c, c.wayOut(err)
 		}
 		c.bucket, c.s3Secret = bucket, j.Places.S3Secret
-		c.secrets = j.newChain(run, attempt, streamSecrets, c.budget)
+		c.secrets = bundle.chain(streamSecrets, c.budget)
 		c.main.put = func(ctx context.Context, n int32, data []byte) error {
 			return bucket.put(ctx, bucket.key(run, attempt, n), data)
 		}
@@ -212,21 +216,16 @@ func (c *copies) kept() *v1alpha1.RunCopies {
 	return kept
 }
 
-// drop takes back what was written for a run that then touched nothing. What cannot be taken back is in nobody's way.
+// drop takes back what was written for a run that then touched nothing, outside of Secrets. What cannot be taken back is in nobody's way.
 func (c *copies) drop(ctx context.Context) {
 	for _, files := range []*files{c.volume, c.store} {
 		if files != nil {
 			_ = removeFiles(files.root, files.written)
 		}
 	}
-	if c.main == nil {
-		return
-	}
 	if c.bucket == nil {
-		c.journal.dropParts(ctx, c.run, c.attempt, streamCopies, c.main.parts)
 		return
 	}
-	c.journal.dropParts(ctx, c.run, c.attempt, streamSecrets, c.secrets.parts)
 	for n := range c.main.parts + 1 { // that of the last is not known
 		if err := c.bucket.remove(ctx, c.bucket.key(c.run, c.attempt, n)); err != nil {
 			return

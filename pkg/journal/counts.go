@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +28,8 @@ const (
 	countedSelectionAnnotation = "apps.projectsveltos.io/counted-selection"
 	// countsLabel on the counts holds the UID of their Cleaner.
 	countsLabel = "apps.projectsveltos.io/counts-of"
-	// countsPerShard keeps one ConfigMap below 512 KiB: a key is at most 63 + 2 + 36 characters.
-	countsPerShard = 4000
+	// countedShardsAnnotation on the first ConfigMap of the counts holds the hashes of what all of them count, in order.
+	countedShardsAnnotation = "apps.projectsveltos.io/counted-shards"
 )
 
 // CountKey is an object's key in the counts, as k8s-cleaner writes it.
@@ -55,16 +54,18 @@ func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts
 	if err != nil {
 		return nil, "", wrap("reading what "+cleaner.Name+" selects", err)
 	}
-	counts = map[string]int64{}
-	if i := slices.IndexFunc(shards, named(countsName(cleaner, 0))); i >= 0 {
-		lastRun = shards[i].Annotations[countedRunAnnotation]
+	i := slices.IndexFunc(shards, named(countsName(cleaner, 0)))
+	if i < 0 {
+		return map[string]int64{}, "", nil
 	}
+	first := &shards[i]
+	// What is counted for an earlier Cleaner of the same name, or was selected in another way, starts anew, which only delays.
+	if selected := first.Annotations[countedSelectionAnnotation]; isStale(cleaner, first) || selected != "" && selected != selection {
+		return map[string]int64{}, first.Annotations[countedRunAnnotation], nil
+	}
+	counts = map[string]int64{}
 	for i := range shards {
-		// A part that another run wrote is of a write that was cut off: what it counts starts anew, which only delays. So
-		// do the counts of an earlier Cleaner of the same name, and of what was selected in another way.
-		selected := shards[i].Annotations[countedSelectionAnnotation]
-		owner, owned := shards[i].Labels[countsLabel]
-		if shards[i].Annotations[countedRunAnnotation] != lastRun || (owned && owner != string(cleaner.UID)) || (selected != "" && selected != selection) {
+		if !isCounted(cleaner, first, &shards[i]) {
 			continue
 		}
 		for key, text := range shards[i].Data {
@@ -74,7 +75,7 @@ func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts
 			}
 		}
 	}
-	return counts, lastRun, nil
+	return counts, first.Annotations[countedRunAnnotation], nil
 }
 
 func named(name string) func(corev1.ConfigMap) bool {
@@ -119,7 +120,7 @@ func holdsCounts(c *corev1.ConfigMap) bool {
 	return false
 }
 
-// SaveCounts replaces the counts. The first ConfigMap, which says which run was counted last, is written last.
+// SaveCounts replaces the counts. Only the ConfigMaps that change are written; the first, which says what all of them count, is the last.
 func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, counts map[string]int64, run string) error {
 	old, err := j.shards(ctx, cleaner)
 	if err != nil {
@@ -129,19 +130,23 @@ func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, cou
 	if err != nil {
 		return wrap("reading what "+cleaner.Name+" selects", err)
 	}
-	keys := slices.Sorted(maps.Keys(counts))
-	var shards []*corev1.ConfigMap
-	for n := 0; n == 0 || len(keys) > 0; n++ {
-		part := keys[:min(countsPerShard, len(keys))]
-		keys = keys[len(part):]
-		data := make(map[string]string, len(part))
-		for _, key := range part {
-			data[key] = strconv.FormatInt(counts[key], 10)
+	parts := split(counts)
+	hashes := make([]string, len(parts))
+	shards := make([]*corev1.ConfigMap, len(parts))
+	for n, data := range parts {
+		if hashes[n], err = hashOfCounts(data); err != nil {
+			return wrap("writing the counts of "+cleaner.Name, err)
 		}
-		shards = append(shards, j.shard(cleaner, n, data, map[string]string{countedRunAnnotation: run, countedSelectionAnnotation: selection}))
+		shards[n] = j.shard(cleaner, n, data, nil)
 	}
-	for n := len(shards) - 1; n >= 0; n-- {
-		if err := j.put(ctx, shards[n], old); err != nil {
+	shards[0].Annotations = map[string]string{countedSelectionAnnotation: selection, countedShardsAnnotation: strings.Join(hashes, ",")}
+	changed := slices.DeleteFunc(slices.Clone(shards), func(shard *corev1.ConfigMap) bool { return isStored(shard, old) })
+	if len(changed) > 0 && changed[0] != shards[0] {
+		changed = slices.Insert(changed, 0, shards[0])
+	}
+	shards[0].Annotations[countedRunAnnotation] = run
+	for _, shard := range slices.Backward(changed) {
+		if err := j.put(ctx, shard, old); err != nil {
 			return wrap("writing the counts of "+cleaner.Name, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -75,20 +77,20 @@ func (j *Journal) dropObjects(ctx context.Context, run *v1alpha1.CleanerRun) err
 
 // dropCopyParts deletes the Secrets with copies of the run, also those that an operator left that was cut off.
 func (j *Journal) dropCopyParts(ctx context.Context, run *v1alpha1.CleanerRun) error {
+	streams, err := labels.NewRequirement(v1alpha1.PartLabel, selection.In, []string{streamCopies, streamSecrets, streamBundle})
+	if err != nil {
+		return err
+	}
+	ofRun := labels.SelectorFromSet(labels.Set{v1alpha1.RunLabel: string(run.UID)}).Add(*streams)
+	var names []*metav1.PartialObjectMetadata
+	err = j.eachName(ctx, corev1.SchemeGroupVersion.WithKind("SecretList"), func(part *metav1.PartialObjectMetadata) { names = append(names, part) },
+		client.InNamespace(run.Status.Intent.Namespace), client.MatchingLabelsSelector{Selector: ofRun})
+	if err != nil {
+		return fmt.Errorf("listing their Secrets: %w", err)
+	}
 	var errs []error
-	for _, stream := range []string{streamCopies, streamSecrets} {
-		secrets := &metav1.PartialObjectMetadataList{}
-		secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-		err := j.client.List(ctx, secrets, client.InNamespace(run.Status.Intent.Namespace),
-			client.MatchingLabels{v1alpha1.RunLabel: string(run.UID), v1alpha1.PartLabel: stream})
-		if err != nil {
-			return fmt.Errorf("listing their Secrets: %w", err)
-		}
-		for i := range secrets.Items {
-			part := &secrets.Items[i]
-			err := j.client.Delete(ctx, part, client.Preconditions{UID: &part.UID})
-			errs = append(errs, client.IgnoreNotFound(err))
-		}
+	for _, part := range names {
+		errs = append(errs, client.IgnoreNotFound(j.client.Delete(ctx, part, client.Preconditions{UID: &part.UID})))
 	}
 	return errors.Join(errs...)
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,7 +28,7 @@ const (
 type Victim struct {
 	object.Candidate
 	// Patch is what a Transform sends. Nil for a Delete.
-	Patch map[string]any
+	Patch object.JSON
 }
 
 // Intent is a victim as it is written down before anything is touched.
@@ -43,8 +42,15 @@ type Intent struct {
 	UID             types.UID `json:"uid"`
 	ResourceVersion string    `json:"resourceVersion"`
 	Message         string    `json:"message,omitempty"`
+	// Selector is the index of the selector that selected it.
+	Selector int `json:"selector,omitempty"`
 	// Patch is what a Transform sends.
-	Patch map[string]any `json:"patch,omitempty"`
+	Patch json.RawMessage `json:"patch,omitempty"`
+}
+
+// Victim is the victim again, without its bytes.
+func (i *Intent) Victim() Victim {
+	return Victim{Candidate: object.Candidate{Object: i.Object(), Selector: i.Selector, Message: i.Message}, Patch: object.JSON(i.Patch)}
 }
 
 // Object is the identity of the victim, without its bytes.
@@ -63,7 +69,7 @@ func intentOf(v Victim) Intent {
 	return Intent{
 		Group: v.Kind.Group, Version: v.Kind.Version, Kind: v.Kind.Kind, Resource: v.Kind.Resource,
 		Namespace: v.Namespace, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
-		Message: v.Message, Patch: v.Patch,
+		Message: v.Message, Selector: v.Selector, Patch: json.RawMessage(v.Patch),
 	}
 }
 
@@ -80,7 +86,7 @@ type Copy struct {
 	// apiVersion and kind.
 	Object json.RawMessage `json:"object,omitempty"`
 	// Patch is what a Transform sent.
-	Patch map[string]any `json:"patch,omitempty"`
+	Patch json.RawMessage `json:"patch,omitempty"`
 	// File is where the object is instead, below the directory for copies, and SHA256 the hash of that file.
 	File   string `json:"file,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
@@ -92,39 +98,8 @@ func copyOf(v Victim) Copy {
 	return Copy{
 		APIVersion: v.Kind.APIVersion(), Kind: v.Kind.Kind, Resource: v.Kind.Resource,
 		Namespace: v.Namespace, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
-		Object: object.AppendWithoutManagedFields(nil, v.Raw), Patch: v.Patch,
+		Object: object.AppendWithoutManagedFields(nil, v.Raw), Patch: json.RawMessage(v.Patch),
 	}
-}
-
-// stateless are the kinds whose objects something makes anew, or that only tell what was. There are no copies of them. Endpoints
-// are none of these: those of a Service without a selector are made by hand.
-var stateless = map[schema.GroupKind]bool{
-	{Kind: "Pod"}:                                      true,
-	{Kind: "Event"}:                                    true,
-	{Group: "events.k8s.io", Kind: "Event"}:            true,
-	{Group: "coordination.k8s.io", Kind: "Lease"}:      true,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: true,
-	{Group: "metrics.k8s.io", Kind: "PodMetrics"}:      true,
-	{Group: "metrics.k8s.io", Kind: "NodeMetrics"}:     true,
-}
-
-// isStateless reports whether nothing would be lost with the object.
-func isStateless(o object.Object) bool {
-	kind := o.Kind.GroupKind()
-	if kind != (schema.GroupKind{Group: "batch", Kind: "Job"}) {
-		return stateless[kind]
-	}
-	var job struct {
-		Status struct {
-			Conditions []struct{ Type, Status string }
-		}
-	}
-	if json.Unmarshal(o.Raw, &job) != nil {
-		return false
-	}
-	return slices.ContainsFunc(job.Status.Conditions, func(c struct{ Type, Status string }) bool {
-		return (c.Type == "Complete" || c.Type == "Failed") && c.Status == "True"
-	})
 }
 
 // SavedOutcome is what became of a victim.
@@ -139,6 +114,10 @@ type SavedOutcome struct {
 
 // ReadIntent reads what a run was going to touch, and proves it against the CleanerRun's status.
 func ReadIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]Intent, error) {
+	return readIntent(ctx, parts, run, func(int, int) error { return nil })
+}
+
+func readIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, keep func(number, bytes int) error) ([]Intent, error) {
 	written := run.Status.Intent
 	if written == nil {
 		return nil, nil
@@ -151,7 +130,7 @@ func ReadIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]
 			return err
 		}
 		intents = append(intents, intent)
-		return nil
+		return keep(len(intents), len(intent.Message)+len(intent.Patch))
 	})
 	return intents, err
 }

@@ -6,6 +6,7 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -31,6 +32,8 @@ var (
 )
 
 const (
+	// createdAnnotation on a CleanerRun tells the attempt that created it from all others.
+	createdAnnotation = "apps.projectsveltos.io/created-by-attempt"
 	// dropTimeout bounds the cleaning up after a run that could not write down what it intends.
 	dropTimeout = 10 * time.Second
 	// readTimeout bounds the reading of a record whose writing was not answered.
@@ -46,6 +49,10 @@ type Journal struct {
 	Places Places
 	// CheckClock says what is wrong with the clock: then no copies are dropped. Nil when nothing can be known of that.
 	CheckClock func() error
+	// Dropped, if not nil, is told of copies that were dropped before their time, and why.
+	Dropped func(run *v1alpha1.CleanerRun, why string)
+
+	keepers keepers
 }
 
 // New returns a Journal. namespace is the operator's own, where it keeps state.
@@ -61,6 +68,8 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
 			Labels: map[string]string{v1alpha1.CleanerLabel: string(cleaner.UID)},
+			// No two attempts have the same: a record that has it was created here.
+			Annotations: map[string]string{createdAnnotation: rand.Text()},
 		},
 		Spec: spec,
 	}
@@ -68,19 +77,26 @@ func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1a
 		run.OwnerReferences = []metav1.OwnerReference{ownedBy(cleaner)}
 	}
 	err = j.create(ctx, run)
+	if object.IsUnclear(err) { // the answer may be lost: then it is there already
+		err = j.create(ctx, run)
+	}
 	if !apierrors.IsAlreadyExists(err) {
 		return run, wrap("creating CleanerRun "+run.Name, err)
 	}
-	if run, err = j.Find(ctx, run.Name); err != nil {
+	found, err := j.Find(ctx, run.Name)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if run == nil || run.Spec.CleanerUID != cleaner.UID {
+	case found == nil || found.Spec.CleanerUID != cleaner.UID:
 		return nil, ErrOtherCleaner
 	}
-	if run.Status.StartTime == nil {
-		run.Status.StartTime = ptr.To(run.CreationTimestamp)
+	if found.Status.StartTime == nil {
+		found.Status.StartTime = ptr.To(found.CreationTimestamp)
 	}
-	return run, nil
+	if found.Status.Phase == "" && found.Annotations[createdAnnotation] != run.Annotations[createdAnnotation] {
+		err = j.countAttempt(ctx, found)
+	}
+	return found, err
 }
 
 // Find reads a record. It is nil when there is none.
@@ -94,13 +110,17 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 
 // Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
 // process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end. One that somebody
-// deleted is not written again.
+// deleted is not written again: the error is ErrGone then.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	status, name := run.Status, run.Name
 	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
 		var found *v1alpha1.CleanerRun
-		if found, err = j.read(ctx, name); err == nil {
+		if found, err = j.read(ctx, name); err == nil && found.UID != run.UID { // deleted, and begun anew by another operator
+			run.Status.Phase = was
+			return wrap("writing CleanerRun "+name, ErrTaken)
+		}
+		if err == nil {
 			found.DeepCopyInto(run)
 		}
 		switch live := run.Status; {
@@ -120,7 +140,7 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 		run.Status.Phase = was
 	}
 	if object.IsAbsent(err, name) {
-		return nil
+		return ErrGone
 	}
 	return wrap("writing CleanerRun "+name, err)
 }

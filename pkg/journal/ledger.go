@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/util/retry"
 
@@ -29,6 +29,8 @@ const (
 	// saveAfter is after how many outcomes, and saveEvery after how long, they are saved while a run goes on.
 	saveAfter = 100
 	saveEvery = time.Second
+	// maxIntentBytes bounds what a run writes down before it touches anything, besides copies, compressed.
+	maxIntentBytes = 64 << 20
 	// conflictTries is how often a record is written that somebody else changes all the while.
 	conflictTries = 5
 )
@@ -53,6 +55,13 @@ type Ledger struct {
 	saved   time.Time
 }
 
+// keepWith keeps the first outcomes in the Secret with the intent, if there is one and there will be outcomes.
+func (l *Ledger) keepWith(bundled *corev1.Secret) {
+	if bundled != nil && len(l.parts) > 0 {
+		l.parts[0].secret = bundled
+	}
+}
+
 // Intend writes down, before anything is touched, what the run is going to touch, with copies of it, and then that it is
 // executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have been written,
 // and the outcomes belong there. The outcomes given are what is known so far of all that matched. With ErrTaken, run is the record
@@ -60,16 +69,27 @@ type Ledger struct {
 func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
-	intent := j.newChain(run, attempt, streamIntent, nil)
+	bundle := j.newBundle(run, attempt, cleaner.CopyStorage())
+	intent := bundle.chain(streamIntent, &budget{left: maxIntentBytes})
 	var err error
-	if l.copies, err = j.openCopies(ctx, cleaner, run, attempt); err == nil {
+	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err == nil && slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
+		err = j.makeRoom(ctx, run.Spec.CleanerUID)
+	}
+	if err == nil {
 		err = l.write(ctx, victims, intent)
+	}
+	var bundled *corev1.Secret
+	if err == nil {
+		if bundled, err = bundle.seal(ctx); err != nil {
+			err = l.copies.wayOut(err)
+		}
 	}
 	if err == nil && cleaner.CopyStorage() == v1alpha1.StorageReport {
 		err = j.showCopies(ctx, cleaner, run, victims)
 	}
 	if err == nil {
-		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Head: intent.head}
+		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Bundled: bundled != nil, Head: intent.head}
+		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
 			Describe(run, considered, outcomes)
 			run.Status.Intent, run.Status.Copies = written, l.copies.kept()
@@ -77,6 +97,9 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	}
 	switch {
 	case err == nil:
+		if run.Status.Copies != nil {
+			j.keepers.add(run)
+		}
 		return l, nil
 	case errors.Is(err, errUnclear): // the record may name the parts: then it must be told what became of the victims
 		return l, wrap("writing down what the run intends", err)
@@ -86,8 +109,8 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	}
 	dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
-	j.dropParts(dropping, run, attempt, streamIntent, intent.parts)
 	l.copies.drop(dropping)
+	bundle.drop(dropping)
 	if !errors.Is(err, ErrTaken) {
 		run.Status.Intent, run.Status.Copies = nil, nil
 	}
@@ -101,20 +124,21 @@ func (l *Ledger) write(ctx context.Context, victims []Victim, intent *chain) err
 			return err
 		}
 		if err := intent.add(ctx, intentOf(v)); err != nil {
-			return err
+			return intentFault(err, len(victims))
 		}
 	}
 	if err := l.copies.flush(ctx); err != nil {
 		return err
 	}
-	return intent.flush(ctx)
+	return intentFault(intent.flush(ctx), len(victims))
 }
 
-func (j *Journal) newChain(run *v1alpha1.CleanerRun, attempt, stream string, limit *budget) *chain {
-	return newChain(run.UID, stream, limit, func(ctx context.Context, n int32, data []byte) error {
-		part := newPart(run, j.namespace, attempt, stream, n, data)
-		return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), j.create(ctx, part))
-	})
+// intentFault says what to do about an intent that is too large.
+func intentFault(err error, victims int) error {
+	if !errors.Is(err, errTooLarge) {
+		return err
+	}
+	return fmt.Errorf("what is to be done with the %d objects takes more than %d bytes, compressed: let the Cleaner select less, or change less of each object", victims, maxIntentBytes)
 }
 
 // errUnclear says that a write may have taken place although the API server did not say so.
@@ -125,7 +149,7 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	start := run.Status.StartTime
 	begin := func() error {
 		describe()
-		run.Status.Phase, run.Status.StartTime = v1alpha1.RunExecuting, start
+		run.Status.Phase, run.Status.StartTime, run.Status.Attempts = v1alpha1.RunExecuting, start, 0
 		return j.changeStatus(ctx, run)
 	}
 	err := begin()
@@ -160,13 +184,6 @@ func (j *Journal) readBegun(ctx context.Context, run *v1alpha1.CleanerRun) (*v1a
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
 	return j.read(reading, run.Name)
-}
-
-// dropParts takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
-func (j *Journal) dropParts(ctx context.Context, run *v1alpha1.CleanerRun, attempt, stream string, parts int32) {
-	for n := range parts {
-		_ = j.client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: j.namespace, Name: partName(run, attempt, stream, n)}})
-	}
 }
 
 // CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched.

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -23,8 +24,8 @@ import (
 type outcomePart struct {
 	outcomes map[int]SavedOutcome
 	dirty    bool
-	// resourceVersion is that of the Secret. Empty when there is none yet.
-	resourceVersion string
+	// secret is where it is, as it was written last. Nil when there is none yet.
+	secret *corev1.Secret
 }
 
 func newOutcomeParts(victims int) []outcomePart {
@@ -82,9 +83,9 @@ func (l *Ledger) save(ctx context.Context) error {
 	l.mu.Lock()
 	l.unsaved, l.saved = 0, now
 	type dirty struct {
-		n               int
-		data            []byte
-		resourceVersion string
+		n      int
+		data   []byte
+		secret *corev1.Secret
 	}
 	var parts []dirty
 	var errs []error
@@ -92,18 +93,18 @@ func (l *Ledger) save(ctx context.Context) error {
 		if part := &l.parts[n]; part.dirty {
 			data, err := encodeOutcomes(part.outcomes)
 			errs = append(errs, err)
-			parts = append(parts, dirty{n, data, part.resourceVersion})
+			parts = append(parts, dirty{n, data, part.secret})
 			part.dirty = false
 		}
 	}
 	l.mu.Unlock()
 	for _, part := range parts {
-		version, err := l.journal.putOutcomes(ctx, l.run, int32(part.n), part.data, part.resourceVersion) //nolint:gosec // far fewer parts
+		secret, err := l.journal.putOutcomes(ctx, l.run, int32(part.n), part.data, part.secret) //nolint:gosec // far fewer parts
 		l.mu.Lock()
 		if err != nil {
 			l.parts[part.n].dirty = true
 		} else {
-			l.parts[part.n].resourceVersion = version
+			l.parts[part.n].secret = secret
 		}
 		l.mu.Unlock()
 		errs = append(errs, err)
@@ -113,32 +114,58 @@ func (l *Ledger) save(ctx context.Context) error {
 
 // putOutcomes creates or replaces a part of the outcomes. A part that is not as this operator left it means that another one has
 // the run.
-func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32, data []byte, resourceVersion string) (string, error) {
+func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32, data []byte, before *corev1.Secret) (*corev1.Secret, error) {
 	part := newPart(run, j.namespace, run.Status.Intent.Attempt, streamOutcomes, n, data)
-	part.ResourceVersion = resourceVersion
 	var err error
-	if resourceVersion == "" {
+	if before == nil {
 		err = j.create(ctx, part)
 	} else {
+		part = withOutcomes(before, data)
 		err = j.update(ctx, part)
 	}
 	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
-		return part.ResourceVersion, err
+		return withoutOutcomes(part), err
 	}
 	// An answer may have been lost: what stands there may be what was written here.
-	stored, readErr := (&Parts{client: j.client}).secret(ctx, run, streamOutcomes, n)
+	stored, _, readErr := (&Parts{client: j.client}).outcomes(ctx, run, n)
 	if readErr != nil {
-		return "", errors.Join(err, readErr)
+		return nil, errors.Join(err, readErr)
 	}
 	if holdErr := j.holds(ctx, run); holdErr != nil {
-		return "", errors.Join(err, holdErr)
+		return nil, errors.Join(err, holdErr)
 	}
-	part.ResourceVersion = stored.ResourceVersion
-	if maps.EqualFunc(stored.Data, part.Data, bytes.Equal) {
-		return part.ResourceVersion, nil
+	if stored == nil {
+		return nil, errors.Join(err, ErrNoPart)
+	}
+	if part.ResourceVersion = stored.ResourceVersion; maps.EqualFunc(stored.Data, part.Data, bytes.Equal) {
+		return withoutOutcomes(part), nil
 	}
 	err = j.update(ctx, part)
-	return part.ResourceVersion, err
+	return withoutOutcomes(part), err
+}
+
+// withoutOutcomes is a Secret as it is kept until it is written again: what else is in it is written with it.
+func withoutOutcomes(secret *corev1.Secret) *corev1.Secret {
+	if secret == nil {
+		return nil
+	}
+	for _, key := range []string{partKey, bundleKey(streamOutcomes)} {
+		delete(secret.Data, key)
+	}
+	return secret
+}
+
+// withOutcomes is a Secret with other outcomes.
+func withOutcomes(before *corev1.Secret, data []byte) *corev1.Secret {
+	part, key := before.DeepCopy(), partKey
+	if part.Labels[v1alpha1.PartLabel] == streamBundle {
+		key = bundleKey(streamOutcomes)
+	}
+	if part.Data == nil {
+		part.Data = map[string][]byte{}
+	}
+	part.Data[key] = data
+	return part
 }
 
 // holds finds out whether the run is still this operator's to carry out.
@@ -168,6 +195,9 @@ func encodeOutcomes(outcomes map[int]SavedOutcome) ([]byte, error) {
 }
 
 func decodeOutcomes(data []byte, each func(SavedOutcome)) error {
+	if len(data) == 0 {
+		return nil
+	}
 	zip, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return err

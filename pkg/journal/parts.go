@@ -10,8 +10,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -40,12 +38,37 @@ func NewParts(live client.Reader) *Parts { return &Parts{client: live} }
 // of reads the parts of one stream of a run.
 func (p *Parts) of(run *v1alpha1.CleanerRun, stream string) getPart {
 	return func(ctx context.Context, n int32) ([]byte, error) {
+		if n == 0 && run.Status.Intent.Bundled {
+			secret, err := p.secret(ctx, run, streamBundle, 0)
+			if err != nil {
+				return nil, err
+			}
+			if data := secret.Data[bundleKey(stream)]; data != nil {
+				return data, nil
+			} // else it was written later
+		}
 		secret, err := p.secret(ctx, run, stream, n)
 		if err != nil {
 			return nil, err
 		}
 		return secret.Data[partKey], nil
 	}
+}
+
+// outcomes reads the n-th part of the outcomes, and the Secret where it is. There is none when none was saved yet.
+func (p *Parts) outcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32) (secret *corev1.Secret, data []byte, err error) {
+	stream, key := streamOutcomes, partKey
+	if n == 0 && run.Status.Intent.Bundled {
+		stream, key = streamBundle, bundleKey(streamOutcomes)
+	}
+	secret, err = p.secret(ctx, run, stream, n)
+	switch {
+	case errors.Is(err, ErrNoPart) && stream == streamOutcomes:
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return secret, secret.Data[key], nil
 }
 
 func (p *Parts) secret(ctx context.Context, run *v1alpha1.CleanerRun, stream string, n int32) (*corev1.Secret, error) {
@@ -108,21 +131,7 @@ func partName(run *v1alpha1.CleanerRun, attempt, stream string, n int32) string 
 	return fmt.Sprintf("%s-%s-%s-%d", run.Name, attempt, stream, n)
 }
 
-// newPart is the Secret of one part. It goes away with the run.
+// newPart is the Secret of one part.
 func newPart(run *v1alpha1.CleanerRun, namespace, attempt, stream string, n int32, data []byte) *corev1.Secret {
-	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: partName(run, attempt, stream, n),
-			Labels: map[string]string{
-				v1alpha1.RunLabel: string(run.UID), v1alpha1.PartLabel: stream,
-				"app.kubernetes.io/part-of": "kubecleaner",
-			},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerRun", Name: run.Name, UID: run.UID, Controller: ptr.To(true),
-			}},
-		},
-		Type:      v1alpha1.PartSecretType,
-		Immutable: ptr.To(stream != streamOutcomes),
-		Data:      map[string][]byte{partKey: data},
-	}
+	return newSecret(run, namespace, attempt, stream, n, map[string][]byte{partKey: data})
 }

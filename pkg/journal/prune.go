@@ -22,6 +22,8 @@ import (
 type History struct {
 	// past are the records that may be deleted when they are too many.
 	past []past
+	// keeping are the records that hold copies, and so may not be deleted yet.
+	keeping []past
 	// whole is true when there are no others that a list could tell of.
 	whole bool
 	// added is how many runs have ended since the records were listed.
@@ -34,24 +36,41 @@ type past struct {
 	uid     types.UID
 	nominal time.Time
 	good    bool
+	// until is until when it holds copies, unless they are dropped before.
+	until time.Time
 }
 
 // listAfter is after how many runs the records are listed all the same: another operator may have left some.
 const listAfter = 50
 
-// Add adds a run that has ended. One that is kept for another reason than the history limits is looked at in a list, until it is not.
+// Add adds a run that has ended. One that is kept because something of it is still to be told is looked at in a list, until it is not.
 func (h *History) Add(run *v1alpha1.CleanerRun) {
-	if h.added++; h.added > listAfter || run.UID == "" || !isPast(run, time.Time{}) {
+	if h.added++; h.added > listAfter || run.UID == "" {
 		h.whole = false
 	}
-	known := slices.ContainsFunc(h.past, func(p past) bool { return p.uid == run.UID })
-	if h.whole && !known {
+	if h.whole {
+		h.add(run, time.Time{})
+	}
+}
+
+// add files a record where it belongs.
+func (h *History) add(run *v1alpha1.CleanerRun, now time.Time) {
+	known := func(p past) bool { return p.uid == run.UID }
+	switch {
+	case slices.ContainsFunc(h.past, known), slices.ContainsFunc(h.keeping, known):
+	case isPast(run, now):
 		h.past = append(h.past, pastOf(run))
+	case run.Status.Phase.Final() && holdsCopies(run):
+		entry := pastOf(run)
+		entry.until = run.Status.Copies.ExpirationTime.Time
+		h.keeping = append(h.keeping, entry)
+	default:
+		h.whole = false
 	}
 }
 
 func pastOf(run *v1alpha1.CleanerRun) past {
-	return past{run.Name, run.UID, run.Spec.NominalTime.Time, run.Status.Phase == v1alpha1.RunCompleted}
+	return past{name: run.Name, uid: run.UID, nominal: run.Spec.NominalTime.Time, good: run.Status.Phase == v1alpha1.RunCompleted}
 }
 
 // isPast reports whether a record is there for people only.
@@ -63,11 +82,12 @@ func isPast(run *v1alpha1.CleanerRun, now time.Time) bool {
 // the copies. The records are listed only when the history does not tell all; it is up to date then.
 func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history *History) error {
 	if !history.whole {
-		found, err := j.history(ctx, cleaner)
-		if err != nil {
+		if err := j.listHistory(ctx, cleaner, history); err != nil {
 			return err
 		}
-		*history = found
+	}
+	if err := j.lookAtKeeping(ctx, history); err != nil {
+		return err
 	}
 	slices.SortFunc(history.past, func(a, b past) int { return b.nominal.Compare(a.nominal) }) // newest first
 	good := ptr.Deref(cleaner.Spec.SuccessfulRunsHistoryLimit, 3)
@@ -93,26 +113,73 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 	return wrap("deleting old CleanerRuns of "+cleaner.Name, errors.Join(errs...))
 }
 
-// history lists the Cleaner's records.
-func (j *Journal) history(ctx context.Context, cleaner *v1alpha1.Cleaner) (History, error) {
-	runs, err := j.Runs(ctx, cleaner)
-	if err != nil {
-		return History{}, err
+// listHistory lists the Cleaner's records, and reads those that are not known yet.
+func (j *Journal) listHistory(ctx context.Context, cleaner *v1alpha1.Cleaner, history *History) error {
+	before := map[types.UID]past{}
+	for _, entry := range slices.Concat(history.past, history.keeping) {
+		before[entry.uid] = entry
 	}
-	found := History{whole: true}
-	for i := range runs {
-		if run := &runs[i]; isPast(run, j.clock.Now()) {
-			found.past = append(found.past, pastOf(run))
-		} else {
-			found.whole = false
+	found, unknown := History{whole: true}, []string(nil)
+	err := j.eachName(ctx, v1alpha1.GroupVersion.WithKind("CleanerRunList"), func(run *metav1.PartialObjectMetadata) {
+		switch entry, known := before[run.UID]; {
+		case !known:
+			unknown = append(unknown, run.Name)
+		case entry.until.IsZero():
+			found.past = append(found.past, entry)
+		default:
+			found.keeping = append(found.keeping, entry)
+		}
+	}, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)})
+	if err != nil {
+		return wrap("listing the CleanerRuns of "+cleaner.Name, err)
+	}
+	for _, name := range unknown {
+		run, err := j.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		if run != nil {
+			found.add(run, j.clock.Now())
 		}
 	}
-	return found, nil
+	*history = found
+	return nil
 }
 
-// Runs are the Cleaner's records, in no order.
+// lookAtKeeping reads the records whose copies may be dropped by now: their time is over, or they had to make room.
+func (j *Journal) lookAtKeeping(ctx context.Context, history *History) error {
+	if len(history.keeping) == 0 {
+		return nil
+	}
+	if err := j.listKeepers(ctx); err != nil {
+		return err
+	}
+	now, all := j.clock.Now(), history.keeping
+	history.keeping = nil
+	for i, entry := range all {
+		if entry.until.After(now) && j.keepers.has(entry.uid) {
+			history.keeping = append(history.keeping, entry)
+			continue
+		}
+		run, err := j.Find(ctx, entry.name)
+		if err != nil {
+			history.keeping = append(history.keeping, all[i:]...)
+			return err
+		}
+		if run == nil || run.UID != entry.uid {
+			continue
+		}
+		if history.add(run, now); holdsCopies(run) {
+			j.keepers.add(run)
+		}
+	}
+	return nil
+}
+
+// Runs are the Cleaner's records without their objects, in no order.
 func (j *Journal) Runs(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]v1alpha1.CleanerRun, error) {
-	var runs v1alpha1.CleanerRunList
-	err := j.client.List(ctx, &runs, client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)})
-	return runs.Items, wrap("listing the CleanerRuns of "+cleaner.Name, err)
+	var runs []v1alpha1.CleanerRun
+	err := j.eachRun(ctx, func(run *v1alpha1.CleanerRun) { runs = append(runs, *withoutObjects(run)) },
+		client.MatchingLabels{v1alpha1.CleanerLabel: string(cleaner.UID)})
+	return runs, wrap("listing the CleanerRuns of "+cleaner.Name, err)
 }

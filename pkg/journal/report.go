@@ -80,7 +80,11 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 			continue
 		}
 		message := outcome.Message
-		if what := became[outcome.Result]; what != "" {
+		what := became[outcome.Result]
+		if outcome.Result == v1alpha1.OutcomeMatched {
+			what = outcome.Detail // of one that is protected
+		}
+		if what != "" {
 			message = strings.TrimSuffix(what+": "+message, ": ")
 		}
 		info := v1alpha1.ResourceInfo{Resource: reference(outcome.Object), Message: message}

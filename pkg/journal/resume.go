@@ -5,56 +5,48 @@ package journal
 
 import (
 	"context"
-	"errors"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 // TakeOver makes this operator the one that carries an executing run out: the one that did before cannot write to the record, nor
-// outcomes, any more. With ErrTaken somebody else was faster.
+// outcomes, any more. One more attempt is counted: see HasFailedTooOften. With ErrTaken somebody else was faster.
 func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	before := run.Status.Recoveries
-	for range conflictTries {
-		run.Status.Recoveries, run.Status.Progress = before+1, nil
-		if err := j.changeStatus(ctx, run); !apierrors.IsConflict(err) {
-			return wrap("taking over CleanerRun "+run.Name, err)
-		}
-		// It may be but the progress that the one before wrote last.
-		live, err := j.read(ctx, run.Name)
+	attempts, settled := nextAttempt(run), run.Status.Settled
+	if attempts > MaxAttempts {
+		known, err := ReadOutcomes(ctx, &Parts{client: j.client}, run)
 		if err != nil {
 			return wrap("taking over CleanerRun "+run.Name, err)
 		}
-		if live.UID != run.UID || live.Status.Recoveries != before || live.Status.Phase != v1alpha1.RunExecuting {
-			break
+		if n := int64(len(known)); n > settled {
+			attempts, settled = 1, n
 		}
-		live.DeepCopyInto(run)
 	}
-	return ErrTaken
+	before := run.Status.Recoveries
+	return wrap("taking over CleanerRun "+run.Name, j.changeIfSame(ctx, run, func(status *v1alpha1.CleanerRunStatus) {
+		status.Recoveries, status.Progress = before+1, nil
+		status.Attempts, status.Settled = attempts, settled
+	}))
 }
 
 // Resume opens the ledger of a run that was taken over: what the run was going to touch, and what is known to have become of it,
-// by place in the intent.
-func (j *Journal) Resume(ctx context.Context, run *v1alpha1.CleanerRun) (*Ledger, []Intent, map[int]SavedOutcome, error) {
+// by place in the intent. keep is asked for the bytes of the number-th victim.
+func (j *Journal) Resume(ctx context.Context, run *v1alpha1.CleanerRun, keep func(number, bytes int) error) (*Ledger, []Intent, map[int]SavedOutcome, error) {
 	parts := &Parts{client: j.client}
-	intents, err := ReadIntent(ctx, parts, run)
+	intents, err := readIntent(ctx, parts, run, keep)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(intents)), saved: j.clock.Now()}
 	known := map[int]SavedOutcome{}
 	for n := range l.parts {
-		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if errors.Is(err, ErrNoPart) {
-			continue // none was saved yet
-		}
+		secret, data, err := parts.outcomes(ctx, run, int32(n)) //nolint:gosec // far fewer parts
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		part := &l.parts[n]
-		part.resourceVersion = secret.ResourceVersion
-		err = decodeOutcomes(secret.Data[partKey], func(outcome SavedOutcome) {
+		part.secret = withoutOutcomes(secret)
+		err = decodeOutcomes(data, func(outcome SavedOutcome) {
 			part.outcomes[outcome.Index] = outcome
 			known[outcome.Index] = outcome
 		})
@@ -72,14 +64,11 @@ func ReadOutcomes(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) (
 		return known, nil
 	}
 	for n := range newOutcomeParts(int(run.Status.Intent.Objects)) {
-		secret, err := parts.secret(ctx, run, streamOutcomes, int32(n)) //nolint:gosec // far fewer parts
-		if errors.Is(err, ErrNoPart) {
-			continue
-		}
+		secret, data, err := parts.outcomes(ctx, run, int32(n)) //nolint:gosec // far fewer parts
 		if err != nil {
 			return nil, err
 		}
-		if err := decodeOutcomes(secret.Data[partKey], func(outcome SavedOutcome) { known[outcome.Index] = outcome }); err != nil {
+		if err := decodeOutcomes(data, func(outcome SavedOutcome) { known[outcome.Index] = outcome }); err != nil {
 			return nil, wrap("reading Secret "+secret.Name, err)
 		}
 	}

@@ -82,7 +82,7 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 			copies.add(&kept[i])
 			continue
 		}
-		errs = append(errs, j.drop(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
+		errs = append(errs, j.dropEarly(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
 	}
 	if err == nil {
 		left.Copies = copies
@@ -94,22 +94,6 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 func withoutObjects(run *v1alpha1.CleanerRun) *v1alpha1.CleanerRun {
 	run.Status.Objects = nil
 	return run
-}
-
-func (j *Journal) eachRun(ctx context.Context, each func(*v1alpha1.CleanerRun)) error {
-	options := &client.ListOptions{Limit: runsPerPage}
-	for {
-		var page v1alpha1.CleanerRunList
-		if err := j.client.List(ctx, &page, options); err != nil {
-			return wrap("listing CleanerRuns", err)
-		}
-		for i := range page.Items {
-			each(&page.Items[i])
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return nil
-		}
-	}
 }
 
 // isUntold reports whether a record is kept because something of it is still to be told.
@@ -139,6 +123,7 @@ func (j *Journal) drop(ctx context.Context, run *v1alpha1.CleanerRun, why string
 	if err := j.DropCopies(ctx, run); err != nil {
 		return err
 	}
+	j.keepers.remove(run.UID)
 	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"copies":{"objects":0,"dropped":%q}}}`, run.UID, why)
 	target := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}
 	err := j.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,24 +20,25 @@ import (
 // Metrics are the collectors. Only Cleaners that Observe was told of have series, so that a run that ends after its Cleaner was
 // deleted leaves none behind.
 type Metrics struct {
-	runs          *prometheus.CounterVec
-	duration      *prometheus.HistogramVec
-	stages        *prometheus.HistogramVec
-	lastRun       *prometheus.GaugeVec
-	lastSuccess   *prometheus.GaugeVec
-	next          *prometheus.GaugeVec
-	missed        *prometheus.CounterVec
-	matched       *prometheus.GaugeVec
-	scanned       *prometheus.GaugeVec
-	actions       *prometheus.CounterVec
-	aborts        *prometheus.CounterVec
-	faults        *prometheus.CounterVec
-	evaluation    *prometheus.HistogramVec
-	notifications *prometheus.CounterVec
-	copyFaults    *prometheus.CounterVec
-	copies        *prometheus.GaugeVec
-	copyBytes     *prometheus.GaugeVec
-	legacy        legacy
+	runs           *prometheus.CounterVec
+	duration       *prometheus.HistogramVec
+	stages         *prometheus.HistogramVec
+	lastRun        *prometheus.GaugeVec
+	lastSuccess    *prometheus.GaugeVec
+	next           *prometheus.GaugeVec
+	missed         *prometheus.CounterVec
+	matched        *prometheus.GaugeVec
+	scanned        *prometheus.GaugeVec
+	actions        *prometheus.CounterVec
+	aborts         *prometheus.CounterVec
+	faults         *prometheus.CounterVec
+	evaluation     *prometheus.HistogramVec
+	notifications  *prometheus.CounterVec
+	copyFaults     *prometheus.CounterVec
+	copies         *prometheus.GaugeVec
+	copyBytes      *prometheus.GaugeVec
+	schemaOutdated *prometheus.GaugeVec
+	legacy         legacy
 
 	// ofCleaners are those whose series end with their Cleaner.
 	ofCleaners []vector
@@ -64,7 +66,7 @@ func New(registry prometheus.Registerer) *Metrics {
 	for _, v := range m.ofCleaners {
 		registry.MustRegister(v.Collector)
 	}
-	registry.MustRegister(m.stages, m.evaluation, m.copies, m.copyBytes)
+	registry.MustRegister(m.stages, m.evaluation, m.copies, m.copyBytes, m.schemaOutdated)
 	return m
 }
 
@@ -94,8 +96,8 @@ func (m *Metrics) Observe(cleaner *v1alpha1.Cleaner, next *metav1.Time) {
 	m.next.WithLabelValues(name).Set(seconds(next))
 	last := seconds(status.LastRunTime)
 	m.lastRun.WithLabelValues(name).Set(last)
-	switch {
-	case status.FailureMessage == nil:
+	switch { // the failure may be that of a Cleaner that does not run any more
+	case status.FailureMessage == nil, meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionRunSucceeded):
 		m.lastSuccess.WithLabelValues(name).Set(last)
 	case !known: // when it succeeded last is not in its status
 		m.lastSuccess.WithLabelValues(name).Set(0)

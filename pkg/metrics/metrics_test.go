@@ -67,6 +67,7 @@ func (m *Metrics) fill(cleaner string) {
 	m.EvaluationFailed(run, EngineCEL, "limit")
 	m.Notified(cleaner, v1alpha1.NotificationEvent, v1alpha1.NotificationPending)
 	m.CopiesFailed(run)
+	m.SchemaOutdated(true)
 }
 
 func filled(cleaners ...string) (*prometheus.Registry, *Metrics) {

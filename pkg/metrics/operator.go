@@ -18,6 +18,9 @@ func (m *Metrics) initOperator() {
 	m.copies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "kubecleaner_snapshots", Help: "Copies of objects that can be brought back, as the operator saw when it looked last, every 10 minutes.",
 	}, nil)
+	m.schemaOutdated = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "kubecleaner_crds_outdated", Help: "1 while nothing runs, because the API server does not keep all fields of Cleaners (or does not say which), else 0.",
+	}, nil)
 	m.copyBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "kubecleaner_snapshot_bytes", Help: "How much the copies of objects that are kept take together, compressed. --max-copies-bytes bounds it.",
 	}, nil)
@@ -36,6 +39,15 @@ func (m *Metrics) Notified(cleaner string, channel v1alpha1.NotificationType, st
 func (m *Metrics) CopiesFailed(run *v1alpha1.CleanerRun) {
 	name := run.Spec.Cleaner
 	m.of(name, func() { m.copyFaults.WithLabelValues(name).Inc() })
+}
+
+// SchemaOutdated says whether fields of Cleaners may be lost, so that nothing runs.
+func (m *Metrics) SchemaOutdated(outdated bool) {
+	value := 0.0
+	if outdated {
+		value = 1
+	}
+	m.schemaOutdated.WithLabelValues().Set(value)
 }
 
 // CopiesKept says how many copies there are, and how much they take.

@@ -63,9 +63,11 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 	case ctx.Err() != nil:
 		return passing("the service had not answered when the time for the notification was over")
 	case errors.Is(err, egress.ErrNotAHost):
-		return permanent("the address is link-local or none of a host, where no notification is sent to")
+		return permanent("the address is link-local, a cloud's metadata service, or none of a host, where no notification is sent to")
+	case errors.Is(err, egress.ErrPrivate):
+		return permanent("the address is private, and the Cleaner names a ServiceAccount: use a Service in the Secret's own namespace (NAME.NAMESPACE.svc), or name the host in the operator's flag --allowed-notification-hosts")
 	case errors.Is(err, egress.ErrOwnMachine):
-		return permanent("the address is this machine's own, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test")
+		return permanent("the address is this machine's own or the API server's, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test")
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return passing("the service's host is not known; check its name in the Secret, and the cluster's DNS")
 	case errors.As(err, &dns):

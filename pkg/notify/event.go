@@ -171,6 +171,9 @@ func eventName(message Message, outcome object.Outcome) string {
 // note says what happened to the object, in at most 1,024 bytes, which is what an Event takes.
 func note(message Message, outcome object.Outcome) string {
 	text := fmt.Sprintf("Cleaner %s: %s", message.Cleaner.Name, word(message.Run, outcome.Result))
+	if outcome.Result == v1alpha1.OutcomeMatched {
+		text += suffix(outcome.Detail) // of one that is protected
+	}
 	if outcome.Message != "" {
 		text += ": " + outcome.Message
 	}

@@ -4,13 +4,16 @@
 package notify
 
 import (
+	"context"
 	"crypto/x509"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -52,13 +55,27 @@ func (c *instantClock) After(pause time.Duration) <-chan time.Time {
 func newTestSender(t *testing.T, authorities *x509.CertPool) (*Sender, *instantClock) {
 	t.Helper()
 	clk := &instantClock{}
-	s := NewSender(authorities, nil, egress.Hosts{"127.0.0.1": true, "localhost": true}, clk)
+	s := NewSender(authorities, nil, testGuard("127.0.0.1", "localhost"), clk)
 	s.timeout, s.dialer.Timeout = time.Minute, time.Minute // a test's machine may be slow
 	for _, transport := range []*http.Transport{s.direct, s.proxied} {
 		transport.TLSHandshakeTimeout = time.Minute
 		t.Cleanup(transport.CloseIdleConnections)
 	}
 	return s, clk
+}
+
+// testGuard is one of a cluster whose API server is elsewhere.
+func testGuard(allowed ...string) egress.Guard {
+	hosts := egress.Hosts{}
+	for _, host := range allowed {
+		hosts[host] = true
+	}
+	return egress.NewGuard(hosts, "https://192.0.2.1:6443").WithLookup(func(ctx context.Context, network, host string) ([]netip.Addr, error) {
+		if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
+			return nil, &net.DNSError{Name: host, IsNotFound: true}
+		}
+		return net.DefaultResolver.LookupNetIP(ctx, network, host)
+	}, nil)
 }
 
 // received is a request that a service got.

@@ -43,8 +43,8 @@ type Sender struct {
 	// direct connects to services; proxied to the proxy, which may be on this machine, as the environment says.
 	direct, proxied *http.Transport
 	proxy           func(*http.Request) (*url.URL, error)
-	// allowed are the services that may be on this machine.
-	allowed egress.Hosts
+	// guard says where the services may be.
+	guard   egress.Guard
 	dialer  net.Dialer
 	tls     *tls.Config
 	clock   clock.Clock
@@ -52,10 +52,10 @@ type Sender struct {
 }
 
 // NewSender returns a Sender that trusts the authorities; nil stands for the system's. proxy says by which proxy HTTP requests go,
-// as in http.Transport. Nothing is sent to this machine, but to the allowed hosts.
-func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, error), allowed egress.Hosts, clk clock.Clock) *Sender {
+// as in http.Transport. The guard says where the services may be.
+func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, error), guard egress.Guard, clk clock.Clock) *Sender {
 	s := &Sender{
-		dialer: net.Dialer{Timeout: attemptTimeout}, clock: clk, timeout: attemptTimeout, proxy: proxy, allowed: allowed,
+		dialer: net.Dialer{Timeout: attemptTimeout}, clock: clk, timeout: attemptTimeout, proxy: proxy, guard: guard,
 		tls: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
 	}
 	s.direct = &http.Transport{
@@ -69,25 +69,40 @@ func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, 
 
 // dial connects to a service.
 func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return s.allowed.Dial(ctx, s.dialer, network, address)
+	return s.guard.Dial(ctx, s.dialer, network, address)
 }
 
-// transport is the way to where a request goes.
-func (s *Sender) transport(request *http.Request) (*http.Transport, error) {
-	if s.proxy == nil {
+// transport is the way to where a request goes. A connection that is limited to a namespace is used once: no other may use it.
+func (c *call) transport(request *http.Request) (*http.Transport, error) {
+	s := c.sender
+	if s.proxy != nil {
+		proxy, err := s.proxy(request)
+		if err != nil {
+			return nil, err
+		}
+		if proxy != nil {
+			return s.proxied, c.guard.Proxied(request.Context(), request.URL.Hostname())
+		}
+	}
+	if c.guard.Namespace == "" {
 		return s.direct, nil
 	}
-	proxy, err := s.proxy(request)
-	if err != nil || proxy == nil {
-		return s.direct, err
-	}
-	return s.proxied, s.allowed.CheckName(request.URL.Hostname())
+	limited := s.direct.Clone()
+	limited.DialContext, limited.DisableKeepAlives = c.dial, true
+	return limited, nil
+}
+
+// dial connects to a service.
+func (c *call) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return c.guard.Dial(ctx, c.sender.dialer, network, address)
 }
 
 // call is one delivery. To the services' libraries it is the transport of their HTTP client; it remembers how their last request
 // went, because what they make of that may quote addresses and tokens.
 type call struct {
 	sender *Sender
+	// guard is the sender's, or one that is limited to the namespace of the Secret.
+	guard egress.Guard
 	// failure is why the last request got no answer that the service meant. status is that of its answer.
 	failure *Error
 	status  int
@@ -126,7 +141,7 @@ func (c *call) attempt(request *http.Request, body []byte) (*http.Response, *Err
 	one := request.Clone(ctx)
 	one.Body, one.ContentLength, one.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	one.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	transport, err := c.sender.transport(one)
+	transport, err := c.transport(one)
 	if err != nil {
 		return nil, unreachable(request.Context(), err, c.sender.timeout)
 	}

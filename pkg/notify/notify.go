@@ -44,6 +44,9 @@ type Settings struct {
 	// Secret is its namespace and name, as errors write it: "team-a/slack".
 	Secret string
 	Keys   map[string][]byte
+	// Limited, unless it is empty, is the namespace of the Secret, of which alone private addresses may be Services: the Secret is one
+	// that the Cleaner's author may have written, and its ServiceAccount has fewer rights than the operator.
+	Limited string
 }
 
 // Send delivers a message by the settings. The error is an *Error, and holds nothing of what the Secret does.
@@ -58,7 +61,7 @@ func (s *Sender) New(kind v1alpha1.NotificationType) Send {
 	return func(ctx context.Context, settings Settings, message Message) error {
 		values, err := channel.read(settings)
 		if err == nil {
-			err = s.deliver(ctx, channel, values, message)
+			err = s.deliver(ctx, channel, values, settings.Limited, message)
 		}
 		if err == nil {
 			return nil
@@ -69,7 +72,7 @@ func (s *Sender) New(kind v1alpha1.NotificationType) Send {
 
 // deliver sends one message. The libraries of the services see answers that anybody may have written: if one panics, the message has
 // failed.
-func (s *Sender) deliver(ctx context.Context, channel channel, values values, message Message) (err error) {
+func (s *Sender) deliver(ctx context.Context, channel channel, values values, limited string, message Message) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			text := values.mask(fmt.Sprint(p))
@@ -77,7 +80,9 @@ func (s *Sender) deliver(ctx context.Context, channel channel, values values, me
 			err = &Error{Reason: "a fault of KubeCleaner; please report it with the operator's log", Permanent: true}
 		}
 	}()
-	return channel.send(ctx, &call{sender: s}, values, newReport(message, values.hide))
+	c := &call{sender: s, guard: s.guard}
+	c.guard.Namespace = limited
+	return channel.send(ctx, c, values, newReport(message, values.hide))
 }
 
 // channelOf returns the channel of a type.

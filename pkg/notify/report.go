@@ -116,10 +116,10 @@ func entriesOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []ent
 		case v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied, v1alpha1.OutcomeKindGone, v1alpha1.OutcomeNotEvaluated:
 			e.outcome, e.text = e.outcome+suffix(o.Reason), o.Message
 			failed = append(failed, e)
-		case v1alpha1.OutcomeTerminating:
+		case v1alpha1.OutcomeTerminating, v1alpha1.OutcomeMatched: // which may be protected
 			e.outcome += suffix(o.Reason)
 			done = append(done, e)
-		case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTransformed:
+		case v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTransformed:
 			done = append(done, e)
 		case v1alpha1.OutcomeNotActed, v1alpha1.OutcomePlanned, v1alpha1.OutcomeInterrupted:
 			open = append(open, e)

@@ -73,7 +73,7 @@ func sendMail(ctx context.Context, c *call, v values, r *report) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*c.sender.timeout)
 	defer cancel()
-	client, err := mailClient(ctx, c.sender, v)
+	client, err := mailClient(ctx, c, v)
 	if err != nil {
 		return permanent("the mail server cannot be used; %s", v.check("SMTP_HOST", "SMTP_PORT"))
 	}
@@ -107,7 +107,7 @@ func mailOf(v values, r *report) (*mail.Msg, error) {
 	return message, errors.Join(errs...)
 }
 
-func mailClient(ctx context.Context, s *Sender, v values) (*mail.Client, error) {
+func mailClient(ctx context.Context, c *call, v values) (*mail.Client, error) {
 	host := v.get("SMTP_HOST")
 	port, err := strconv.Atoi(v.or("SMTP_PORT", strconv.Itoa(standardSMTPPort)))
 	if err != nil {
@@ -117,10 +117,10 @@ func mailClient(ctx context.Context, s *Sender, v values) (*mail.Client, error) 
 	if mode == "" && port == implicitTLSPort {
 		mode = "implicit"
 	}
-	config := s.tls.Clone()
+	config := c.sender.tls.Clone()
 	config.ServerName = host
 	options := []mail.Option{
-		mail.WithPort(port), mail.WithTimeout(s.timeout), mail.WithTLSConfig(config), mail.WithDialContextFunc(dialMail(ctx, s, mode == "implicit", config)),
+		mail.WithPort(port), mail.WithTimeout(c.sender.timeout), mail.WithTLSConfig(config), mail.WithDialContextFunc(dialMail(ctx, c, mode == "implicit", config)),
 	}
 	switch mode {
 	case "implicit":
@@ -142,9 +142,9 @@ func mailClient(ctx context.Context, s *Sender, v values) (*mail.Client, error) 
 }
 
 // dialMail connects as all channels do. The connection ends with the time for the notification, whatever the server does.
-func dialMail(ctx context.Context, s *Sender, implicit bool, config *tls.Config) mail.DialContextFunc {
+func dialMail(ctx context.Context, c *call, implicit bool, config *tls.Config) mail.DialContextFunc {
 	return func(dialing context.Context, network, address string) (net.Conn, error) {
-		dialed, err := s.dial(dialing, network, address)
+		dialed, err := c.dial(dialing, network, address)
 		if err != nil {
 			return nil, err
 		}

@@ -25,6 +25,12 @@ func AppendWithoutManagedFields(dst []byte, raw JSON) []byte {
 	return append(dst, raw[copied:]...)
 }
 
+// AppendWithoutData appends an object, such as a Secret, to dst without its field data.
+func AppendWithoutData(dst []byte, raw JSON) []byte {
+	dst, _ = appendWithout(dst, "data", raw, 0)
+	return dst
+}
+
 // appendWithout appends the value that begins at i, and returns the index behind it. Of a map it leaves out every field of the
 // name, with the comma that follows, or for want of one with the comma before it.
 func appendWithout(dst []byte, name string, raw JSON, i int) (_ []byte, end int) {

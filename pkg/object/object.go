@@ -26,28 +26,6 @@ type Kind struct {
 	Namespaced bool
 }
 
-// GroupVersionPath is the URL path of a group-version, where the API server lists the kinds that it serves.
-func GroupVersionPath(gv schema.GroupVersion) string {
-	if gv.Group == "" {
-		return "/api/" + gv.Version
-	}
-	return "/apis/" + gv.Group + "/" + gv.Version
-}
-
-// Path is the URL path of the kind's collection, in one namespace or, with an empty one, in the whole cluster. With a name
-// it is the path of that object.
-func (k Kind) Path(namespace, name string) string {
-	path := GroupVersionPath(k.GroupVersion())
-	if namespace != "" {
-		path += "/namespaces/" + namespace
-	}
-	path += "/" + k.Resource
-	if name != "" {
-		path += "/" + name
-	}
-	return path
-}
-
 // APIVersion is the kind's group and version as objects write it, for example "apps/v1".
 func (k Kind) APIVersion() string { return k.GroupVersion().String() }
 

@@ -4,6 +4,7 @@
 package object
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,78 @@ import (
 	"math/big"
 	"slices"
 )
+
+// MaxPatch is how many bytes a patch may have: etcd takes no larger object.
+const MaxPatch = 3 << 19
+
+// PatchSizeError says that a patch is larger than MaxPatch.
+type PatchSizeError struct{ Bytes int }
+
+// Error implements error.
+func (e *PatchSizeError) Error() string {
+	return fmt.Sprintf("the patch has %d bytes, and etcd holds at most %d bytes of an object: change less of it", e.Bytes, MaxPatch)
+}
+
+// EncodePatch writes a patch. Nil when it changes nothing.
+func EncodePatch(patch map[string]any) (JSON, error) {
+	if len(patch) == 0 {
+		return nil, nil
+	}
+	text, err := encode(patch)
+	if len(text) > MaxPatch {
+		return nil, &PatchSizeError{len(text)}
+	}
+	return text, err
+}
+
+// encode writes a value in as many bytes as its texts have: encoding/json would make six of each <, > and &.
+func encode(value any) (JSON, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimRight(buffer.Bytes(), "\n"), err
+}
+
+// DecodePatch is the patch as a map. Nil when it changes nothing.
+func DecodePatch(patch JSON) (map[string]any, error) {
+	if len(patch) == 0 {
+		return nil, nil
+	}
+	value, err := patch.Decode()
+	fields, ok := value.(map[string]any)
+	if err == nil && !ok {
+		err = errors.New("the patch is no map")
+	}
+	return fields, err
+}
+
+// AtVersion puts a resourceVersion into a patch: the API server answers with a conflict when the object has any other.
+func AtVersion(patch JSON, resourceVersion string) (JSON, error) {
+	version, err := encode(resourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	var whole, metadata map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &whole); err != nil {
+		return nil, err
+	}
+	if patch.Field("metadata").Type() == Map {
+		if err := json.Unmarshal(whole["metadata"], &metadata); err != nil {
+			return nil, err
+		}
+	}
+	if metadata == nil {
+		metadata = map[string]json.RawMessage{}
+	}
+	metadata["resourceVersion"] = json.RawMessage(version)
+	guarded, err := encode(metadata)
+	if err != nil {
+		return nil, err
+	}
+	whole["metadata"] = json.RawMessage(guarded)
+	return encode(whole)
+}
 
 // CheckPatch refuses a merge patch that touches what says which object it is for.
 func CheckPatch(patch map[string]any) error {
@@ -60,10 +133,14 @@ func Changes(value, patch map[string]any) map[string]any {
 	return changes
 }
 
-// Holds reports whether the object is already as a merge patch makes it. Numbers in the patch must be json.Number.
-func Holds(o Object, patch map[string]any) (bool, error) {
+// Holds reports whether the object is already as a merge patch makes it.
+func Holds(o Object, patch JSON) (bool, error) {
+	wanted, err := DecodePatch(patch)
+	if err != nil {
+		return false, err
+	}
 	value, err := o.Value()
-	return err == nil && Changes(value, patch) == nil, err
+	return err == nil && Changes(value, wanted) == nil, err
 }
 
 // Unlike names the fields, as paths, that a value does not have as a merge patch sets them. Numbers must be json.Number in both.

@@ -94,3 +94,36 @@ func TestCheckPatch(t *testing.T) {
 		}
 	}
 }
+
+func TestEncodePatch(t *testing.T) {
+	t.Parallel()
+	if patch, err := EncodePatch(map[string]any{}); patch != nil || err != nil {
+		t.Errorf("a patch that changes nothing: got %q, %v", patch, err)
+	}
+	// Of <, > and & the encoder would make six bytes each, and the patch too large.
+	text := `{"data":{"k":"` + strings.Repeat("<", MaxPatch/2) + `"}}`
+	if patch, err := EncodePatch(decoded(t, text)); string(patch) != text || err != nil {
+		t.Errorf("got %d bytes, want %d: %v", len(patch), len(text), err)
+	}
+	large := map[string]any{"data": map[string]any{"k": strings.Repeat("x", MaxPatch)}}
+	if _, err := EncodePatch(large); err == nil || err.Error() != "the patch has 1572881 bytes, and etcd holds at most 1572864 bytes of an object: change less of it" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAtVersion(t *testing.T) {
+	t.Parallel()
+	for patch, want := range map[string]string{
+		`{"data":{"a":"<1>"}}`:                                  `{"data":{"a":"<1>"},"metadata":{"resourceVersion":"7"}}`,
+		`{"metadata":{"labels":{"a":null}}}`:                    `{"metadata":{"labels":{"a":null},"resourceVersion":"7"}}`,
+		`{"metadata":{"resourceVersion":"1"},"spec":{"n":1.0}}`: `{"metadata":{"resourceVersion":"7"},"spec":{"n":1.0}}`,
+		`{"metadata":null}`:                                     `{"metadata":{"resourceVersion":"7"}}`,
+	} {
+		if got, err := AtVersion(JSON(patch), "7"); err != nil || string(got) != want {
+			t.Errorf("%s: got %s, want %s (%v)", patch, got, want, err)
+		}
+	}
+	if _, err := AtVersion(JSON(`[]`), "7"); err == nil {
+		t.Error("a list is taken for a patch")
+	}
+}

@@ -5,19 +5,20 @@ package object
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
+	"strings"
 )
 
 // MaskQuoted is Mask for what others say who refuse to delete or change the object, such as a webhook: they may quote all of it. So
 // what any object holds is hidden, if it is of the places where people keep what is nobody's business: data, annotations and the
 // environment of containers. patch is what it was to become.
-func MaskQuoted(text string, o Object, patch map[string]any) string {
+func MaskQuoted(text string, o Object, patch JSON) string {
 	var values []string
-	raw, err := json.Marshal(patch)
-	if err != nil {
-		return unreadable
+	if len(patch) == 0 {
+		patch = JSON("{}")
 	}
-	sources := [][]byte{o.Raw, raw}
+	sources := [][]byte{o.Raw, patch}
 	if len(o.Raw) == 0 && !o.IsSecret() { // of a run that was taken over, whose objects are known by name
 		sources = sources[1:]
 	}
@@ -33,15 +34,15 @@ func MaskQuoted(text string, o Object, patch map[string]any) string {
 		if json.Unmarshal(raw, &content) != nil {
 			return unreadable
 		}
-		for _, value := range contents(content) {
-			values = append(values, formsOf(value)...)
+		values = append(values, contents(content)...)
+	}
+	hides := NewSecretValues(math.MaxInt)
+	for _, value := range values {
+		if !slices.Contains([]string{o.Name, o.Namespace, o.Kind.Kind}, strings.TrimSpace(value)) { // a refusal names the object
+			hides.add(value)
 		}
 	}
-	// A refusal names the object.
-	values = slices.DeleteFunc(values, func(value string) bool {
-		return len(value) < minSecret || value == o.Name || value == o.Namespace || value == o.Kind.Kind
-	})
-	return newMask(values).apply(text)
+	return hides.Masker()(text)
 }
 
 // contents are the values in data, annotations and environments.

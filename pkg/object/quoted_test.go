@@ -27,7 +27,7 @@ func TestMaskQuoted(t *testing.T) {
 		`said: {"env": "db://h?ssl=off\u0026password=hunter2"}`:     `said: {"env": "******"}`,
 		"bytes [112 114 101 115 101 110 116 45 118 97 108 117 101]": "bytes [******]",
 	} {
-		if got := MaskQuoted(text, o, map[string]any{"data": map[string]any{"a": "new-value"}}); got != want {
+		if got := MaskQuoted(text, o, JSON(`{"data":{"a":"new-value"}}`)); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -48,12 +48,12 @@ func TestMaskHidesWhatAPatchWouldSet(t *testing.T) {
 		"no data":              {`{"metadata":{"labels":{"a":"b"}}}`, "it is labelled", "it is labelled"},
 		"data that is no map":  {`{"data":"new-password!"}`, "it is new-password!.", "(left out: the Secret cannot be read)"},
 	} {
-		if got := Mask(test.text, secret, secret.Patch(decoded(t, test.patch))); got != test.want {
+		if got := Mask(test.text, secret, secret.Patch(JSON(test.patch))); got != test.want {
 			t.Errorf("%s: %q becomes %q, want %q", name, test.text, got, test.want)
 		}
 	}
 	other := Object{Kind: configMaps()}
-	if got := Mask("it is new-password", other, other.Patch(decoded(t, `{"data":{"b":"new-password"}}`))); got != "it is new-password" {
+	if got := Mask("it is new-password", other, other.Patch(JSON(`{"data":{"b":"new-password"}}`))); got != "it is new-password" {
 		t.Errorf("of another kind: %q", got)
 	}
 }

@@ -19,7 +19,8 @@ type Verdict struct {
 	Candidate
 	// Act is true when the object is to be deleted, changed or, in a Scan, reported as a match.
 	Act bool
-	// Skip, when Act is false, is the word for why the object is left alone, and Reason the sentence.
+	// Skip, when Act is false, is the word for why the object is left alone, and Reason the sentence. Of a match that a Scan reports
+	// although it is protected, Reason says so.
 	Skip   v1alpha1.OutcomeResult
 	Reason string
 }

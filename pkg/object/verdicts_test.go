@@ -4,10 +4,12 @@
 package object
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -21,6 +23,11 @@ func verdict(i int) Verdict {
 	v.Kind = Kind{Resource: fmt.Sprintf("kind-%d", i%3), Namespaced: i%2 == 0}
 	v.Namespace, v.Name, v.UID = fmt.Sprintf("ns-%d", i%300), fmt.Sprintf("object-%d", i), types.UID(fmt.Sprintf("uid-%d", i))
 	v.Selector = i % 200
+	v.ResourceVersion = fmt.Sprint(1000 * i)
+	if i%4 != 0 {
+		v.Created = time.Unix(int64(1_700_000_000+i), 0).UTC()
+	}
+	v.Deleting = i%6 == 0
 	switch i % 5 {
 	case 0:
 		v.Act, v.Skip, v.Reason = false, v1alpha1.OutcomeProtected, fmt.Sprintf("reason %d", i%7)
@@ -73,4 +80,28 @@ func TestVerdicts(t *testing.T) {
 	kept.Add(verdict(7))
 	want = slices.Concat(want, []Verdict{verdict(7)})
 	check()
+}
+
+// TestVerdictsWithBodies: the bytes come back too, and what they take is counted.
+func TestVerdictsWithBodies(t *testing.T) {
+	kept := Verdicts{Bodies: true}
+	for i := range 100 {
+		v := verdict(i)
+		v.Raw = bytes.Repeat([]byte("x"), 1000+i)
+		kept.Add(v)
+	}
+	before := kept.Bytes()
+	kept.Truncate(90)
+	if freed := before - kept.Bytes(); freed < 10*1000 {
+		t.Errorf("ten objects gave back %d bytes", freed)
+	}
+	n := 0
+	for i, v := range kept.All() {
+		if n++; len(v.Raw) != 1000+i {
+			t.Errorf("the %d-th object has %d bytes", i, len(v.Raw))
+		}
+	}
+	if n != 90 {
+		t.Errorf("%d verdicts are left, want 90", n)
+	}
 }

@@ -4,76 +4,80 @@
 package run
 
 import (
-	"errors"
-	"fmt"
-	"net/http"
+	"context"
 	"strings"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/transport"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
-	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
-// As makes what reads the cluster and what acts on it as a ServiceAccount.
-type As func(account v1alpha1.ServiceAccountRef) (*selector.Reader, *action.Actor, error)
-
-// Impersonate returns an As whose every request names the account to the API server, which then goes by the account's rights
-// and not by the operator's. The requests share the operator's connections. config is of plain JSON to absolute paths.
-func Impersonate(config *rest.Config, operator *http.Client, clk clock.PassiveClock) As {
-	shared := operator.Transport
-	if shared == nil {
-		shared = http.DefaultTransport
-	}
-	return func(account v1alpha1.ServiceAccountRef) (*selector.Reader, *action.Actor, error) {
-		// In the transport, so that no request can do without. Without groups, the API server adds those of the account.
-		named := transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: account.Username()}, shared)
-		client, err := rest.RESTClientForConfigAndClient(config, &http.Client{Transport: named, Timeout: operator.Timeout})
-		if err != nil {
-			return nil, nil, fmt.Errorf("making a client for ServiceAccount %s: %w", account, err)
-		}
-		return selector.NewReader(client, clk), action.NewActor(client), nil
-	}
+// Identities are as whom runs read and act.
+type Identities struct {
+	// Reader and Actor have the operator's own rights. A Cleaner that names a ServiceAccount reads and acts by the clients that As makes.
+	Reader *selector.Reader
+	Actor  *action.Actor
+	As     transport.As
+	// Lists are those that runs read together. Nil when each run reads its own.
+	Lists *selector.Lists
+	Clock clock.PassiveClock
+	// Required refuses the Cleaners that name no ServiceAccount.
+	Required bool
 }
 
-// identity is as whom a run reads and acts.
+// identity is as whom one run reads and acts.
 type identity struct {
 	reader *selector.Reader
 	actor  *action.Actor
 }
 
-// identity is that of the account or, without one, the operator's own.
-func (r *Runner) identity(account *v1alpha1.ServiceAccountRef) (identity, error) {
-	reader, actor, name := r.Reader, r.Actor, ""
+// of is the identity of the account or, without one, the operator's own.
+func (i *Identities) of(account *v1alpha1.ServiceAccountRef) (identity, error) {
+	reader, actor, name := i.Reader, i.Actor, ""
 	if account != nil {
-		var err error
-		if reader, actor, err = r.As(*account); err != nil {
+		client, err := i.As(*account)
+		if err != nil {
 			return identity{}, err
 		}
-		name = account.Username()
+		reader, actor, name = selector.NewReader(client, i.Clock), action.NewActor(client), account.Username()
 	}
-	// Another operator has the run: nothing is sent for it any more.
-	taken := func(err error) bool { return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone) }
-	who := identity{reader: reader.Sharing(r.Lists, name)}
+	who := identity{reader: reader.Sharing(i.Lists, name)}
 	if actor != nil { // a preview has none
-		who.actor = actor.ForRun(r.Clock, taken)
+		who.actor = actor.ForRun(i.Clock, isTaken)
 	}
 	return who, nil
+}
+
+// Live reads one object as it is now, as the account. It is nil when there is none.
+func (i *Identities) Live(ctx context.Context, o object.Object, account *v1alpha1.ServiceAccountRef) (*object.Object, error) {
+	who, err := i.of(account)
+	if err != nil {
+		return nil, err
+	}
+	return who.actor.Live(ctx, o)
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +
 	"for example serviceAccountRef: {namespace: team-a, name: cleaner}. Where config/policy is applied, it must be one that you may impersonate."
 
-// lacksAccount says why a Cleaner may not run as the operator. It is empty when the Cleaner may run.
-func (r *Runner) lacksAccount(account *v1alpha1.ServiceAccountRef) string {
-	if !r.RequireServiceAccount || account != nil {
+// lacks says why a Cleaner may not run as the operator. It is empty when the Cleaner may run.
+func (i *Identities) lacks(account *v1alpha1.ServiceAccountRef) string {
+	if !i.Required || account != nil {
 		return ""
 	}
 	return accountRequired
+}
+
+// wasQueuedAsAnother reports whether the Cleaner named another account when the run was queued: whoever asked for it did not ask for what
+// this one may do.
+func wasQueuedAsAnother(b *begun) bool {
+	queued := b.cleaner.Status.ActiveRun
+	return queued != nil && queued.Name == b.record.Name && !ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
 }
 
 // forbiddenHint is the way out of a refusal, which the API server worded.

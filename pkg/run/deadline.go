@@ -10,8 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -46,14 +47,14 @@ func deadlineOf(cleaner *v1alpha1.Cleaner) time.Duration {
 	return time.Duration(*seconds) * time.Second
 }
 
-// limit ends a context after so much time, by the Runner's clock, with the cause given.
-func (r *Runner) limit(ctx context.Context, left time.Duration, cause error) (context.Context, context.CancelFunc) {
+// limit ends a context after so much time, by the clock, with the cause given.
+func limit(ctx context.Context, clk clock.WithDelayedExecution, left time.Duration, cause error) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if left <= 0 {
 		cancel(cause)
 		return ctx, func() { cancel(nil) }
 	}
-	timer := r.Clock.AfterFunc(left, func() { cancel(cause) })
+	timer := clk.AfterFunc(left, func() { cancel(cause) })
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)
@@ -61,13 +62,13 @@ func (r *Runner) limit(ctx context.Context, left time.Duration, cause error) (co
 }
 
 // limitRun ends a context when the run's time is over. That counts from the run's start, whoever carried it out since.
-func (r *Runner) limitRun(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) (context.Context, context.CancelFunc) {
-	return r.limit(ctx, r.left(cleaner, record), &deadlineError{deadlineOf(cleaner)})
+func limitRun(ctx context.Context, clk clock.WithDelayedExecution, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) (context.Context, context.CancelFunc) {
+	return limit(ctx, clk, timeLeft(cleaner, record, clk.Now()), &deadlineError{deadlineOf(cleaner)})
 }
 
-// left is how much of its time a run has left.
-func (r *Runner) left(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) time.Duration {
-	return deadlineOf(cleaner) - r.Clock.Since(startOf(record))
+// timeLeft is how much of its time a run has left.
+func timeLeft(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, now time.Time) time.Duration {
+	return deadlineOf(cleaner) - now.Sub(startOf(record))
 }
 
 // startOf is when the time of a run began to count.
@@ -88,24 +89,25 @@ func stopReason(stopped error) string {
 
 // stopWords say why a run was stopped. How far it had come is said of one that took too long, and of one that was in the middle of a
 // list: what its counts say is not of all objects.
-func (p *plan) stopWords(stopped error, outcomes []object.Outcome, err error) string {
-	at := slices.IndexFunc(p.selections, func(s selector.Selection) bool { return s.Err != nil && isCut(s.Err, stopped) })
+func (t *task) stopWords(stopped error, out *outcomes) string {
+	v := out.decision.view
+	at := slices.IndexFunc(v.selections, func(s selector.Selection) bool { return s.Err != nil && isCut(s.Err, stopped) })
+	selectors := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	switch {
 	case at < 0:
-		return stopWords(stopped, cameTo(p, outcomes, err), selectLess, p.waited())
+		return stopWords(stopped, cameTo(out), selectLess)
 	case stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded:
-		return stopWords(stopped, p.judgedOf(at), p.readLess(at), p.waited())
+		return stopWords(stopped, v.judgedOf(at, selectors), readLess(selectors[at]))
 	}
-	return fmt.Sprintf("%s %s.", stopped, p.judgedOf(at))
+	return fmt.Sprintf("%s %s.", stopped, v.judgedOf(at, selectors))
 }
 
 // judgedOf says how far a run had come that was stopped in the list of a selector.
-func (p *plan) judgedOf(at int) string {
-	selectors := p.cleaner.Spec.ResourcePolicySet.ResourceSelectors
-	judged := fmt.Sprintf("judged %s of kind %s", objects(p.selections[at].Considered), selectors[at].Kind)
+func (v *view) judgedOf(at int, selectors []v1alpha1.ResourceSelector) string {
+	judged := fmt.Sprintf("judged %s of kind %s", objects(v.selections[at].Considered), selectors[at].Kind)
 	if len(selectors) > 1 {
 		done := 0
-		for _, selection := range p.selections {
+		for _, selection := range v.selections {
 			if selection.Err == nil {
 				done++
 			}
@@ -116,51 +118,38 @@ func (p *plan) judgedOf(at int) string {
 }
 
 // readLess says how the list of a selector takes less time.
-func (p *plan) readLess(at int) string {
-	if p.cleaner.Spec.ResourcePolicySet.ResourceSelectors[at].Evaluate == "" {
+func readLess(spec v1alpha1.ResourceSelector) string {
+	if spec.Evaluate == "" {
 		return selectLess + " by namespace or labelFilters"
 	}
 	return selectLess + " by namespace, labelFilters or matchConditions, or make its script faster"
 }
 
 // stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do about it: less is how
-// it can do with less time. Waited is for how long of its time it waited for others.
-func stopWords(stopped error, cameTo, less string, waited time.Duration) string {
+// it can do with less time.
+func stopWords(stopped error, cameTo, less string) string {
 	late := (*deadlineError)(nil)
 	if !errors.As(stopped, &late) {
 		return stopped.Error() + "."
-	}
-	if waited >= time.Second {
-		return fmt.Sprintf("%s %s. For %s of that it waited for memory for its scripts, which other runs had: raise --max-script-memory, or the deadline (at most %d).",
-			late, cameTo, waited.Round(100*time.Millisecond), int64(MaxDuration/time.Second))
 	}
 	return fmt.Sprintf("%s %s; %s.", late, cameTo, late.wayOut(less))
 }
 
 // cameTo says how far a run had come that was stopped.
-func cameTo(plan *plan, outcomes []object.Outcome, err error) string {
+func cameTo(out *outcomes) string {
 	var wanted, left int
-	for i := range outcomes {
-		if outcomes[i].Act {
+	for i := range out.list {
+		if out.list[i].Act {
 			wanted++
 		}
-		if interrupted(outcomes[i]) {
+		if interrupted(out.list[i]) {
 			left++
 		}
 	}
-	if plan.incomplete != nil || err != nil || left == wanted {
+	if out.whyIncomplete() != nil || out.fault != nil || left == wanted {
 		return "before anything was touched"
 	}
 	return fmt.Sprintf("when the run had come to %d of %s", wanted-left, objects(int64(wanted)))
-}
-
-// waited is for how long the run waited for memory for its scripts.
-func (p *plan) waited() time.Duration {
-	if p.expressions == nil {
-		return 0
-	}
-	waited, _ := p.expressions.session.Waited()
-	return waited
 }
 
 // isCut reports whether an error only says that the run was stopped meanwhile.
@@ -169,7 +158,7 @@ func isCut(err, stopped error) bool {
 }
 
 // tooLate says why a run is not gone on with: by its next nominal time, the next run judges everything anew.
-func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) string {
+func tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, now time.Time) string {
 	deadline := startOf(record).Add(MaxDuration)
 	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
 		deadline = next.Time
@@ -181,33 +170,8 @@ func (r *Runner) tooLate(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun)
 		return s.WantsEvents() || s.WantsMetrics() || s.LogSource != nil
 	}): // they change without the object
 		return "what was judged by its events, metrics or logs must be judged again; the next run does"
-	case r.Clock.Now().Before(deadline):
+	case now.Before(deadline):
 		return ""
 	}
 	return fmt.Sprintf("it was too late to go on: the recovery deadline was %s", deadline.UTC().Format(time.RFC3339))
-}
-
-// limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take its time.
-func (m *remainder) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if m.cleaner == nil || m.closing != "" {
-		return context.WithCancel(ctx)
-	}
-	if m.runner.left(m.cleaner, m.record) <= 0 {
-		m.close(&deadlineError{deadlineOf(m.cleaner)})
-		return context.WithCancel(ctx)
-	}
-	return m.runner.limitRun(ctx, m.cleaner, m.record)
-}
-
-// close makes the rest be looked at only.
-func (m *remainder) close(cause error) {
-	m.closing, m.closingErr = cause.Error(), nil
-	errors.As(cause, &m.late)
-}
-
-func (m *remainder) stopReason() string {
-	if m.late != nil {
-		return v1alpha1.ReasonDeadlineExceeded
-	}
-	return v1alpha1.ReasonFailed
 }

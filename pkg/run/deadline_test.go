@@ -35,19 +35,6 @@ func TestDeadlineOf(t *testing.T) {
 	}
 }
 
-func TestStopWordsOfWhoWaited(t *testing.T) {
-	late := &deadlineError{30 * time.Second}
-	for waited, want := range map[time.Duration]string{
-		time.Second - 1: "activeDeadlineSeconds (30) passed before it began; raise it (at most 3600), or let the Cleaner select less.",
-		29314 * time.Millisecond: "activeDeadlineSeconds (30) passed before it began. For 29.3s of that it waited for memory for its scripts, which other runs had: " +
-			"raise --max-script-memory, or the deadline (at most 3600).",
-	} {
-		if got := stopWords(late, "before it began", selectLess, waited); got != want {
-			t.Errorf("%s: %s", waited, got)
-		}
-	}
-}
-
 // TestStopWordsInAList: who is told how much matched must also be told that most was not looked at.
 func TestStopWordsInAList(t *testing.T) {
 	late, later, suspended := error(&deadlineError{40 * time.Second}), error(&deadlineError{MaxDuration}), errors.New("the Cleaner was suspended")
@@ -100,8 +87,8 @@ func TestStopWordsInAList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{ResourcePolicySet: v1alpha1.ResourcePolicySet{ResourceSelectors: c.selectors}}}
-			p := &plan{reading: reading{cleaner: cleaner}, selections: c.selections, incomplete: c.stopped}
-			if got := p.stopWords(c.stopped, nil, nil); got != c.want {
+			out := &outcomes{decision: &decision{choice: choice{view: &view{selections: c.selections}, incomplete: c.stopped}}}
+			if got := (&task{cleaner: cleaner}).stopWords(c.stopped, out); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})

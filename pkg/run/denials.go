@@ -28,8 +28,8 @@ const (
 // Denials remember which objects admission did not let Cleaners delete or change, so that a Cleaner of every minute does not put the
 // same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator that starts asks once more. Nil remembers nothing.
 type Denials struct {
-	mu sync.Mutex
-	of map[deniedObject]denied
+	mu      sync.Mutex
+	objects map[deniedObject]denied
 }
 
 type deniedObject struct{ cleaner, object types.UID }
@@ -43,25 +43,20 @@ type denied struct {
 	said       string
 }
 
-// spare turns the verdicts on objects that it is too early to ask for again into Denied. A run that somebody asked for asks for all.
-func (d *Denials) spare(record *v1alpha1.CleanerRun, verdicts []object.Verdict, now time.Time) {
-	if d == nil {
-		return
+// of says why it is too early to ask for an object again. A run that somebody asked for asks for all.
+func (d *Denials) of(t *task, now time.Time) func(object.Object) string {
+	if d == nil || t.record == nil || t.record.Spec.Trigger != v1alpha1.TriggerSchedule {
+		return func(object.Object) string { return "" }
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.of) == 0 || record.Spec.Trigger != v1alpha1.TriggerSchedule {
-		return
-	}
-	for i := range verdicts {
-		verdict := &verdicts[i]
-		before, known := d.of[deniedObject{record.Spec.CleanerUID, verdict.UID}]
-		if !verdict.Act || !known || !before.isOf(record, verdict.Object) || !now.Before(before.until) {
-			continue
+	return func(o object.Object) string {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		before, known := d.objects[deniedObject{t.record.Spec.CleanerUID, o.UID}]
+		if !known || !before.isOf(t.record, o) || !now.Before(before.until) {
+			return ""
 		}
-		verdict.Act, verdict.Skip = false, v1alpha1.OutcomeDenied
-		verdict.Reason = fmt.Sprintf("it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
-			before.times, before.until.UTC().Format(time.RFC3339), record.Spec.Cleaner, before.said)
+		return fmt.Sprintf("it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
+			before.times, before.until.UTC().Format(time.RFC3339), t.record.Spec.Cleaner, before.said)
 	}
 }
 
@@ -76,10 +71,10 @@ func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, n
 	for i := range outcomes {
 		outcome := &outcomes[i]
 		key := deniedObject{record.Spec.CleanerUID, outcome.UID}
-		before, known := d.of[key]
+		before, known := d.objects[key]
 		switch outcome.Result {
 		case v1alpha1.OutcomeDenied:
-			if !outcome.Act || !known && len(d.of) >= maxDenials { // it was not asked for, or there is no room
+			if !outcome.Act || !known && len(d.objects) >= maxDenials { // it was not asked for, or there is no room
 				continue
 			}
 			next := denied{version: outcome.ResourceVersion, generation: record.Spec.CleanerGeneration, times: 1, said: v1alpha1.Truncate(outcome.Detail, maxSaid)}
@@ -87,10 +82,10 @@ func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, n
 				next.times = before.times + 1
 			}
 			next.until = now.Add(spareTime(next.times))
-			d.of[key] = next
+			d.objects[key] = next
 		case v1alpha1.OutcomePlanned, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted: // nobody was asked
 		default:
-			delete(d.of, key)
+			delete(d.objects, key)
 		}
 	}
 }
@@ -109,10 +104,10 @@ func spareTime(times int) time.Duration {
 
 // makeRoom forgets, when it needs room, what nobody has asked about for long.
 func (d *Denials) makeRoom(now time.Time) {
-	if d.of == nil {
-		d.of = map[deniedObject]denied{}
+	if d.objects == nil {
+		d.objects = map[deniedObject]denied{}
 	}
-	if len(d.of) >= maxDenials {
-		maps.DeleteFunc(d.of, func(_ deniedObject, e denied) bool { return now.Sub(e.until) > longestSpare })
+	if len(d.objects) >= maxDenials {
+		maps.DeleteFunc(d.objects, func(_ deniedObject, e denied) bool { return now.Sub(e.until) > longestSpare })
 	}
 }

@@ -37,24 +37,24 @@ func TestDenialsAreBounded(t *testing.T) {
 	now := time.Now()
 	d.note(record, outcomes, now)
 	d.note(record, outcomes, now)
-	d.spare(record, verdicts, now)
+	denied := d.of(&task{record: record}, now)
 	last := len(verdicts) - 1
-	if verdicts[last].Skip != "" || verdicts[last-1].Skip != v1alpha1.OutcomeDenied || len(d.of) != maxDenials {
-		t.Fatalf("the last is %q, the one before %q, of %d", verdicts[last].Skip, verdicts[last-1].Skip, len(d.of))
+	if one, before := denied(verdicts[last].Object), denied(verdicts[last-1].Object); one != "" || before == "" || len(d.objects) != maxDenials {
+		t.Fatalf("the last is %q, the one before %q, of %d", one, before, len(d.objects))
 	}
 	interrupted := outcomes[0]
 	interrupted.Result = v1alpha1.OutcomeInterrupted
-	if d.note(record, []object.Outcome{interrupted}, now); len(d.of) != maxDenials {
+	if d.note(record, []object.Outcome{interrupted}, now); len(d.objects) != maxDenials {
 		t.Fatal("what was not asked for is forgotten")
 	}
 	outcomes[0].Result = v1alpha1.OutcomeDeleted
-	if d.note(record, outcomes[:1], now); len(d.of) != maxDenials-1 {
+	if d.note(record, outcomes[:1], now); len(d.objects) != maxDenials-1 {
 		t.Fatal("what is not denied any more is remembered")
 	}
 	d.note(record, outcomes[last:], now)
 	later := now.Add(firstSpare + longestSpare + 1)
 	d.note(record, outcomes[last:], later)
-	if len(d.of) != 1 {
-		t.Fatalf("%d are remembered after a long time", len(d.of))
+	if len(d.objects) != 1 {
+		t.Fatalf("%d are remembered after a long time", len(d.objects))
 	}
 }

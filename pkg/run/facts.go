@@ -6,7 +6,6 @@ package run
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"time"
 
@@ -22,49 +21,50 @@ import (
 )
 
 // count counts the facts of a run that has ended and whose record says so. One whose record could not be written is counted by who
-// brings it to its end: nothing is counted twice. rest are what is not among the outcomes; err is why the run could not write down
-// what it was going to touch.
-func (r *Runner) count(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, rest iter.Seq[object.Outcome], err error) {
-	found := tally(outcomes, plan.notEvaluated)
-	for outcome := range rest {
+// brings it to its end: nothing is counted twice.
+func (s Record) count(ctx context.Context, t *task, out *outcomes) {
+	d := out.decision
+	found := tally(out.list, d.view.notEvaluated)
+	for outcome := range out.rest {
 		found.Add(outcome.Kind.GroupVersionKind, outcome.Result)
 	}
-	for _, selection := range plan.selections {
+	for _, selection := range d.view.selections {
 		if selection.Kind.Kind != "" { // else there is no such kind
 			found.Selected(selection.Kind.GroupVersionKind)
 		}
 	}
-	r.Metrics.ObjectsHandled(record, found)
-	r.Metrics.ObjectsFound(record, found)
+	s.Metrics.ObjectsHandled(t.record, found)
+	s.Metrics.ObjectsFound(t.record, found)
 	switch {
-	case record.Spec.Action == v1alpha1.ActionScan || context.Cause(ctx) != nil:
-	case journal.IsCopyFault(err):
-		r.Metrics.CopiesFailed(record)
-	case err != nil:
-	case plan.incomplete != nil:
-		r.Metrics.RunAborted(record, metrics.AbortViewIncomplete)
-	case plan.limit != nil:
-		r.Metrics.RunAborted(record, metrics.AbortLimitExceeded)
+	case !t.acts() || context.Cause(ctx) != nil:
+	case journal.IsCopyFault(out.fault):
+		s.Metrics.CopiesFailed(t.record)
+	case out.fault != nil:
+	case out.whyIncomplete() != nil:
+		s.Metrics.RunAborted(t.record, metrics.AbortViewIncomplete)
+	case d.limit != nil:
+		s.Metrics.RunAborted(t.record, metrics.AbortLimitExceeded)
 	}
-	r.countEvaluations(record, plan, outcomes)
+	s.countEvaluations(t, out)
 }
 
 // countEvaluations counts how the expressions and scripts did.
-func (r *Runner) countEvaluations(record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome) {
-	for i := range plan.notEvaluated {
-		engine, reason := evaluationFault(&plan.notEvaluated[i])
-		r.Metrics.EvaluationFailed(record, engine, reason)
+func (s Record) countEvaluations(t *task, out *outcomes) {
+	notEvaluated := out.decision.view.notEvaluated
+	for i := range notEvaluated {
+		engine, reason := evaluationFault(&notEvaluated[i])
+		s.Metrics.EvaluationFailed(t.record, engine, reason)
 	}
-	if reason := scriptFault(plan.aggregateFault); reason != "" {
-		r.Metrics.EvaluationFailed(record, metrics.EngineLua, reason)
+	if reason := scriptFault(out.decision.scriptFault); reason != "" {
+		s.Metrics.EvaluationFailed(t.record, metrics.EngineLua, reason)
 	}
-	for i := range outcomes { // of what transforms objects, or judges them again
-		if reason := scriptFault(outcomes[i].Err); reason != "" {
-			r.Metrics.EvaluationFailed(record, metrics.EngineLua, reason)
+	for i := range out.list { // of what transforms objects, or judges them again
+		if reason := scriptFault(out.list[i].Err); reason != "" {
+			s.Metrics.EvaluationFailed(t.record, metrics.EngineLua, reason)
 		}
 	}
-	for engine, took := range plan.expressions.took() {
-		r.Metrics.Evaluated(engine, took)
+	for engine, took := range t.expressions.took() {
+		s.Metrics.Evaluated(engine, took)
 	}
 }
 

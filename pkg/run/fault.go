@@ -52,7 +52,7 @@ func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1
 		return nil // it panicked after it had ended
 	}
 	start := record.Status.StartTime
-	live, err := r.Journal.Find(ctx, record.Name)
+	live, err := r.Record.Journal.Find(ctx, record.Name)
 	if err != nil {
 		return err
 	}
@@ -63,12 +63,14 @@ func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1
 	record.Status.StartTime = start
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.finish(ctx, &remainder{
-			runner: r, record: record, tells: cleaner, failed: true, closing: "what it had not come to was left alone",
+			record: record, tells: cleaner, failed: true, closing: errors.New("what it had not come to was left alone"),
 			cause: fmt.Sprintf("The run failed by a fault of KubeCleaner (%v; please report it with the operator's log)", p),
 		})
 		return nil
 	}
-	r.endAndTell(ctx, cleaner, record, v1alpha1.RunFailed, v1alpha1.ReasonFailed,
-		fmt.Sprintf("Nothing was touched: the run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p))
+	r.endAndTell(ctx, &task{cleaner: cleaner, record: record, asked: ctx}, &refusal{
+		phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
+		message: fmt.Sprintf("Nothing was touched: the run failed by a fault of KubeCleaner (%v); please report it with the operator's log.", p),
+	})
 	return nil
 }

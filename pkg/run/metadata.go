@@ -9,23 +9,24 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
-// metadataOnly says for which selectors a run needs no more of the objects than their metadata, which is a fraction of them. It
+// metadataEnough says for which selectors a run needs no more of the objects than their metadata, which is a fraction of them. It
 // is so only in a Scan: what deletes and changes objects copies and judges them whole, and so does an aggregated script. And it
 // is so only where nobody looks further: neither the conditions nor the script, nor the guards, nor what keeps Secrets' values
 // out of messages. A preview, which shows objects, does not ask.
-func (r *Runner) metadataOnly(ctx context.Context, action v1alpha1.Action, expressions *expressions) []bool {
-	spec := expressions.cleaner.Spec
+func (e *expressions) metadataEnough(ctx context.Context, pool *sandbox.Pool, action v1alpha1.Action) []bool {
+	spec := e.cleaner.Spec
 	enough := make([]bool, len(spec.ResourcePolicySet.ResourceSelectors))
-	if action != v1alpha1.ActionScan || expressions.aggregate != nil || expressions.cleaner.CopyStorage() == v1alpha1.StorageReport {
+	if action != v1alpha1.ActionScan || e.aggregate != nil || e.cleaner.CopyStorage() == v1alpha1.StorageReport {
 		return enough
 	}
 	for i, selector := range spec.ResourcePolicySet.ResourceSelectors {
 		isSecret := selector.Group == "" && selector.Kind == "Secret"
 		enough[i] = !isSecret && selector.LogSource == nil && !guard.ReadsBody(selector.Group, selector.Kind) &&
-			expressions.conditionsReadMetadataOnly(i) && r.scriptReadsMetadataOnly(ctx, selector.Evaluate)
+			e.conditionsReadMetadataOnly(i) && scriptReadsMetadataOnly(ctx, pool, selector.Evaluate)
 	}
 	return enough
 }
@@ -35,11 +36,11 @@ func (e *expressions) conditionsReadMetadataOnly(i int) bool {
 }
 
 // scriptReadsMetadataOnly takes a script that cannot be asked about for one that reads all. Why it cannot is told when it runs.
-func (r *Runner) scriptReadsMetadataOnly(ctx context.Context, source string) bool {
+func scriptReadsMetadataOnly(ctx context.Context, pool *sandbox.Pool, source string) bool {
 	if source == "" {
 		return true
 	}
-	only, err := r.Scripts.ReadsMetadataOnly(ctx, source)
+	only, err := pool.ReadsMetadataOnly(ctx, source)
 	if err != nil {
 		klog.FromContext(ctx).V(1).Info("Could not find out what a script reads", "err", err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
-	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -37,68 +36,45 @@ type PreviewItem struct {
 	Patch map[string]any
 }
 
-// Preview does what a run does before it touches anything, and needs of the Runner what that needs: Reader, Protection, Scripts
-// and Clock. It reads with the Runner's own rights, whatever account the Cleaner names. The observer is told the candidates of the selectors, before aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
+// Preview reads and judges as a run does, and needs of the Runner what that needs: Check, Read and Judge. It reads with the rights of the
+// operator's identity, whatever account the Cleaner names. The observer is told the candidates of the selectors, before
+// aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
 func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observer selector.Observer) (*Preview, error) {
-	expressions, err := r.prepare(ctx, cleaner, sandbox.Options{})
-	if err != nil {
+	t := &task{cleaner: cleaner, action: cleaner.EffectiveAction(), now: r.Check.Clock.Now(), preview: true}
+	var err error
+	if t.expressions, err = r.Check.open(ctx, cleaner, sandbox.Options{}); err != nil {
 		return nil, err
 	}
-	defer expressions.close()
-	action := cleaner.EffectiveAction()
-	unchecked := r.checkConditions(ctx, cleaner, r.Reader, action)
+	defer t.expressions.close()
+	if t.who, err = r.Check.Identities.of(nil); err != nil {
+		return nil, err
+	}
+	unchecked := r.Check.checkConditions(ctx, cleaner, t.who.reader, t.action)
 	if unchecked != nil && !isUnread(unchecked) {
 		return nil, unchecked
 	}
-	plan := r.read(ctx, reading{
-		cleaner: cleaner, who: identity{reader: r.Reader}, expressions: expressions, observer: observer,
-		acts: action != v1alpha1.ActionScan, preview: true,
-	})
-	r.aggregate(ctx, plan)
-	plan.incomplete = errors.Join(unchecked, plan.incomplete, r.protect(ctx, plan))
-	if action != v1alpha1.ActionScan && plan.incomplete == nil {
-		if err := r.seenWhole(ctx, cleaner, action, plan); !forbidden(err) {
-			plan.incomplete = err
-		}
-	}
-	if action != v1alpha1.ActionScan && plan.incomplete == nil {
-		plan.limit, plan.incomplete = r.blastRadius(ctx, cleaner, plan)
-	}
+	t.observer = observer
+	d := r.decide(ctx, t)
 	preview := &Preview{
-		Action: action, Considered: plan.considered, Incomplete: plan.incomplete, Limit: plan.limit,
+		Action: t.action, Considered: d.view.considered, Incomplete: errors.Join(unchecked, d.incomplete), Limit: d.limit,
 		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1),
 	}
-	for _, outcome := range planned(plan) {
-		preview.Items = append(preview.Items, previewItem(ctx, action, expressions, outcome))
+	planned := v1alpha1.OutcomePlanned
+	if !t.acts() {
+		planned = v1alpha1.OutcomeMatched
 	}
-	for _, outcome := range plan.notEvaluated {
+	for i, outcome := range d.outcomes(planned) {
+		if outcome.Err != nil && outcome.Result != v1alpha1.OutcomeNotEvaluated {
+			outcome.Result, outcome.Detail = v1alpha1.OutcomeFailed, fmt.Sprintf("it could not be changed: %v", outcome.Err)
+		}
+		item := PreviewItem{Outcome: outcome}
+		if outcome.Result == planned && d.changes[i].patch != nil {
+			item.Patch, _ = object.DecodePatch(d.changes[i].patch) // it was encoded just now
+		}
+		preview.Items = append(preview.Items, item)
+	}
+	for _, outcome := range d.view.notEvaluated {
 		preview.Items = append(preview.Items, PreviewItem{Outcome: outcome})
 	}
 	return preview, context.Cause(ctx)
-}
-
-func previewItem(ctx context.Context, action v1alpha1.Action, expressions *expressions, outcome object.Outcome) PreviewItem {
-	item := PreviewItem{Outcome: outcome}
-	switch {
-	case outcome.Result != v1alpha1.OutcomePlanned:
-	case action == v1alpha1.ActionScan:
-		item.Result = v1alpha1.OutcomeMatched
-	case action == v1alpha1.ActionTransform:
-		patch, err := expressions.change(ctx, outcome.Object)
-		if message := expressions.messageOf(outcome.Object); message != "" {
-			item.Message = message
-		}
-		switch {
-		case err != nil:
-			item.Result, item.Err, item.Detail = v1alpha1.OutcomeFailed, err, fmt.Sprintf("it could not be changed: %v", err)
-		case patch == nil:
-			item.Result, item.Detail = v1alpha1.OutcomeUnchanged, "there is nothing to change"
-		default:
-			if reason := guard.Consent(outcome.Kind, patch, expressions.cleaner.Spec.TransformOptions); reason != "" {
-				item.Result, item.Detail, patch = v1alpha1.OutcomeProtected, reason, nil
-			}
-		}
-		item.Patch = patch
-	}
-	return item
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -39,31 +38,29 @@ type progress struct {
 	// span begins the span of a stage.
 	span func(metrics.Stage) trace.Span
 
-	mu sync.Mutex
-	// scripts may wait for memory. Nil when the run has none to judge.
-	scripts *sandbox.Session
-	stage   metrics.Stage
-	traced  trace.Span
-	since   time.Time
-	took    map[metrics.Stage]time.Duration
-	kind    string
+	mu     sync.Mutex
+	stage  metrics.Stage
+	traced trace.Span
+	since  time.Time
+	took   map[metrics.Stage]time.Duration
+	kind   string
 	// done, matched and total are of the stage. A total of 0 is not known.
 	done, matched, total int64
 }
 
 // startProgress begins to count, and to write from time to time how far the run has come. That is done beside the run, which does
 // not wait for it and does not care whether it succeeds.
-func (r *Runner) startProgress(ctx context.Context, record *v1alpha1.CleanerRun, stage metrics.Stage, total int) *progress {
+func (s Record) startProgress(ctx context.Context, record *v1alpha1.CleanerRun, stage metrics.Stage, total int) *progress {
 	span := func(stage metrics.Stage) trace.Span {
 		_, span := tracer.Start(ctx, string(stage))
 		return span
 	}
 	p := &progress{
-		clock: r.Clock, metrics: r.Metrics, took: map[metrics.Stage]time.Duration{}, span: span,
-		stage: stage, traced: span(stage), total: int64(total), since: r.Clock.Now(),
+		clock: s.Clock, metrics: s.Metrics, took: map[metrics.Stage]time.Duration{}, span: span,
+		stage: stage, traced: span(stage), total: int64(total), since: s.Clock.Now(),
 	}
 	writing, cancel := context.WithCancel(ctx)
-	ticker := r.Clock.NewTicker(progressEvery)
+	ticker := s.Clock.NewTicker(progressEvery)
 	ended := make(chan struct{})
 	holder := journal.HolderOf(record)
 	go func() {
@@ -73,7 +70,7 @@ func (r *Runner) startProgress(ctx context.Context, record *v1alpha1.CleanerRun,
 			case <-writing.Done():
 				return
 			case <-ticker.C():
-				if err := r.writeProgress(writing, holder, p); errors.Is(err, journal.ErrTaken) {
+				if err := s.writeProgress(writing, holder, p); errors.Is(err, journal.ErrTaken) {
 					return
 				}
 			}
@@ -87,10 +84,10 @@ func (r *Runner) startProgress(ctx context.Context, record *v1alpha1.CleanerRun,
 	return p
 }
 
-func (r *Runner) writeProgress(ctx context.Context, holder journal.Holder, p *progress) error {
+func (s Record) writeProgress(ctx context.Context, holder journal.Holder, p *progress) error {
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
-	err := guarded(ctx, func() error { return r.Journal.ShowProgress(ctx, holder, p.snapshot()) })
+	err := guarded(ctx, func() error { return s.Journal.ShowProgress(ctx, holder, p.snapshot()) })
 	if err != nil {
 		klog.FromContext(ctx).V(1).Info("Did not write the progress of the run", "cause", err.Error())
 	}
@@ -110,12 +107,6 @@ func (p *progress) snapshot() v1alpha1.RunProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	shown := v1alpha1.RunProgress{Phase: phaseOf(p.stage), Done: p.done, UpdateTime: metav1.NewTime(now)}
-	if p.scripts != nil {
-		if _, waits := p.scripts.Waited(); waits {
-			shown.Phase = v1alpha1.ProgressWaiting
-			return shown
-		}
-	}
 	shown.Rate = rate(p.done, now.Sub(p.since))
 	if p.stage == metrics.StageList {
 		shown.Kind, shown.Matched = p.kind, ptr.To(p.matched)
@@ -147,13 +138,6 @@ func (p *progress) enter(stage metrics.Stage, total int) {
 	p.stage, p.since, p.kind, p.done, p.matched, p.total = stage, now, "", 0, 0, int64(total)
 }
 
-// showWaiting shows when the scripts wait for memory.
-func (p *progress) showWaiting(scripts *sandbox.Session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.scripts = scripts
-}
-
 // did counts one more object.
 func (p *progress) did() {
 	p.mu.Lock()
@@ -161,8 +145,18 @@ func (p *progress) did() {
 	p.done++
 }
 
+// stopWriting stops the writing into the record. Nil, as of a preview, writes nothing.
+func (p *progress) stopWriting() {
+	if p != nil {
+		p.stop()
+	}
+}
+
 // end ends the last stage, and tells how long each of them took.
 func (p *progress) end() {
+	if p == nil {
+		return
+	}
 	p.stop()
 	now := p.clock.Now()
 	p.mu.Lock()
@@ -189,11 +183,6 @@ func (p *progress) observer() selector.Observer {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.matched++
-		},
-		Again: func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.done, p.matched = 0, 0
 		},
 	}
 }

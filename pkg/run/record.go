@@ -9,26 +9,50 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// record is stage 5: what became of every object, and of the run. It returns false when the run is another operator's.
-func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) bool {
-	rest := plan.scan.rest(record)
-	journal.Describe(record, plan.considered, append(outcomes[:len(outcomes):len(outcomes)], plan.notEvaluated...), rest)
-	record.Status.Exhausted = plan.exhausted(outcomes)
-	if waited := plan.waited(); waited >= time.Millisecond {
-		record.Status.Waited = &metav1.Duration{Duration: waited.Round(time.Millisecond)}
-	}
-	phase, reason, message := conclude(ctx, record, plan, outcomes, err)
-	switch unsaved := r.close(ctx, cleaner, record, phase, reason, message); {
-	case unsaved == nil:
-		r.count(ctx, record, plan, outcomes, rest, err)
-	case errors.Is(unsaved, journal.ErrTaken):
+const (
+	// recordTimeout bounds the writing of a record that nobody waits for any more; recordRetry is the time between two tries.
+	recordTimeout = 10 * time.Second
+	recordRetry   = time.Second
+	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away.
+	maxRefused = 10
+)
+
+// Record is the stage that writes down what a run intends, how far it has come, and what became of it.
+type Record struct {
+	Journal *journal.Journal
+	Metrics *metrics.Metrics
+	Clock   clock.WithTicker
+	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing is touched.
+	CheckSchema CheckSchema
+	// Lacks says why a run as the account must not be told to anybody. Empty if it may.
+	Lacks func(account *v1alpha1.ServiceAccountRef) string
+	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is then left for
+	// the next leader to carry out.
+	Stopping error
+}
+
+// end writes down what became of every object, and of the run. It returns false when that is not written: then the record says what becomes
+// of the run.
+func (s Record) end(ctx context.Context, t *task, out *outcomes) bool {
+	t.progress.stopWriting()
+	t.progress.enter(metrics.StageRecord, 0)
+	record, v := t.record, out.decision.view
+	journal.Describe(record, v.considered, append(out.list[:len(out.list):len(out.list)], v.notEvaluated...), out.rest)
+	record.Status.Exhausted = out.exhausted()
+	phase, reason, message := conclude(ctx, t, out)
+	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(ctx, t, out) }) {
 		return false
 	}
 	log := klog.FromContext(ctx).WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
@@ -39,4 +63,144 @@ func (r *Runner) record(ctx context.Context, cleaner *v1alpha1.Cleaner, record *
 		log.Info("Run did not complete", "action", record.Spec.Action, "message", message)
 	}
 	return true
+}
+
+// outgrew reports whether an error is that the run's scripts need more memory than it has. Then it begins anew with more, and its record
+// says that it waits for that.
+func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
+	if !isOutgrown(err) || t.request.Outgrown == nil || context.Cause(ctx) != nil {
+		return false
+	}
+	klog.FromContext(ctx).Info("Run needs more memory for its scripts, and begins anew", "had", t.request.Memory)
+	t.progress.stopWriting()
+	shown := v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, UpdateTime: metav1.NewTime(s.Clock.Now())}
+	if err := guarded(ctx, func() error { return s.Journal.ShowProgress(ctx, journal.HolderOf(t.record), shown) }); err != nil {
+		klog.FromContext(ctx).V(1).Info("Did not write that the run waits", "cause", err.Error())
+	}
+	t.request.Outgrown()
+	return true
+}
+
+// close ends a run that has no outcomes but those in its record.
+func (s Record) close(ctx context.Context, t *task, r *refusal) bool {
+	return s.closeWith(ctx, t.cleaner, t, r.phase, r.reason, r.message, func() {
+		if r.unread {
+			s.Metrics.RunAborted(t.record, metrics.AbortViewIncomplete)
+		}
+	})
+}
+
+// closeWith ends the record and writes it, with the notifications that are due. It calls count when it is written, and returns whether it is.
+func (s Record) closeWith(ctx context.Context, tells *v1alpha1.Cleaner, t *task, phase v1alpha1.RunPhase, reason, message string, count func()) bool {
+	was := t.record.Status.Phase
+	s.Journal.End(t.record, phase, reason, message)
+	if t.record.Status.Notifications = nil; s.Lacks(t.record.Spec.ServiceAccountRef) == "" { // else only status says so
+		t.record.Status.Notifications = notify.Due(tells, t.record)
+	}
+	switch err := s.save(ctx, t, was); {
+	case errors.Is(err, journal.ErrGone):
+		t.gone = err
+		return false
+	case err != nil:
+		return false
+	}
+	count()
+	return true
+}
+
+// save writes the record. It tries for as long as somebody waits for the run, and for a while after that: what is not written is not
+// told, and is found out anew by the next operator.
+func (s Record) save(ctx context.Context, t *task, was v1alpha1.RunPhase) error {
+	log := klog.FromContext(ctx)
+	patience, cancel := patienceOf(ctx, t.asked)
+	defer cancel()
+	var err error
+	refused := 0
+	gaveUp := wait.PollUntilContextCancel(patience, recordRetry, true, func(ctx context.Context) (bool, error) {
+		trying, cancel := context.WithTimeout(ctx, recordTimeout)
+		defer cancel()
+		err = guarded(ctx, func() error { return s.Journal.Save(trying, t.record, was) })
+		if err == nil || isTaken(err) {
+			return true, nil
+		}
+		log.Error(err, "Could not write the record of the run yet")
+		if !mayPass(err) {
+			refused++
+		}
+		return refused == maxRefused, nil
+	})
+	if gaveUp != nil {
+		log.Error(gaveUp, "Gave up writing the record of the run")
+	}
+	return err
+}
+
+// Save writes the record of a run that has ended, once more. It tries for a while.
+func (s Record) Save(ctx context.Context, record *v1alpha1.CleanerRun) error {
+	asked, cancel := context.WithCancel(ctx)
+	cancel() // nobody waits for it
+	return s.save(ctx, &task{record: record, asked: asked}, record.Status.Phase)
+}
+
+// patienceOf is a context for writing what must be written also when the run was stopped: it ends some time after nobody waits for the run
+// any more.
+func patienceOf(ctx, asked context.Context) (context.Context, context.CancelFunc) {
+	patience, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(asked, func() {
+		timer := time.AfterFunc(recordTimeout, cancel)
+		context.AfterFunc(patience, func() { timer.Stop() })
+	})
+	return patience, func() { stop(); cancel() }
+}
+
+// flush saves the outcomes, also when the run was stopped.
+func flush(ctx context.Context, ledger *journal.Ledger) {
+	log := klog.FromContext(ctx)
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		err := guarded(ctx, func() error { return ledger.Flush(ctx) })
+		if err != nil {
+			log.Error(err, "Could not save the outcomes yet")
+		}
+		return err == nil || isTaken(err), nil
+	})
+	if err != nil {
+		log.Error(err, "Gave up saving the outcomes")
+	}
+}
+
+// leftover is what an operator before has left of a run that it had begun to carry out.
+type leftover struct {
+	ledger  *journal.Ledger
+	victims []journal.Victim
+	known   map[int]journal.SavedOutcome
+}
+
+// outcome is what is known to have become of the i-th victim.
+func (l *leftover) outcome(i int) object.Outcome {
+	outcome := object.Outcome{Verdict: object.Verdict{Candidate: l.victims[i].Candidate}, Result: v1alpha1.OutcomePlanned}
+	if saved, ok := l.known[i]; ok {
+		outcome.Result, outcome.Detail = saved.Outcome, saved.Reason
+		if saved.Message != "" {
+			outcome.Message = saved.Message
+		}
+	}
+	return outcome
+}
+
+// resume opens the ledger of a run that was taken over. It tries for a while: what is not read is never told.
+func (s Record) resume(ctx context.Context, record *v1alpha1.CleanerRun, memory *selector.Share) (*leftover, error) {
+	l := &leftover{}
+	var err error
+	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+		var intents []journal.Intent
+		memory.Release()
+		l.ledger, intents, l.known, err = s.Journal.Resume(ctx, record, memory.Intent)
+		l.victims = make([]journal.Victim, len(intents))
+		for i := range intents {
+			l.victims[i] = intents[i].Victim()
+		}
+		var tooMuch *selector.MemoryError
+		return err == nil || errors.Is(err, journal.ErrNoPart) || errors.As(err, &tooMuch), nil
+	})
+	return l, err
 }

@@ -8,214 +8,267 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
+// lookTimeout bounds the looking at what a run that was stopped has left.
+const lookTimeout = 20 * time.Second
+
+// remainder is what is left of a run that was cut off.
+type remainder struct {
+	record *v1alpha1.CleanerRun
+	// cleaner is the run's, nil when it is gone or does not wait for the run any more; tells is the one by whose notifications the end is
+	// told, nil when it is gone.
+	cleaner, tells *v1alpha1.Cleaner
+	// cause is the beginning of a sentence: why the run was cut off.
+	cause string
+	// failed is true when it was by a fault of the operator's.
+	failed bool
+	// closing says why nothing more is touched. Nil when the run goes on.
+	closing error
+	// faulty is true when that is a fault, and late is set when it is because the run took too long.
+	faulty bool
+	late   *deadlineError
+}
+
 // Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim whose
-// outcome is not known it looks at the live object: of one that is gone nobody knows who deleted it; one that is still as it was
-// judged is dealt with now; any other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
+// outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any other is left alone. With a
+// reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
-	err := guarded(ctx, func() error {
-		r.finish(ctx, &remainder{runner: r, cleaner: cleaner, tells: cleaner, record: record, closing: closing, cause: "The operator went away while the run was acting"})
-		return nil
-	})
-	if err != nil { // it is taken over again
+	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting"}
+	if closing != "" {
+		rest.closing = errors.New(closing)
+	}
+	if err := guarded(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
 		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
 	}
 }
 
-// finish takes the run over, and brings it to its end.
-func (r *Runner) finish(ctx context.Context, rest *remainder) {
-	cleaner, record := rest.cleaner, rest.record
-	log := klog.FromContext(ctx)
-	if err := r.Journal.TakeOver(ctx, record); err != nil {
-		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
-		return
-	}
-	log.Info("Took over a run that was cut off", "run", record.Name)
-	if cleaner != nil && rest.closing == "" {
-		rest.closing = cmp.Or(r.lacksAccount(record.Spec.ServiceAccountRef), r.wrongClock(), r.tooLate(cleaner, record))
-	}
-	ctx, stop := rest.limit(ctx)
-	defer stop()
-	who, fault := r.identity(record.Spec.ServiceAccountRef)
-	ledger, intents, known, err := r.resume(ctx, record)
-	if err != nil && mayPass(err) {
-		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
-		return
-	}
-	if err = errors.Join(fault, err); err != nil {
-		r.endAndTell(ctx, rest.tells, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, v1alpha1.Truncate(fmt.Sprintf(
-			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
-			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage))
-		return
-	}
-	rest.who, rest.progress = who, r.startProgress(ctx, record, metrics.StageAct, len(intents))
-	defer rest.progress.end()
-	outcomes, err := rest.settleAll(ctx, ledger, intents, known)
-	rest.progress.stop()
-	rest.progress.enter(metrics.StageRecord, 0)
-	if err != nil {
-		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
-		return
-	}
-	r.flush(ctx, ledger)
-	found := counted(record, outcomes)
-	journal.Settle(record, outcomes)
-	phase, reason, message := rest.conclude(outcomes)
-	switch unsaved := r.close(ctx, rest.tells, record, phase, reason, message); {
-	case unsaved == nil:
-		r.Metrics.ObjectsHandled(record, found)
-		r.Metrics.ObjectsFound(record, found)
-	case errors.Is(unsaved, journal.ErrTaken):
-		return
-	}
-	rest.progress.enter(metrics.StageTell, 0)
-	r.tell(ctx, rest.tells, record, outcomes)
-}
-
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
-	ctx, cancel := r.limit(forCleaner(ctx, record.Spec.Cleaner), MaxDuration, &deadlineError{MaxDuration})
+	ctx, cancel := limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
 		return
 	}
-	r.end(ctx, nil, record, v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The operator went away before the run touched anything.")
+	r.Record.close(ctx, &task{record: record, asked: ctx}, &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything."})
 }
 
-// remainder is what is left of a run that was cut off.
-type remainder struct {
-	runner   *Runner
-	who      identity
-	progress *progress
-	cleaner  *v1alpha1.Cleaner
-	record   *v1alpha1.CleanerRun
-	// tells is the Cleaner by whose notifications the end is told. Nil when it is gone.
-	tells *v1alpha1.Cleaner
-	// cause is the beginning of a sentence: why the run was cut off.
-	cause string
-	// failed is true when it was by a fault of the operator's.
-	failed bool
-	// closing says why nothing more is touched; closingErr is the same of a fault. With neither, the run goes on.
-	closing    string
-	closingErr error
-	// late is set when that is because the run took too long.
-	late       *deadlineError
-	namespaces map[string]*metav1.ObjectMeta
-}
-
-func (m *remainder) outcome(intent *journal.Intent, result v1alpha1.OutcomeResult, detail string) object.Outcome {
-	return object.Outcome{
-		Verdict: object.Verdict{Candidate: object.Candidate{Object: intent.Object(), Message: intent.Message}},
-		Result:  result, Detail: detail,
+// finish takes the run over, and brings it to its end.
+func (r *Runner) finish(ctx context.Context, rest *remainder) {
+	record := rest.record
+	log := klog.FromContext(ctx)
+	if err := r.Record.Journal.TakeOver(ctx, record); err != nil {
+		log.Error(err, "Could not take over a run that was cut off", "run", record.Name)
+		return
+	}
+	log.Info("Took over a run that was cut off", "run", record.Name)
+	t := &task{cleaner: rest.cleaner, record: record, asked: ctx, action: record.Spec.Action}
+	if journal.HasFailedTooOften(record) {
+		r.endAndTell(ctx, &task{cleaner: rest.tells, record: record, asked: ctx}, gaveUp(record))
+		return
+	}
+	rest.decide(r, t)
+	ctx, stop := rest.limit(ctx, r.Begin.Clock)
+	defer stop()
+	who, fault := r.Check.Identities.of(record.Spec.ServiceAccountRef)
+	t.who = who
+	memory := r.Check.Memory.Share()
+	defer memory.Release()
+	left, err := r.Record.resume(ctx, record, memory)
+	if err != nil && mayPass(err) {
+		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
+		return
+	}
+	if err = errors.Join(fault, err); err != nil {
+		t.cleaner = rest.tells
+		r.endAndTell(ctx, t, &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate(fmt.Sprintf(
+			"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
+			rest.cause, oneLine(err), v1alpha1.OutcomePlanned), maxMessage)})
+		return
+	}
+	t.progress = r.Record.startProgress(ctx, record, metrics.StageAct, len(left.victims))
+	defer t.progress.end()
+	outcomes, err := r.Act.goOn(ctx, t, left, rest, memory)
+	t.progress.stopWriting()
+	t.progress.enter(metrics.StageRecord, 0)
+	if err != nil {
+		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
+		return
+	}
+	flush(ctx, left.ledger)
+	tally := counted(record, outcomes)
+	journal.Settle(record, outcomes)
+	phase, reason, message := rest.conclude(outcomes)
+	if r.Record.closeWith(ctx, rest.tells, t, phase, reason, message, func() {
+		r.Record.Metrics.ObjectsHandled(record, tally)
+		r.Record.Metrics.ObjectsFound(record, tally)
+	}) {
+		t.progress.enter(metrics.StageTell, 0)
+		r.Delivery.Tell(ctx, rest.tells, record, outcomes)
 	}
 }
 
-// settle finds out what became of a victim, and deals with it if nothing did.
-func (m *remainder) settle(ctx context.Context, intent *journal.Intent) object.Outcome {
-	live, err := m.who.actor.Live(ctx, intent.Object())
-	switch {
-	case err != nil:
-		return m.unread(ctx, intent, err)
-	case m.record.Spec.Action == v1alpha1.ActionDelete && (live == nil || live.UID != intent.UID):
-		return m.outcome(intent, v1alpha1.OutcomeFoundGone, recovered)
-	case m.record.Spec.Action == v1alpha1.ActionDelete && live.Deleting:
-		return m.outcome(intent, v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
-	case live == nil:
-		return m.outcome(intent, v1alpha1.OutcomeGone, "")
-	case live.UID != intent.UID:
-		return m.outcome(intent, v1alpha1.OutcomeReplaced, "it was created again under the same name")
+// decide says why the run is not gone on with, if it is not.
+func (m *remainder) decide(r *Runner, t *task) {
+	if m.cleaner == nil || m.closing != nil {
+		return
 	}
-	if m.record.Spec.Action == v1alpha1.ActionTransform {
-		holds, err := object.Holds(*live, intent.Patch)
-		if err == nil && holds {
-			return m.outcome(intent, v1alpha1.OutcomeTransformed, recovered)
+	clock := r.Read.clockFault() // by a wrong clock, nobody knows whether it is too late
+	wrong := ""
+	if clock != nil {
+		wrong = clock.Error()
+	}
+	if why := cmp.Or(r.Check.Identities.lacks(t.record.Spec.ServiceAccountRef), wrong, tooLate(m.cleaner, t.record, r.Begin.Clock.Now())); why != "" {
+		m.closing = errors.New(why)
+	}
+}
+
+// goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the rest is looked at:
+// the operator before may have touched it. An error says that all of that is left to another operator.
+func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) ([]object.Outcome, error) {
+	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged, looks: true, closing: rest.closing}
+	var open []journal.Victim
+	for i := range left.victims {
+		a.outcomes = append(a.outcomes, left.outcome(i))
+		if a.outcomes[i].Result == v1alpha1.OutcomePlanned {
+			open = append(open, left.victims[i])
 		}
 	}
-	if live.ResourceVersion != intent.ResourceVersion {
-		return m.outcome(intent, v1alpha1.OutcomeAbandoned, changedAway)
+	if a.closing == nil {
+		// The operator may have been started anew with a lower limit just to stop this run.
+		rest.closing = guard.MaxActions(s.MaxActions, len(open))
 	}
-	return m.resume(ctx, intent, *live)
-}
-
-const (
-	// recovered is the detail of an outcome that was found out from the live object.
-	recovered = "found out after the run had been cut off"
-	// changedAway is why an object was left alone that is not as it was judged.
-	changedAway = "it changed while the operator was away; the next run judges it again"
-)
-
-// resume deals with a victim that is as it was judged.
-func (m *remainder) resume(ctx context.Context, intent *journal.Intent, live object.Object) object.Outcome {
-	switch {
-	case m.closingErr != nil:
-		return m.outcome(intent, v1alpha1.OutcomeAbandoned, m.closingErr.Error())
-	case m.closing != "":
-		return m.outcome(intent, v1alpha1.OutcomeAbandoned, m.closing)
-	}
-	verdict := object.Verdict{Candidate: object.Candidate{Object: live, Message: intent.Message}, Act: true}
-	reason, err := m.runner.Protection.Reason(live, m.namespaces[live.Namespace])
-	switch {
-	case err != nil:
-		return m.outcome(intent, v1alpha1.OutcomeAbandoned, err.Error())
-	case reason != "":
-		return m.outcome(intent, v1alpha1.OutcomeProtected, reason)
-	case !m.inScope(live):
-		return m.outcome(intent, v1alpha1.OutcomeAbandoned, "namespace "+live.Namespace+" is not selected any more")
-	}
-	changed := func(_ context.Context, now object.Object) (object.Verdict, map[string]any, error) {
-		return object.Verdict{
-			Candidate: object.Candidate{Object: now, Message: intent.Message}, Skip: v1alpha1.OutcomeAbandoned,
-			Reason: changedAway,
-		}, nil, nil
-	}
-	if m.record.Spec.Action == v1alpha1.ActionTransform {
-		return m.who.actor.Transform(ctx, verdict, intent.Patch, changed)
-	}
-	if m.record.Spec.Action != v1alpha1.ActionDelete {
-		return action.Failed(verdict, noSuchAction(m.record))
-	}
-	return m.who.actor.Delete(ctx, verdict, m.cleaner.Spec.DeleteOptions, changed)
-}
-
-// inScope reports whether the object's namespace is still one that the Cleaner selects.
-func (m *remainder) inScope(live object.Object) bool {
-	if live.Namespace == "" {
-		return true
-	}
-	return slices.ContainsFunc(m.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(spec v1alpha1.ResourceSelector) bool {
-		if spec.Kind != live.Kind.Kind || spec.Group != live.Kind.Group {
-			return false
+	if rest.closing == nil {
+		var err error
+		if a.guards, err = s.guardsOf(ctx, t, open, memory); err != nil {
+			rest.closing, rest.faulty = err, true
 		}
-		s, err := selector.New(0, spec, selector.Judge{}, m.runner.Clock.Now())
-		return err == nil && s.SelectsNamespace(live.Namespace, labelsOf(m.namespaces[live.Namespace]))
-	})
+	}
+	a.closing = rest.closing
+	cause := a.all(ctx)
+	switch {
+	case cause == nil:
+		return a.outcomes, nil
+	case isTaken(cause):
+		return nil, cause
+	case errors.Is(cause, s.Stopping):
+		flush(ctx, left.ledger)
+		return nil, cause
+	}
+	rest.close(cause)
+	a.closing = rest.closing
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	if err := a.all(looking); isTaken(err) {
+		return nil, err
+	}
+	for i := range a.outcomes {
+		if o := &a.outcomes[i]; o.Result == v1alpha1.OutcomePlanned {
+			o.Result, o.Detail = v1alpha1.OutcomeAbandoned, "the run was stopped, and it could not be found out what became of it"
+			_ = guarded(ctx, func() error { return left.ledger.Record(context.WithoutCancel(ctx), i, *o) })
+		}
+	}
+	return a.outcomes, nil
+}
+
+// guardsOf are the guards of a run that is taken over.
+func (s Act) guardsOf(ctx context.Context, t *task, victims []journal.Victim, memory *selector.Share) (guards, error) {
+	g := guards{action: t.action, cascade: &guard.Cascade{}}
+	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		sel, err := selector.New(i, spec, selector.Judge{}, t.now)
+		if err != nil {
+			return guards{}, err
+		}
+		g.selectors = append(g.selectors, sel)
+	}
+	var err error
+	if g.namespaces, err = namespacesOf(ctx, s.Operator, namespacesIn(victims)); err != nil || t.action != v1alpha1.ActionDelete {
+		return g, err
+	}
+	for _, victim := range victims {
+		g.cascade.Add(victim.Object, t.cleaner.Spec.DeleteOptions)
+	}
+	return g, readCascade(ctx, t.who.reader, memory, g.cascade)
+}
+
+// limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take its time.
+func (m *remainder) limit(ctx context.Context, clk clock.WithDelayedExecution) (context.Context, context.CancelFunc) {
+	if m.cleaner == nil || m.closing != nil {
+		return context.WithCancel(ctx)
+	}
+	if timeLeft(m.cleaner, m.record, clk.Now()) <= 0 {
+		m.close(&deadlineError{deadlineOf(m.cleaner)})
+		return context.WithCancel(ctx)
+	}
+	return limitRun(ctx, clk, m.cleaner, m.record)
+}
+
+// close makes the rest be looked at only.
+func (m *remainder) close(cause error) {
+	m.closing, m.faulty = cause, false
+	errors.As(cause, &m.late)
+}
+
+func (m *remainder) stopReason() string {
+	if m.late != nil {
+		return v1alpha1.ReasonDeadlineExceeded
+	}
+	return v1alpha1.ReasonFailed
+}
+
+// gaveUp is how a run ends that was attempted too often. What it was going to touch is not read: that may be what ends the operator.
+func gaveUp(record *v1alpha1.CleanerRun) *refusal {
+	touched := "Nothing was touched."
+	if record.Status.Phase == v1alpha1.RunExecuting {
+		touched = fmt.Sprintf("The objects listed as %s may have been dealt with or not.", v1alpha1.OutcomePlanned)
+	}
+	return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: fmt.Sprintf(
+		"The operator went away in each of %d attempts, in which the run did not get on: it may be the run that takes too much memory (see the last state of the operator's Pod). It is not attempted again. %s",
+		journal.MaxAttempts, touched)}
+}
+
+// mayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked for.
+func mayPass(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	}
+	var way *url.Error
+	return errors.As(err, &way) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // conclude says how the run ended.
 func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
 	what := "and the run was gone on with"
-	left := slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned })
-	if closing := m.closing; closing != "" && !left && !m.failed {
+	abandoned := slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned })
+	switch {
+	case m.closing == nil:
+	case m.faulty:
+		what = "and the run could not be gone on with: " + oneLine(m.closing)
+	case !abandoned && !m.failed:
 		what = "when it had dealt with everything"
-	} else if closing != "" {
-		what = "and the run was not gone on with: " + closing
-	} else if m.closingErr != nil {
-		what = "and the run could not be gone on with: " + oneLine(m.closingErr)
+	default:
+		what = "and the run was not gone on with: " + m.closing.Error()
 	}
-	if m.late != nil && left {
+	if m.late != nil && abandoned {
 		what += "; " + m.late.wayOut(selectLess)
 	}
 	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))

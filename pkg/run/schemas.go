@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
-	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -24,12 +23,12 @@ func (e *unreadSchemaError) Unwrap() error { return e.error }
 
 // checkConditions checks the matchConditions of a run that touches something against the schemas of now: they may have changed
 // since the Cleaner was found valid, or could not be read then. Of a field that a kind does not have, !has(...) is true of all.
-func (r *Runner) checkConditions(ctx context.Context, cleaner *v1alpha1.Cleaner, reader *selector.Reader, action v1alpha1.Action) error {
+func (s Check) checkConditions(ctx context.Context, cleaner *v1alpha1.Cleaner, reader *selector.Reader, action v1alpha1.Action) error {
 	if action == v1alpha1.ActionScan {
 		return nil
 	}
 	var problems, unread []error
-	published := reader.Published(r.Schemas)
+	published := reader.Published(s.Schemas)
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
 		wrong, fault := checkTypes(ctx, published, spec)
@@ -49,17 +48,6 @@ func (r *Runner) checkConditions(ctx context.Context, cleaner *v1alpha1.Cleaner,
 func isUnread(err error) bool {
 	var unread *unreadSchemaError
 	return errors.As(err, &unread)
-}
-
-// refuse ends a run that may not read anything.
-func (r *Runner) refuse(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, err error) {
-	reason, message := v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+oneLine(err)
-	if isUnread(err) {
-		r.Metrics.RunAborted(record, metrics.AbortViewIncomplete)
-		reason = reasonFor(err, v1alpha1.ReasonViewIncomplete)
-		message = hinted(record, reason, "Nothing was read or touched, because conditions could not be checked: "+oneLine(err))
-	}
-	r.endAndTell(ctx, cleaner, record, v1alpha1.RunFailed, reason, v1alpha1.Truncate(message, maxMessage))
 }
 
 // checkTypes checks matchConditions against the kind's schema, where the cluster has one.

@@ -10,9 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
@@ -27,29 +24,27 @@ import (
 type expressions struct {
 	cleaner    *v1alpha1.Cleaner
 	conditions []*cel.Run // nil where a selector has none
+	queries    *inputs.Metrics
 	// metadataOnly says for which selectors the objects' metadata is all that is needed. Nil is none.
 	metadataOnly []bool
-	// keepNames says that of the objects that match, once they were judged, the names are all that is needed.
-	keepNames bool
+	// leaveOutData says that the aggregated script is given Secrets without their data, if it does not look at that.
+	leaveOutData bool
 	// memory is what all that is selected may take.
 	memory  *selector.Share
 	session *sandbox.Session
-	// aggregate is nil without an aggregatedSelection, and readings is how often its objects were read.
+	// lighten is told that the scripts need no more than a small process. Nil tells nobody.
+	lighten func()
+	// aggregate is nil without an aggregatedSelection.
 	aggregate *sandbox.Aggregate
-	readings  int
 	// patch is the static merge patch. Nil when a script changes the objects, or nothing does.
 	patch map[string]any
 	// mask cleans what the aggregated script says of the values of the Secrets that it was given.
 	mask func(string) string
-
-	mu sync.Mutex
-	// messages are what the transform script said, by object.
-	messages map[types.UID]string
 }
 
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, options sandbox.Options) (*expressions, error) {
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics, options sandbox.Options) (*expressions, error) {
 	var errs []error
 	programs, err := conditions(cleaner)
 	errs = append(errs, err)
@@ -59,8 +54,7 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share,
 		return nil, err
 	}
 	e := &expressions{
-		cleaner: cleaner, patch: patch, memory: memory, messages: map[types.UID]string{},
-		session: pool.Open(options),
+		cleaner: cleaner, patch: patch, memory: memory, queries: queries, session: pool.Open(options),
 	}
 	for _, program := range programs {
 		var run *cel.Run
@@ -69,8 +63,8 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share,
 		}
 		e.conditions = append(e.conditions, run)
 	}
-	if source := cleaner.Spec.ResourcePolicySet.AggregatedSelection; source != "" {
-		e.aggregate = e.session.Aggregate(source)
+	if cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
+		e.collect()
 	}
 	return e, nil
 }
@@ -80,35 +74,42 @@ func (e *expressions) close() {
 	e.memory.Release()
 }
 
-// judge is how the i-th selector judges.
-func (e *expressions) judge(i int, metrics *inputs.Metrics) selector.Judge {
-	return selector.Judge{
-		Conditions: e.conditions[i],
-		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
-		Metrics:      metrics,
-		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
+// rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has changed.
+func (e *expressions) rest() {
+	if e.session.Rest(); e.lighten != nil {
+		e.lighten()
 	}
 }
 
-// change is what a Transform does to an object, as a merge patch of only what changes.
-func (e *expressions) change(ctx context.Context, o object.Object) (map[string]any, error) {
+// judge is how the i-th selector judges.
+func (e *expressions) judge(i int) selector.Judge {
+	return selector.Judge{
+		Conditions: e.conditions[i],
+		Script:     e.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Evaluate, Session: e.session,
+		Metrics:      e.queries.For(e.cleaner.Spec.ServiceAccountRef),
+		MetadataOnly: e.metadataOnly != nil && e.metadataOnly[i],
+		Aggregated:   e.aggregate != nil,
+	}
+}
+
+// change is what a Transform does to an object, as a merge patch of only what changes, and what its script said.
+func (e *expressions) change(ctx context.Context, o object.Object) (patch object.JSON, message string, err error) {
 	if e.patch != nil {
 		value, err := o.Value()
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		return object.Changes(value, e.patch), nil
+		patch, err = object.EncodePatch(object.Changes(value, e.patch))
+		return patch, "", err
 	}
-	patch, message, err := e.session.Transform(ctx, e.cleaner.Spec.Transform, o)
+	patch, message, err = e.session.Transform(ctx, e.cleaner.Spec.Transform, o)
 	if err != nil {
-		return nil, object.MaskError(object.Masker(o), "transform", err)
+		return nil, "", object.MaskError(object.Masker(o), "transform", err)
 	}
 	if message != "" {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.messages[o.UID] = object.Mask(message, o, o.Patch(patch))
+		message = object.Mask(message, o, o.Patch(patch))
 	}
-	return patch, nil
+	return patch, message, nil
 }
 
 // changesManagedFields reports whether what changes the objects may look at metadata.managedFields.
@@ -116,13 +117,6 @@ func (e *expressions) changesManagedFields() bool {
 	const field = "managedFields"
 	patch := e.cleaner.Spec.MergePatch
 	return strings.Contains(e.cleaner.Spec.Transform, field) || patch != nil && bytes.Contains(patch.Raw, []byte(field))
-}
-
-// messageOf is what the transform script said about an object.
-func (e *expressions) messageOf(o object.Object) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.messages[o.UID]
 }
 
 // conditions compiles the matchConditions of each selector; nil where there are none.

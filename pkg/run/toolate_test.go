@@ -9,7 +9,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -27,9 +26,8 @@ func TestWhatIsNotGoneOnWith(t *testing.T) {
 		"events, metrics or logs must": {ResourceSelectors: []v1alpha1.ResourceSelector{{MetricQueries: []v1alpha1.MetricQuery{{}}}}},
 		"metrics or logs must":         {ResourceSelectors: []v1alpha1.ResourceSelector{{LogSource: &v1alpha1.LogSource{}}}},
 	} {
-		r := &Runner{Clock: clocktesting.NewFakeClock(now.Add(time.Minute))}
 		cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{ResourcePolicySet: set}}
-		if got := r.tooLate(cleaner, record); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := tooLate(cleaner, record, now.Add(time.Minute)); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%+v: %q, want %q", set, got, want)
 		}
 	}

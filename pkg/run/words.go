@@ -20,26 +20,27 @@ import (
 const maxMessage = 4096
 
 // conclude says in which phase the run ends, for which reason, and in a sentence.
-func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outcomes []object.Outcome, err error) (v1alpha1.RunPhase, string, string) {
+func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, string, string) {
+	record, outcomes, d, incomplete, err := t.record, out.list, out.decision, out.whyIncomplete(), out.fault
 	touched := touchedWords(record, outcomes)
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
 		return phase, reason, v1alpha1.Truncate(hinted(record, reason, message), maxMessage)
 	}
 	stopped := context.Cause(ctx)
 	if stopped == nil {
-		stopped = plan.stopped
+		stopped = out.stopped
 	}
 	switch {
-	case stopped != nil && (plan.incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
+	case stopped != nil && (incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, stopReason(stopped),
-			fmt.Sprintf("The run was stopped: %s %s", plan.stopWords(stopped, outcomes, err), touched))
+			fmt.Sprintf("The run was stopped: %s %s", t.stopWords(stopped, out), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
 		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
-	case plan.incomplete != nil:
-		return end(v1alpha1.RunFailed, reasonFor(plan.incomplete, v1alpha1.ReasonViewIncomplete),
-			"Nothing was touched, because the view was not complete: "+oneLine(plan.incomplete))
-	case plan.limit != nil:
-		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+plan.limit.Error())
+	case incomplete != nil:
+		return end(v1alpha1.RunFailed, reasonFor(incomplete, v1alpha1.ReasonViewIncomplete),
+			"Nothing was touched, because the view was not complete: "+oneLine(incomplete))
+	case d.limit != nil:
+		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
 	var first *object.Outcome
 	reason := v1alpha1.ReasonPartiallyFailed
@@ -55,7 +56,7 @@ func conclude(ctx context.Context, record *v1alpha1.CleanerRun, plan *plan, outc
 	if first != nil {
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+alongWords(record, outcomes), first.Object, first.Detail))
 	}
-	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(plan)+nowhereWords(plan)+muchWords(record)+alongWords(record, outcomes)+clockWords(plan))
+	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(d)+nowhereWords(d.view)+muchWords(record)+alongWords(record, outcomes)+clockWords(d.view))
 }
 
 // hinted adds to what is for want of rights what to grant.
@@ -70,7 +71,10 @@ func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInt
 
 // reasonFor is Forbidden when the API server refused something for want of rights.
 func reasonFor(err error, otherwise string) string {
-	if forbidden(err) {
+	switch {
+	case isOutdated(err):
+		return v1alpha1.ReasonCRDOutdated
+	case forbidden(err):
 		return v1alpha1.ReasonForbidden
 	}
 	return otherwise
@@ -142,11 +146,11 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 	return text + "."
 }
 
-func waitingWords(plan *plan) string {
-	if plan.waiting == 0 {
+func waitingWords(d *decision) string {
+	if d.waiting == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %d more matched, but not yet in enough consecutive runs (occurrenceThreshold).", plan.waiting)
+	return fmt.Sprintf(" %d more matched, but not yet in enough consecutive runs (occurrenceThreshold).", d.waiting)
 }
 
 // muchWords draws attention to a Delete that took more than half of what it looked at.
@@ -171,6 +175,28 @@ func alongWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
 		return " " + along
 	}
 	return ""
+}
+
+// nowhereWords draws attention to a selector that looked nowhere.
+func nowhereWords(v *view) string {
+	text := ""
+	for i, selection := range v.selections {
+		if !selection.Scope.Cluster && len(selection.Scope.Namespaces) == 0 {
+			text += fmt.Sprintf(" resourceSelectors[%d].namespaceSelector matches no namespace.", i)
+		}
+	}
+	for _, words := range v.nowhere {
+		text += " " + words
+	}
+	return text
+}
+
+// clockWords says that a Scan went by a wrong clock. Any other run does not get that far.
+func clockWords(v *view) string {
+	if v.clock == nil {
+		return ""
+	}
+	return " Beware: " + v.clock.Error() + "."
 }
 
 func objects(n int64) string {

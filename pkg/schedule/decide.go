@@ -86,6 +86,21 @@ func (s *Schedule) Plan(planned, now time.Time) time.Time {
 	return planned.In(s.zone)
 }
 
+// slightly is by how much a clock may be set back without the nominal times in between becoming due again.
+const slightly = time.Minute
+
+// Replan says which nominal time to wait for when planned was stored: another one when planned is later than it can be, because the
+// clock was ahead when it was planned. last is the nominal time of the last run, zero if there was none.
+func (s *Schedule) Replan(planned, last, now time.Time) time.Time {
+	if last.After(now) && last.Sub(now) <= slightly {
+		now = last
+	}
+	if anew := s.Next(now); !anew.IsZero() && anew.Before(planned) {
+		return anew
+	}
+	return planned
+}
+
 func (s *Schedule) isNominal(t, now time.Time) bool {
 	if s.isInterval() {
 		return !t.After(now.Add(s.every))

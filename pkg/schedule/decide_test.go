@@ -199,6 +199,30 @@ func TestDueRisesWhileTheClockJumps(t *testing.T) {
 	}
 }
 
+// A time that was planned by a clock that was hours ahead does not stop the schedule for hours.
+func TestReplan(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ expression, planned, last, now, want string }{
+		"as it is":                    {"0 * * * *", "2026-01-01 04:00:00", "2026-01-01 03:00:00", "2026-01-01 03:10:00", "2026-01-01 04:00:00"},
+		"due":                         {"0 * * * *", "2026-01-01 04:00:00", "2026-01-01 03:00:00", "2026-01-01 09:10:00", "2026-01-01 04:00:00"},
+		"8 hours ahead":               {"0 * * * *", "2026-01-01 12:00:00", "2026-01-01 03:00:00", "2026-01-01 03:10:00", "2026-01-01 04:00:00"},
+		"8 hours ahead, and it ran":   {"0 * * * *", "2026-01-01 12:00:00", "2026-01-01 11:00:00", "2026-01-01 03:10:00", "2026-01-01 04:00:00"},
+		"a little ahead, and it ran":  {"0 * * * *", "2026-01-01 05:00:00", "2026-01-01 04:00:00", "2026-01-01 03:59:30", "2026-01-01 05:00:00"},
+		"interval":                    {"@every 1h", "2026-01-01 04:07:00", "2026-01-01 03:07:00", "2026-01-01 03:10:00", "2026-01-01 04:07:00"},
+		"interval, 8 hours ahead":     {"@every 1h", "2026-01-01 12:07:00", "2026-01-01 03:07:00", "2026-01-01 03:10:00", "2026-01-01 04:10:00"},
+		"interval, ahead, and it ran": {"@every 1h", "2026-01-01 12:07:00", "2026-01-01 11:07:00", "2026-01-01 03:10:00", "2026-01-01 04:10:00"},
+	} {
+		s := mustParse(t, test.expression, "")
+		if got, want := s.Replan(at(t, test.planned), at(t, test.last), at(t, test.now)), at(t, test.want); !got.Equal(want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	s := mustParse(t, "0 * * * *", "")
+	if got := s.Replan(at(t, "2026-01-01 12:00:00"), time.Time{}, at(t, "2026-01-01 03:10:00")); !got.Equal(at(t, "2026-01-01 04:00:00")) {
+		t.Errorf("without a run: %s", got)
+	}
+}
+
 func FuzzDecide(f *testing.F) {
 	f.Add("0 * * * *", "", int64(1_772_000_000), int64(1_772_009_000), int64(600))
 	f.Add("30 2 * * *", "Europe/Rome", int64(1_774_000_000), int64(1_775_000_000), int64(-1))

@@ -51,6 +51,25 @@ func (s *Share) Choose(number, bytes int) error {
 	return nil
 }
 
+// Take takes what stays besides the candidates themselves.
+func (s *Share) Take(bytes int) error { return s.add(int64(bytes)) }
+
+// Patch takes what is kept of a patch until it is sent: the number-th of the run.
+func (s *Share) Patch(number, bytes int) error {
+	if err := s.add(int64(bytes)); err != nil {
+		return fmt.Errorf("the patches of the first %d objects are too many: %w", number, err)
+	}
+	return nil
+}
+
+// Intent takes what a run that was taken over keeps of an object that it was going to touch: the number-th.
+func (s *Share) Intent(number, bytes int) error {
+	if err := s.add(int64(candidateSize + bytes)); err != nil {
+		return fmt.Errorf("the first %d objects that it was going to touch are too many: %w", number, err)
+	}
+	return nil
+}
+
 // Taken is how many bytes it has taken.
 func (s *Share) Taken() int64 { return s.bytes }
 
@@ -71,16 +90,24 @@ func (s *Share) add(bytes int64) error {
 	return nil
 }
 
-func (s *Share) tooMuch(wanted int64) error {
+// MemoryError says that a run would take more memory than it may.
+type MemoryError struct{ text string }
+
+// Error implements error.
+func (e *MemoryError) Error() string { return e.text }
+
+func (s *Share) tooMuch(wanted int64) error { return &MemoryError{s.whoHasIt(wanted)} }
+
+func (s *Share) whoHasIt(wanted int64) string {
 	const fewer = "let the Cleaner select fewer at a time, by namespace, labelFilters or conditions"
 	most := s.budget.size >> 20
 	switch {
 	case s.alone:
-		return fmt.Errorf("they take more than %d MiB of memory: %s", most, fewer)
+		return fmt.Sprintf("they take more than %d MiB of memory: %s", most, fewer)
 	case wanted > s.budget.size:
-		return fmt.Errorf("they take more than %d MiB of memory: %s, or raise --max-selection-memory", most, fewer)
+		return fmt.Sprintf("they take more than %d MiB of memory: %s, or raise --max-selection-memory", most, fewer)
 	}
-	return fmt.Errorf("they take %d MiB of memory, and with what other runs have selected that is more than the %d MiB of --max-selection-memory: %s, or let fewer large Cleaners run at once, or raise the flag",
+	return fmt.Sprintf("they take %d MiB of memory, and with what other runs have selected that is more than the %d MiB of --max-selection-memory: %s, or let fewer large Cleaners run at once, or raise the flag",
 		(wanted+ownMemory)>>20, most, fewer)
 }
 

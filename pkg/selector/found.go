@@ -4,10 +4,10 @@
 package selector
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,25 +15,25 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Found collects the candidates of a Cleaner's selectors, each object once, in the order in which they were found.
+// Found collects what a Cleaner's selectors found matching, each object once, in the order in which they were found.
 type Found struct {
-	// Candidates are what was found so far. Their bytes are without metadata.managedFields, which can be half of an object,
-	// unless Whole is set.
-	Candidates []object.Candidate
-	Whole      bool
-	// Aggregate, if not nil, takes the objects, for the script that looks at all of them together. There are no candidates then,
+	// Verdicts are on what was found so far: to act, or that the object is protected by what it is itself. With Bodies, the objects'
+	// bytes are without metadata.managedFields, which can be half of an object, unless Whole is set.
+	Verdicts object.Verdicts
+	Whole    bool
+	// Protect marks the verdict on an object that is protected by what it is itself. Nil marks none. Faults are its errors, at most ten.
+	Protect func(*object.Verdict) error
+	Faults  []error
+	// Aggregate, if not nil, takes the objects, for the script that looks at all of them together. There are no Verdicts then,
 	// but a Mark on each object.
 	Aggregate *sandbox.Aggregate
 	Marks     []Mark
-	// Judge, if not nil, has the last look at each object that matches: nothing is kept of it but the verdict, and that in Verdicts.
-	// There are no candidates then. Its object's bytes are valid only during the call.
-	Judge    func(object.Candidate) object.Verdict
-	Verdicts object.Verdicts
+	// Namespaces are those of the objects.
+	Namespaces map[string]struct{}
 	// Observer is told what happens while it happens.
 	Observer Observer
-	// Secrets are the candidates that are Secrets, with their bytes also where Candidates have none: to keep what is in them
-	// out of the script's messages.
-	Secrets []object.Object
+	// Secrets are the values of the Secrets that the aggregated script was given, to keep them out of its messages. Nil if there are none.
+	Secrets *object.SecretValues
 	// Memory is what all that is found may take, and the events that are looked at. Nil is a default.
 	Memory *Share
 
@@ -46,6 +46,8 @@ type Mark struct {
 	// Selector is the index of the selector that selected it, and Message what that one's script said.
 	Selector int
 	Message  string
+	// Excluded says that the script may look at the object, and not choose it.
+	Excluded bool
 
 	hash [16]byte
 }
@@ -53,8 +55,11 @@ type Mark struct {
 // markSize is about what such an object takes here and in the Aggregate.
 const markSize = 330
 
-// candidateSize is about what a candidate takes besides its own bytes (BenchmarkFound).
+// candidateSize is about what an object that could not be judged takes besides its error.
 const candidateSize = 400
+
+// maxFaults is how many errors of Protect are kept. One is enough to make the view incomplete.
+const maxFaults = 10
 
 // seenSize is about what it takes to know an object again.
 const seenSize = 24
@@ -62,7 +67,7 @@ const seenSize = 24
 // keep counts the bytes of what stays.
 func (f *Found) keep(size int) error {
 	if err := f.share().add(int64(size)); err != nil {
-		return fmt.Errorf("the first %d objects that match are too many: %w", f.len()+1, err)
+		return fmt.Errorf("the first %d objects that match are too many: %w", f.len(), err)
 	}
 	return nil
 }
@@ -74,51 +79,93 @@ func (f *Found) share() *Share {
 	return f.Memory
 }
 
-func (f *Found) add(ctx context.Context, c object.Candidate) error {
+// add takes what a selector found. An excluded object is for an aggregated script to look at only.
+func (f *Found) add(ctx context.Context, c object.Candidate, excluded bool) error {
 	hash := hashOf(c.UID)
 	if !f.isNew(hash) {
+		if excluded || !c.Deleting {
+			return nil
+		}
+		return f.include(c, hash)
+	}
+	if f.Observer.Candidate != nil && !excluded {
+		f.Observer.Candidate(c)
+	}
+	if f.Namespaces == nil {
+		f.Namespaces = map[string]struct{}{}
+	}
+	f.Namespaces[c.Namespace] = struct{}{}
+	if f.Aggregate != nil {
+		return f.collect(ctx, c, hash, excluded)
+	}
+	return f.judge(c)
+}
+
+// collect hands a candidate to the aggregated script.
+func (f *Found) collect(ctx context.Context, c object.Candidate, hash [16]byte, excluded bool) error {
+	size := seenSize + markSize + len(c.Message)
+	if c.IsSecret() {
+		size += f.hide(f.Aggregate.Given(c.Object))
+	}
+	if err := f.Aggregate.Add(ctx, c.Object); err != nil {
+		return err
+	}
+	f.Marks = append(f.Marks, Mark{c.Selector, c.Message, excluded, hash})
+	return f.keep(size)
+}
+
+// maxMessage is how long the texts are in which the values of Secrets are hidden: more is not kept of each. Messages and errors of scripts
+// are 1 KiB long at most.
+const maxMessage = 1536
+
+// hide keeps what there is to hide of a Secret, and returns how much memory that takes.
+func (f *Found) hide(secret object.Object) int {
+	if f.Secrets == nil {
+		f.Secrets = object.NewSecretValues(maxMessage)
+	}
+	before := f.Secrets.Bytes()
+	f.Secrets.Add(secret)
+	return f.Secrets.Bytes() - before
+}
+
+// Mask hides the values of the Secrets in what the aggregated script says.
+func (f *Found) Mask() func(string) string {
+	if f.Secrets == nil {
+		return object.Masker()
+	}
+	return f.Secrets.Masker()
+}
+
+// include lets the script choose an object that is being deleted, which another selector excludes.
+func (f *Found) include(c object.Candidate, hash [16]byte) error {
+	i := slices.IndexFunc(f.Marks, func(m Mark) bool { return m.hash == hash && m.Excluded })
+	if i < 0 {
 		return nil
 	}
 	if f.Observer.Candidate != nil {
 		f.Observer.Candidate(c)
 	}
-	switch {
-	case f.Judge != nil:
-		return f.judge(c)
-	case f.Aggregate != nil:
-		return f.collect(ctx, c, hash)
-	case f.Whole:
-		c.Object = c.Clone()
-	default:
-		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
-		c.Raw = bytes.Clone(f.buffer)
-	}
-	if err := f.keep(candidateSize + len(c.Raw)); err != nil {
-		return err
-	}
-	f.Candidates = append(f.Candidates, c)
-	return nil
-}
-
-// collect hands a candidate to the aggregated script.
-func (f *Found) collect(ctx context.Context, c object.Candidate, hash [16]byte) error {
-	size := seenSize + markSize + len(c.Message)
-	if c.IsSecret() {
-		f.Secrets = append(f.Secrets, c.Clone())
-		size += len(c.Raw)
-	}
-	if err := f.Aggregate.Add(ctx, c.Object); err != nil {
-		return err
-	}
-	f.Marks = append(f.Marks, Mark{c.Selector, c.Message, hash})
+	size := len(c.Message) - len(f.Marks[i].Message)
+	f.Marks[i] = Mark{c.Selector, c.Message, false, hash}
 	return f.keep(size)
 }
 
-// judge keeps the verdict on a candidate, and nothing else of it.
+// judge keeps the verdict on a candidate, and as much of its bytes as is needed later.
 func (f *Found) judge(c object.Candidate) error {
-	f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
-	c.Raw = f.buffer
-	verdict, before := f.Judge(c), f.Verdicts.Bytes()
+	if !f.Whole {
+		f.buffer = object.AppendWithoutManagedFields(f.buffer[:0], c.Raw)
+		c.Raw = f.buffer
+	}
+	verdict := object.Verdict{Candidate: c, Act: true}
+	if f.Protect != nil {
+		if err := f.Protect(&verdict); err != nil && len(f.Faults) < maxFaults {
+			f.Faults = append(f.Faults, err)
+		}
+	}
+	if f.Verdicts.Bodies {
+		verdict.Object = c.Clone()
+	}
+	before := f.Verdicts.Bytes()
 	f.Verdicts.Add(verdict)
 	return f.keep(seenSize + f.Verdicts.Bytes() - before)
 }
@@ -140,23 +187,12 @@ func hashOf(uid types.UID) [16]byte {
 }
 
 // len is how many objects were found.
-func (f *Found) len() int { return len(f.Candidates) + len(f.Marks) + f.Verdicts.Len() }
+func (f *Found) len() int { return len(f.Marks) + f.Verdicts.Len() }
 
 func (f *Found) giveBack(size int) { _ = f.share().add(-int64(size)) } // less is always granted
 
 // truncate takes back what a list had found before it began anew: all but the first n.
 func (f *Found) truncate(n int) {
-	if f.Judge != nil {
-		for i, verdict := range f.Verdicts.All() {
-			if i >= n {
-				delete(f.seen, hashOf(verdict.UID))
-			}
-		}
-		before := f.Verdicts.Bytes() + f.Verdicts.Len()*seenSize
-		f.Verdicts.Truncate(n)
-		f.giveBack(before - f.Verdicts.Bytes() - f.Verdicts.Len()*seenSize)
-		return
-	}
 	if f.Aggregate != nil {
 		for _, mark := range f.Marks[n:] {
 			delete(f.seen, mark.hash)
@@ -166,9 +202,12 @@ func (f *Found) truncate(n int) {
 		f.Aggregate.Truncate(n)
 		return
 	}
-	for _, c := range f.Candidates[n:] {
-		delete(f.seen, hashOf(c.UID))
-		f.giveBack(candidateSize + len(c.Raw))
+	for i, verdict := range f.Verdicts.All() {
+		if i >= n {
+			delete(f.seen, hashOf(verdict.UID))
+		}
 	}
-	f.Candidates = f.Candidates[:n]
+	before := f.Verdicts.Bytes() + f.Verdicts.Len()*seenSize
+	f.Verdicts.Truncate(n)
+	f.giveBack(before - f.Verdicts.Bytes() - f.Verdicts.Len()*seenSize)
 }

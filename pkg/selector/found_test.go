@@ -26,9 +26,10 @@ func candidate(i, size int) object.Candidate {
 // does not count.
 func TestTooMuchIsFound(t *testing.T) {
 	f := Found{Memory: NewBudget(2 << 20).Share()}
+	f.Verdicts.Bodies = true
 	add := func(from, n int) (err error) {
 		for i := range n {
-			if err = f.add(t.Context(), candidate(from+i, 1<<20)); err != nil {
+			if err = f.add(t.Context(), candidate(from+i, 1<<20), false); err != nil {
 				return err
 			}
 		}
@@ -50,10 +51,10 @@ func TestTooMuchIsFound(t *testing.T) {
 // TestFoundKeepsIdentitiesOnly: what a Scan matches is told by name, and stays small: it may be most of a cluster.
 func TestFoundKeepsIdentitiesOnly(t *testing.T) {
 	const matches = 20_000
-	f := Found{Judge: judged}
+	f := Found{}
 	before := heap()
 	for i := range matches {
-		if err := f.add(t.Context(), candidate(i, 100)); err != nil {
+		if err := f.add(t.Context(), candidate(i, 100), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,12 +64,12 @@ func TestFoundKeepsIdentitiesOnly(t *testing.T) {
 	if want := int64(f.Verdicts.Bytes() + matches*seenSize); f.Memory.bytes != want {
 		t.Errorf("%d bytes are counted, and %d are there", f.Memory.bytes, want)
 	}
-	if err := f.add(t.Context(), candidate(7, 100)); err != nil || f.len() != matches {
+	if err := f.add(t.Context(), candidate(7, 100), false); err != nil || f.len() != matches {
 		t.Errorf("what was found twice is kept twice: %d of %d, %v", f.len(), matches, err)
 	}
 	f.truncate(10)
 	for i := range 20 {
-		if err := f.add(t.Context(), candidate(i, 100)); err != nil {
+		if err := f.add(t.Context(), candidate(i, 100), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,29 +83,28 @@ func TestFoundKeepsIdentitiesOnly(t *testing.T) {
 	}
 }
 
-func judged(c object.Candidate) object.Verdict { return object.Verdict{Candidate: c, Act: true} }
-
 // BenchmarkFound shows what each object that matches takes of the memory until the run is over, besides its own bytes, which a Scan
 // does not keep.
 func BenchmarkFound(b *testing.B) {
-	b.Run("delete", func(b *testing.B) { benchmarkFound(b, nil) })
-	b.Run("scan", func(b *testing.B) { benchmarkFound(b, judged) })
+	b.Run("delete", func(b *testing.B) { benchmarkFound(b, true) })
+	b.Run("scan", func(b *testing.B) { benchmarkFound(b, false) })
 }
 
-func benchmarkFound(b *testing.B, judge func(object.Candidate) object.Verdict) {
+func benchmarkFound(b *testing.B, bodies bool) {
 	const matches, size = 100_000, 1000
 	for b.Loop() {
 		before := heap()
-		f := Found{Judge: judge}
+		f := Found{}
+		f.Verdicts.Bodies = bodies
 		raw := 0
 		for i := range matches {
 			c := candidate(i, size)
 			raw += len(c.Raw)
-			if err := f.add(b.Context(), c); err != nil {
+			if err := f.add(b.Context(), c, false); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if judge != nil {
+		if !bodies {
 			raw = 0
 		}
 		b.ReportMetric((float64(heap()-before)-float64(raw))/matches, "B/match")

@@ -106,6 +106,9 @@ func (r *Reader) listOnce(ctx context.Context, q query, limit int, each func([]b
 
 // page reads one page of a consistent list (no resourceVersion means the most recent one).
 func (r *Reader) page(ctx context.Context, q query, limit int, token string, each func([]byte) error) (object.ListMeta, error) {
+	if err := object.CheckPath(q.path); err != nil {
+		return object.ListMeta{}, err
+	}
 	request := r.client.Get().AbsPath(q.path).Param("limit", strconv.Itoa(limit))
 	if q.metadataOnly {
 		request = request.SetHeader("Accept", asMetadata)

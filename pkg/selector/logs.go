@@ -115,7 +115,11 @@ func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) err
 func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.Log, tail int64) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, logTimeout, fmt.Errorf("it did not come within %s", logTimeout))
 	defer cancel()
-	request := r.client.Get().AbsPath(pod.Kind.Path(pod.Namespace, pod.Name)+"/log").SetHeader("Accept", "application/json, */*").
+	path := pod.Kind.Path(pod.Namespace, pod.Name) + "/log"
+	if err := object.CheckPath(path); err != nil {
+		return "", err
+	}
+	request := r.client.Get().AbsPath(path).SetHeader("Accept", "application/json, */*").
 		Param("container", wanted.Container).Param("tailLines", strconv.FormatInt(tail, 10)).Param("limitBytes", strconv.Itoa(inputs.MaxLog+1))
 	if wanted.Previous {
 		request = request.Param("previous", "true")

@@ -71,6 +71,14 @@ func (s Scope) Union(other Scope) Scope {
 	return Scope{Namespaces: slices.Compact(namespaces)}
 }
 
+// Lists is how many lists it takes to read all of it.
+func (s Scope) Lists() int {
+	if s.Cluster {
+		return 1
+	}
+	return len(s.Namespaces)
+}
+
 // paths are the collections to list, each once.
 func (s Scope) paths(kind object.Kind) []string {
 	if s.Cluster {
@@ -135,6 +143,9 @@ func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int6
 
 // get reads one object, or a document of discovery.
 func (r *Reader) get(ctx context.Context, path string) ([]byte, error) {
+	if err := object.CheckPath(path); err != nil {
+		return nil, err
+	}
 	result := r.client.Get().AbsPath(path).Do(ctx)
 	if err := result.Error(); err != nil { // Raw's own says less of what the server said
 		return nil, err

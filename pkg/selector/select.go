@@ -25,9 +25,8 @@ type Observer struct {
 	Judged func()
 	// Candidate is told each object that matches, after Judged. Its bytes are valid only during the call.
 	Candidate func(object.Candidate)
-	// Chooses is told when an aggregated script begins to look at the candidates, and Again when all are read once more for it: what was
-	// told before does not count then.
-	Chooses, Again func()
+	// Chooses is told when an aggregated script begins to look at the candidates.
+	Chooses func()
 }
 
 // Tell calls what an observer is told by, unless it is nil.
@@ -235,5 +234,5 @@ func (c *collector) judged(ctx context.Context, o object.Object, place int64, ma
 	if !matches {
 		return nil
 	}
-	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: message})
+	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: message}, c.selector.Excludes(o))
 }

@@ -32,6 +32,9 @@ type Judge struct {
 	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and later.
 	// Then no more is asked of the server.
 	MetadataOnly bool
+	// Aggregated says that what matches is for an aggregated script. Then objects that are excluded because they are being deleted
+	// match as well: they still use what they use. See Selector.Excludes.
+	Aggregated bool
 	// Metrics asks the metricQueries. Nil where there is nobody to ask.
 	Metrics *inputs.Metrics
 	// Given are inputs that are read from files instead. Nil when there are none.
@@ -82,7 +85,7 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 	if spec.MinAgeSeconds != nil {
 		s.minAge = time.Duration(min(*spec.MinAgeSeconds, int64(math.MaxInt64/time.Second))) * time.Second
 	}
-	var errs []error
+	errs := checkNames(spec)
 	if spec.NamespaceSelector != "" {
 		parsed, err := labels.Parse(spec.NamespaceSelector)
 		if err == nil && parsed.Empty() {
@@ -98,6 +101,19 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
+}
+
+// checkNames says which of the names in a selector are none, which an older CustomResourceDefinition may have let through.
+func checkNames(spec v1alpha1.ResourceSelector) []error {
+	var errs []error
+	for _, of := range []struct{ field, text string }{
+		{"group", spec.Group}, {"version", spec.Version}, {"kind", spec.Kind}, {"namespace", spec.Namespace},
+	} {
+		if err := object.CheckSegment(of.text); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", of.field, err))
+		}
+	}
+	return errs
 }
 
 func labelSelector(filters []v1alpha1.LabelFilter) (labels.Selector, error) {
@@ -181,8 +197,11 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 	return match.Matching, joined(because, object.Mask(match.Message, o)), nil
 }
 
+// Excludes reports whether an object is not to be chosen because it is being deleted.
+func (s *Selector) Excludes(o object.Object) bool { return s.excludeDeleted && o.Deleting }
+
 func (s *Selector) eligible(o object.Object) bool {
-	if s.excludeDeleted && o.Deleting {
+	if s.Excludes(o) && !s.judge.Aggregated {
 		return false
 	}
 	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -21,7 +23,7 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) e
 		return nil
 	}
 	name := kind.Resource + "." + kind.Group
-	body, err := r.get(ctx, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+name)
+	body, err := r.get(ctx, definitionKind().Path("", name))
 	if object.IsAbsent(err, name) {
 		return nil // it is not a custom one
 	}
@@ -52,6 +54,11 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) e
 	version := stored.Field("name").Text()
 	return fmt.Errorf("%s is stored as %s of %s, which has %s; %s does not show it, and nothing converts between them: write version: %s into the selector",
 		kind.Kind, version, kind.Group, path, kind.Version, version)
+}
+
+func definitionKind() object.Kind {
+	gvk := schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+	return object.Kind{GroupVersionKind: gvk, Resource: "customresourcedefinitions"}
 }
 
 const preserved = "x-kubernetes-preserve-unknown-fields"

@@ -27,6 +27,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -181,11 +182,19 @@ func (s *site) runCleaner(ctx context.Context, name string) (*v1alpha1.CleanerRu
 		return nil, err
 	}
 	clk := clock.RealClock{}
-	runner := &run.Runner{
+	connections, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	served, err := schema.NewServed(config, connections, clk)
+	if err != nil {
+		return nil, err
+	}
+	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(s.client, clk), Actor: action.NewActor(s.client),
 		Journal: journal.New(live, operatorNamespace, clk), Metrics: metrics.New(prometheus.NewRegistry()),
-		Scripts: s.pool, Clock: clk,
-	}
+		Scripts: s.pool, Clock: clk, CheckSchema: served.Check,
+	})
 	ctx = logr.NewContext(ctx, logr.Discard()) // a line for each object that matches
-	return runner.Run(ctx, run.Request{Cleaner: name, Nominal: time.Now(), Trigger: v1alpha1.TriggerManual}), nil
+	return runner.Run(ctx, run.Request{Cleaner: name, Nominal: time.Now(), Trigger: v1alpha1.TriggerManual})
 }

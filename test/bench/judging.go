@@ -30,10 +30,10 @@ func judgePods(judge func(*sandbox.Session) (selector.Judge, error)) func(contex
 		if err := s.selectInto(ctx, &found, podSelector(), chosen, s.load.Pods); err != nil {
 			return err
 		}
-		if len(found.Candidates) != s.load.succeeded() {
-			return fmt.Errorf("%d Pods matched, want %d", len(found.Candidates), s.load.succeeded())
+		if found.Verdicts.Len() != s.load.succeeded() {
+			return fmt.Errorf("%d Pods matched, want %d", found.Verdicts.Len(), s.load.succeeded())
 		}
-		for _, c := range found.Candidates {
+		for _, c := range found.Verdicts.All() {
 			if !hasSucceeded(indexOf(c.Name)) {
 				return fmt.Errorf("%s matched, which has not succeeded", c.Object)
 			}

@@ -35,11 +35,11 @@ func reals() []variant {
 	all := `function evaluate() return {matching = obj.data ~= nil} end`
 	return []variant{
 		{
-			name: fewMatch, work: scanAll("few", func(int) int { return realMatches }), prepare: prepareScan("few", few), scriptMemory: oneChild,
+			name: fewMatch, work: scanAll("few", func(int) int { return realMatches }), prepare: prepareScan("few", few),
 			proves: "Whether memory stays the same with five times as many objects on a real API server.",
 		},
 		{
-			name: allMatch, work: scanAll("all", func(n int) int { return n }), prepare: prepareScan("all", all), scriptMemory: oneChild,
+			name: allMatch, work: scanAll("all", func(n int) int { return n }), prepare: prepareScan("all", all),
 			proves: "What each object that matches takes, until all are told.",
 		},
 	}

@@ -58,7 +58,7 @@ func measure(ctx context.Context, v variant, l load, kubeconfig, cpuProfile stri
 	if err != nil {
 		return err
 	}
-	s := &site{load: l, config: config, pool: sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: v.scriptMemory})}
+	s := &site{load: l, config: config, pool: sandbox.New(sandbox.Config{Command: sandbox.Runner()})}
 	defer s.pool.Close()
 	if err := s.connect(); err != nil {
 		return err

@@ -27,8 +27,6 @@ const (
 	manyObjects = 1_000_000
 	// patterns is how many different Pods it has, apart from their identity.
 	patterns = 1000
-	// oneChild is memory for the compiler and one child. A second one, which a longer run may get, would be taken for growth.
-	oneChild = 128 << 20
 	// streamMatches is how many of its Pods match.
 	streamMatches = 1000
 )
@@ -139,8 +137,8 @@ func judgeStream(objects int) func(context.Context, *site) error {
 		if err := s.selectInto(ctx, &found, podSelector(), judge, objects); err != nil {
 			return err
 		}
-		if len(found.Candidates) != streamMatches {
-			return fmt.Errorf("%d Pods matched, want %d", len(found.Candidates), streamMatches)
+		if found.Verdicts.Len() != streamMatches {
+			return fmt.Errorf("%d Pods matched, want %d", found.Verdicts.Len(), streamMatches)
 		}
 		return nil
 	}

@@ -40,8 +40,6 @@ type variant struct {
 	prepare func(context.Context, rest.Interface) error
 	// stream is how many Pods the streaming server has that the variant works on. Zero is the API server.
 	stream int
-	// scriptMemory is what all children may use. Zero is the default.
-	scriptMemory int64
 }
 
 const (
@@ -122,11 +120,11 @@ func actors() []variant {
 func streams() []variant {
 	return []variant{
 		{
-			name: streamFloorName, work: judgeStream(few), floor: streamFloorName, stream: few, scriptMemory: oneChild,
+			name: streamFloorName, work: judgeStream(few), floor: streamFloorName, stream: few,
 			proves: "A script on 20,000 Pods of a server that makes them up while it sends them, for the memory it takes.",
 		},
 		{
-			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects, scriptMemory: oneChild,
+			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
 			proves: "Whether memory stays the same with fifty times as many: it does not grow with what is looked at, only with what matches.",
 		},
 	}

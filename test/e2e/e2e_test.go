@@ -186,7 +186,11 @@ func holder(t *testing.T) string {
 
 func nothingLeft(t *testing.T) {
 	undeploy(t)
-	left := do(t, "", kubectl("get", "crd,clusterrole,clusterrolebinding,namespace", "-o", "name")...)
+	do(t, "", kubectl("get", "namespace", operator)...) // others may use it
+	if left := do(t, "", kubectl("-n", operator, "get", "deployment,pod,service,role,rolebinding,secret,lease", "-o", "name")...); left != "" {
+		t.Errorf("still there:\n%s", left)
+	}
+	left := do(t, "", kubectl("get", "crd,clusterrole,clusterrolebinding", "-o", "name")...)
 	for line := range strings.Lines(left) {
 		if strings.Contains(line, "kubecleaner") || strings.Contains(line, operator) {
 			t.Errorf("still there: %s", line)

@@ -21,6 +21,11 @@ type Call struct {
 	Request *http.Request
 }
 
+// Changes reports whether the request deletes or changes one object.
+func (c *Call) Changes() bool {
+	return c.Name != "" && (c.Verb == "delete" || c.Verb == "patch" || c.Verb == "update" || c.Subresource == "eviction")
+}
+
 // newCall reads from a request what it is about.
 func newCall(r *http.Request) *Call {
 	call := &Call{Request: r}

@@ -29,6 +29,8 @@ type Proxy struct {
 	target *rest.Config
 
 	mu sync.Mutex
+	// watch, if any, is told of changes that are passed on.
+	watch func(c *Call, tampered bool)
 	// idle is told when no request is being dealt with; busy is how many are.
 	idle  *sync.Cond
 	busy  int
@@ -99,6 +101,28 @@ func (p *Proxy) Handle(rule func(*Call) Fault) {
 	p.rule = rule
 }
 
+// Watch is told of each change of one object that is passed on to the API server: tampered is true when a fault passed it on, so that whoever
+// sent it may not have got the answer.
+func (p *Proxy) Watch(watch func(c *Call, tampered bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watch = watch
+}
+
+// passing is the API server for a call that is passed on.
+func (p *Proxy) passing(call *Call, tampered bool) http.Handler {
+	p.mu.Lock()
+	watch := p.watch
+	p.mu.Unlock()
+	if watch == nil || !call.Changes() {
+		return p.next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		watch(call, tampered)
+		p.next.ServeHTTP(w, r)
+	})
+}
+
 // Wait waits until every request that arrived has been dealt with, also one whose client has its answer already.
 func (p *Proxy) Wait() {
 	p.mu.Lock()
@@ -126,11 +150,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.done()
 	if rule != nil {
 		if fault := rule(call); fault != nil {
-			fault(w, r, p.next)
+			fault(w, r, p.passing(call, true))
 			return
 		}
 	}
-	p.next.ServeHTTP(w, r)
+	p.passing(call, false).ServeHTTP(w, r)
 }
 
 func (p *Proxy) count(call *Call) func(*Call) Fault {

@@ -86,7 +86,7 @@ func TestCutAtEachChange(t *testing.T) {
 			}
 			return nil
 		})
-		runner.Run(t.Context(), w.request())
+		_, _ = runner.Run(t.Context(), w.request())
 		proxy.Wait()
 		w.wantAllDone(t, objects)
 		want := map[string]int64{"before": 2 * objects, "after": objects}[c.how]
@@ -147,7 +147,7 @@ func TestServerAwayWhileActing(t *testing.T) {
 			runner, proxy := s.newRunner(t)
 			a := &away{world: w, from: 8, asks: asks}
 			proxy.Handle(a.rule)
-			runner.Run(t.Context(), w.request())
+			_, _ = runner.Run(t.Context(), w.request())
 			w.wantAllDone(t, objects)
 			if a.asked.Load() <= asks {
 				t.Fatalf("it was asked %d times whether it is back", a.asked.Load())
@@ -182,7 +182,7 @@ func TestStopWhileTheServerIsAway(t *testing.T) {
 		}
 		return a.rule(c)
 	})
-	record := runner.Run(ctx, w.request())
+	record, _ := runner.Run(ctx, w.request())
 	if record.Status.Phase != v1alpha1.RunInterrupted || !strings.Contains(record.Status.Message, "somebody pulled the plug") {
 		t.Fatalf("the run is %s: %s", record.Status.Phase, record.Status.Message)
 	}
@@ -229,7 +229,7 @@ func TestStopAfterChangesThatGotLost(t *testing.T) {
 				}
 				return nil
 			})
-			runner.Run(ctx, w.request())
+			_, _ = runner.Run(ctx, w.request())
 			proxy.Handle(nil)
 			seen := w.check(t, "after the run")
 			for i, outcome := range seen.Records[0].Outcomes {
@@ -266,7 +266,7 @@ func TestStopWhileCopyingAgain(t *testing.T) {
 		}
 		return nil
 	})
-	runner.Run(ctx, w.request())
+	_, _ = runner.Run(ctx, w.request())
 	proxy.Handle(nil)
 	outcomes := w.check(t, "after the run").Records[0].Outcomes
 	if len(outcomes) != 1 || outcomes[0].Outcome != v1alpha1.OutcomeInterrupted || !strings.HasSuffix(outcomes[0].Reason, "somebody pulled the plug") {
@@ -297,7 +297,7 @@ func TestServerAwayWhileRecovering(t *testing.T) {
 				return // it is back
 			}
 			if edit != nil {
-				stop(runner.Stopping)
+				stop(runner.Act.Stopping)
 			}
 		}
 		if edit != nil {
@@ -309,7 +309,7 @@ func TestServerAwayWhileRecovering(t *testing.T) {
 			}
 			return a.rule(c)
 		})
-		runner.Run(ctx, w.request())
+		_, _ = runner.Run(ctx, w.request())
 		if a.asked.Load() == 0 {
 			t.Error("the server was never away")
 		}
@@ -319,7 +319,7 @@ func TestServerAwayWhileRecovering(t *testing.T) {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return deadTransport{next, &a.gone} })
 		live, err := client.New(config, client.Options{Scheme: s.scheme, Mapper: s.mapper})
 		must(t, err)
-		runner.Journal = journal.New(live, operatorNamespace, s.clock)
+		runner.Record.Journal = journal.New(live, operatorNamespace, s.clock)
 	})
 	w.check(t, "after the first operator")
 	operate(3, never, func(*run.Runner, *faultproxy.Proxy, *away) {})

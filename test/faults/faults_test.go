@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
+	"github.com/kubecleaner/kubecleaner/test/testenv/seed"
 )
 
 // pageSize is in how small pages the API server answers here.
@@ -81,9 +82,6 @@ func chooseRuns(total int, length map[v1alpha1.Action]int, rng *rand.Rand) []fau
 	}
 	for len(chosen) < total {
 		chosen = append(chosen, randomRun(length, rng))
-	}
-	for i := range chosen {
-		chosen[i].n = i
 	}
 	return chosen
 }
@@ -158,7 +156,15 @@ func TestFaults(t *testing.T) {
 	}
 	began := time.Now()
 	results := &tally{}
-	runs := chooseRuns(*faultRuns, length, random())
+	runs := chooseRuns(*faultRuns, length, random(*faultSeed))
+	for _, failed := range seed.Failed {
+		if failed != *faultSeed { // a tenth as many
+			runs = append(runs, chooseRuns(*faultRuns/10, length, random(failed))...)
+		}
+	}
+	for i := range runs {
+		runs[i].n = i
+	}
 	try := func(t *testing.T, namespace string, r faultRun) { r.try(t, s, namespace, results) }
 	inParallel(t, s, runs, try, func() {
 		t.Logf("%d fault runs in %s with -fault-seed=%d; an undisturbed Delete makes %d requests, a Transform %d.\nBy fault:%s\nAfter the first operator:%s\nIn the end:%s",
@@ -174,7 +180,7 @@ func undisturbed(t *testing.T, s *site, action v1alpha1.Action) int {
 	w.populate()
 	runner, proxy := s.newRunner(t)
 	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault { return w.paged(c, nil) })
-	record := runner.Run(t.Context(), w.request())
+	record, _ := runner.Run(t.Context(), w.request())
 	if record.Status.Phase != v1alpha1.RunCompleted {
 		t.Fatalf("without any fault the run is %s: %s", record.Status.Phase, record.Status.Message)
 	}
@@ -288,12 +294,19 @@ func (r faultRun) operate(t *testing.T, w *world, request run.Request, operator 
 			die()
 			return faultproxy.Close
 		}
-		return w.paged(c, r.faultAt(&counted, c, operator))
+		if operator == 0 && r.dies > 0 { // it may die before it has written down what it learned
+			w.mayNotLearn(c)
+		}
+		fault := r.faultAt(&counted, c, operator)
+		if fault != nil && !c.Changes() { // it may be a look at what became of an object
+			w.mayNotLearn(c)
+		}
+		return w.paged(c, fault)
 	})
 	ended := make(chan struct{})
 	w.running.Go(func() {
 		defer close(ended)
-		runner.Run(dead, request)
+		_, _ = runner.Run(dead, request)
 	})
 	select {
 	case <-ended:

@@ -67,12 +67,12 @@ func TestForgedAnswers(t *testing.T) {
 			}
 			return w.paged(c, nil)
 		})
-		runner.Run(t.Context(), request)
+		_, _ = runner.Run(t.Context(), request)
 		proxy.Wait()
 		w.replan(begun(w.check(t, "after the run")))
 		next, proxy := s.newRunner(t)
 		proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault { return w.paged(c, nil) })
-		next.Run(t.Context(), request)
+		_, _ = next.Run(t.Context(), request)
 		proxy.Wait()
 		if seen := w.check(t, "after the next operator"); len(seen.Records) != 1 || !seen.Records[0].Run.Status.Phase.Final() {
 			t.Errorf("the run came to no end: it is %s", phase(seen))

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -40,9 +42,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
+	"github.com/kubecleaner/kubecleaner/test/testenv/seed"
 )
 
 const (
@@ -58,7 +63,7 @@ var (
 	serial atomic.Int64
 
 	faultRuns = flag.Int("fault-runs", 200, "how many fault runs")
-	faultSeed = flag.Uint64("fault-seed", 1, "what the choice of fault runs and races begins with")
+	faultSeed = flag.Uint64("fault-seed", seed.New(), "what the choice of fault runs and races begins with; without it, SEED")
 	races     = flag.Int("races", 1000, "how many races against somebody who creates objects again")
 	partial   = flag.Int("partial", 60, "how many runs with a partial view; 0 means all")
 )
@@ -89,6 +94,8 @@ type site struct {
 	user    client.Client
 	scripts *sandbox.Pool
 	clock   *testingclock.FakeClock
+	// unclear are the objects of which an operator may not know that it touched them, by kind of resource, namespace and name.
+	unclear sync.Map
 	// running are the operators, dead ones too.
 	running sync.WaitGroup
 }
@@ -123,24 +130,46 @@ func (s *site) newNamespace(t *testing.T) string {
 func (s *site) newRunner(t *testing.T) (*run.Runner, *faultproxy.Proxy) {
 	t.Helper()
 	proxy := faultproxy.Start(t, env.Config)
+	proxy.Watch(func(c *faultproxy.Call, tampered bool) {
+		if tampered {
+			s.mayNotLearn(c)
+		}
+	})
 	config := proxy.Config()
 	config.QPS = -1
-	config.Wrap(run.RefuseRedirects)
+	config.Wrap(transport.RefuseRedirects)
 	live, err := client.New(config, client.Options{Scheme: s.scheme, Mapper: s.mapper})
 	must(t, err)
 	plain := rest.CopyConfig(config)
 	plain.GroupVersion = &schema.GroupVersion{}
 	plain.NegotiatedSerializer = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
 	plain.ContentType, plain.AcceptContentTypes = "application/json", "application/json"
-	raw, err := rest.RESTClientFor(plain)
+	connections, err := rest.HTTPClientFor(plain)
 	must(t, err)
-	return &run.Runner{
+	raw, err := rest.RESTClientForConfigAndClient(plain, connections)
+	must(t, err)
+	served, err := schemas.NewServed(plain, connections, s.clock)
+	must(t, err)
+	return run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, s.clock), Actor: action.NewActor(raw),
 		Journal: journal.New(live, operatorNamespace, s.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 		Event:      notify.Event(live, s.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace}},
-		Scripts:    s.scripts, Clock: s.clock, Stopping: errors.New("the operator stops"),
-	}, proxy
+		Scripts:    s.scripts, Clock: s.clock, CheckSchema: served.Check, Stopping: errors.New("the operator stops"),
+	}), proxy
+}
+
+// mayNotLearn notes that whoever changed an object, or looks at what became of it, may never learn that.
+func (s *site) mayNotLearn(c *faultproxy.Call) {
+	if c.Changes() || c.Verb == "get" && c.Name != "" {
+		s.unclear.Store([3]string{c.Resource, c.Namespace, c.Name}, true)
+	}
+}
+
+// isUnclear is the World's Unclear.
+func (s *site) isUnclear(o *unstructured.Unstructured) bool {
+	_, unclear := s.unclear.Load([3]string{strings.ToLower(o.GetKind()) + "s", o.GetNamespace(), o.GetName()})
+	return unclear
 }
 
 // inParallel tries each case in a test of its name, some at a time, and then calls done.
@@ -161,8 +190,8 @@ func inParallel[T fmt.Stringer](t *testing.T, s *site, cases []T, try func(t *te
 	}
 }
 
-// random is a source that begins with the seed of the command line.
-func random() *rand.Rand { return rand.New(rand.NewPCG(*faultSeed, 0)) }
+// random is a source that begins with a seed.
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // calls counts what faults concern, from when on a rule is in place.
 type calls struct {

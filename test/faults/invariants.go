@@ -49,6 +49,9 @@ type World struct {
 	Before  map[types.UID]*Object
 	After   map[types.UID]*unstructured.Unstructured
 	Records []Record
+	// Unclear reports whether the operator may not know that it touched an object: something kept the answer from it, or it died. Only
+	// of such an object an outcome may say that it is not known what became of it, or that it failed. Nil is of none.
+	Unclear func(*unstructured.Unstructured) bool
 }
 
 // ReadRecords reads what the runs of a Cleaner wrote down.
@@ -140,7 +143,7 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 		}
 		intents++
 		outcome, known := record.Outcomes[place]
-		if record.Run.Status.Phase.Final() && (!known || !admits(outcome)) {
+		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, w.Unclear != nil && w.Unclear(object.Last))) {
 			wrong = append(wrong, fmt.Errorf("I1: %s, and the outcome in %s is %q (%s)", name, record.Run.Name, outcome.Outcome, outcome.Reason))
 		}
 		if w.Storage != v1alpha1.StorageNone {
@@ -157,14 +160,16 @@ func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s (%s)", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
 }
 
-// admits reports whether an outcome says that the object was touched, or may have been.
-func admits(outcome journal.SavedOutcome) bool {
+// admits reports whether an outcome says that the object was touched or, where that may be unclear, that it may have been.
+func admits(outcome journal.SavedOutcome, unclear bool) bool {
 	switch outcome.Outcome {
 	case v1alpha1.OutcomeAbandoned:
-		return strings.Contains(outcome.Reason, "it could not be found out what became of it")
+		return unclear && strings.Contains(outcome.Reason, "it could not be found out what became of it")
 	case v1alpha1.OutcomeKindGone:
-		return strings.Contains(outcome.Reason, "it is not known what became of the object")
-	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFailed:
+		return unclear && strings.Contains(outcome.Reason, "it is not known what became of the object")
+	case v1alpha1.OutcomeFailed:
+		return unclear
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed:
 		return true
 	}
 	return false

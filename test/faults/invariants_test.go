@@ -58,6 +58,13 @@ func sound() *World {
 	return w
 }
 
+// failed makes the run say that the first object failed.
+func (r *Record) failed(reason string) {
+	r.Outcomes[0] = journal.SavedOutcome{Outcome: v1alpha1.OutcomeFailed, Reason: reason}
+	r.Run.Status.Objects[0].Outcome = v1alpha1.OutcomeFailed
+	r.Run.Status.RunCounts = v1alpha1.RunCounts{Matched: 3, Acted: 1, Skipped: 1, Failed: 1}
+}
+
 // The checker sees each way in which a world can be broken.
 func TestCheckerSeesBrokenWorlds(t *testing.T) {
 	for _, test := range []struct {
@@ -70,6 +77,16 @@ func TestCheckerSeesBrokenWorlds(t *testing.T) {
 		}},
 		{"gone and told otherwise", `the outcome in run-1 is "Protected"`, func(_ *World, r *Record) {
 			r.Outcomes[0] = journal.SavedOutcome{Outcome: v1alpha1.OutcomeProtected}
+		}},
+		{"gone and told as forbidden", `I1: ConfigMap ns/gone (gone): it is gone, and the outcome in run-1 is "Failed" (forbidden)`, func(_ *World, r *Record) {
+			r.failed("forbidden")
+		}},
+		{"gone and nobody knows, without a reason", `the outcome in run-1 is "Abandoned" (it could not be found out what became of it)`, func(_ *World, r *Record) {
+			r.Outcomes[0] = journal.SavedOutcome{Outcome: v1alpha1.OutcomeAbandoned, Reason: "it could not be found out what became of it"}
+		}},
+		{"gone, and the answer was kept from the operator", "", func(w *World, r *Record) {
+			r.failed("it is not known whether it was deleted")
+			w.Unclear = func(o *unstructured.Unstructured) bool { return o.GetName() == "gone" }
 		}},
 		{"in two intents", "I1: ConfigMap ns/gone (gone): it is gone, and 2 intents name it", func(w *World, r *Record) {
 			again := *r

@@ -29,7 +29,7 @@ func TestStormOf429(t *testing.T) {
 		w.many(objects)
 		runner, proxy := s.newRunner(t)
 		proxy.Handle(rule)
-		runner.Run(t.Context(), w.request())
+		_, _ = runner.Run(t.Context(), w.request())
 		w.wantAllDone(t, objects)
 		return proxy.Calls()
 	}
@@ -159,14 +159,14 @@ func TestServerThatSlowsDown(t *testing.T) {
 	}
 	runner, proxy := s.newRunner(t)
 	server := &slowServer{clock: testingclock.NewFakeClock(s.clock.Now())}
-	runner.Clock = server.clock
+	runner.Check.Identities.Clock = server.clock
 	proxy.Handle(func(c *faultproxy.Call) faultproxy.Fault {
 		if w.isChange(c) {
 			return server.serve
 		}
 		return nil
 	})
-	runner.Run(t.Context(), w.request())
+	_, _ = runner.Run(t.Context(), w.request())
 	w.wantAllDone(t, objects)
 	t.Logf("at first %d at once; in the end %d; it was quick again for %d", server.first, server.recovered.Load(), server.since)
 	if !server.quick {

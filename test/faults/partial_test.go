@@ -81,7 +81,7 @@ func TestPartialView(t *testing.T) {
 	if len(all) < 300 {
 		t.Errorf("there are %d cases", len(all))
 	}
-	if rng := random(); *partial > 0 && *partial < len(all) {
+	if rng := random(*faultSeed); *partial > 0 && *partial < len(all) {
 		// Those that client-go tries again for ten seconds are for the long run.
 		all = slices.DeleteFunc(all, func(v partialView) bool { return strings.Contains(v.kind.Name, "Retry-After") })
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -100,7 +100,7 @@ func TestPartialView(t *testing.T) {
 			}
 			return w.paged(c, nil)
 		})
-		record := runner.Run(t.Context(), w.request())
+		record, _ := runner.Run(t.Context(), w.request())
 		proxy.Wait()
 		seen := w.check(t, "after the run")
 		if n := len(seen.Records[0].Intents); n > 0 {

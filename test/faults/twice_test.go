@@ -46,7 +46,7 @@ func TestChangesThatAreSentTwice(t *testing.T) {
 			w.many(objects)
 			runner, proxy := s.newRunner(t)
 			proxy.Handle(twice(w))
-			runner.Run(t.Context(), w.request())
+			_, _ = runner.Run(t.Context(), w.request())
 			w.wantAllDone(t, objects)
 		})
 	}
@@ -61,15 +61,15 @@ func TestChangesThatAreSentTwice(t *testing.T) {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return deadTransport{next, &a.gone} })
 		live, err := client.New(config, client.Options{Scheme: s.scheme, Mapper: s.mapper})
 		must(t, err)
-		dead.Journal = journal.New(live, operatorNamespace, s.clock)
+		dead.Record.Journal = journal.New(live, operatorNamespace, s.clock)
 		ctx, stop := context.WithCancelCause(t.Context())
 		defer stop(nil)
 		a.onAsk = func(int64) { stop(errors.New("it is dead")) }
-		dead.Run(ctx, w.request())
+		_, _ = dead.Run(ctx, w.request())
 		w.check(t, "after the first operator")
 		runner, proxy := s.newRunner(t)
 		proxy.Handle(twice(w))
-		runner.Run(t.Context(), w.request())
+		_, _ = runner.Run(t.Context(), w.request())
 		w.wantAllDone(t, objects)
 	})
 }

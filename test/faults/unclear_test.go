@@ -54,7 +54,7 @@ func TestOutcomeIsWhatBecameOfTheObject(t *testing.T) {
 			}
 			return nil
 		})
-		runner.Run(t.Context(), w.request())
+		_, _ = runner.Run(t.Context(), w.request())
 		proxy.Wait()
 		seen := w.check(t, "after the run")
 		if len(seen.Records) != 1 || len(seen.Records[0].Intents) != 2 {
@@ -93,7 +93,7 @@ func TestRecordThatCannotBeReadWhileActing(t *testing.T) {
 			}
 			return nil
 		})
-		runner.Run(t.Context(), w.request())
+		_, _ = runner.Run(t.Context(), w.request())
 		proxy.Wait()
 		seen := w.check(t, "after the run")
 		if n := len(seen.Records[0].Outcomes); n != len(kinds) {
@@ -126,7 +126,7 @@ func TestBeginningThatIsNotKnown(t *testing.T) {
 				}
 				return nil
 			})
-			record := runner.Run(t.Context(), w.request())
+			record, _ := runner.Run(t.Context(), w.request())
 			if !strings.HasPrefix(record.Status.Message, "Nothing was touched: writing down what the run intends: it is not known whether the record was written") {
 				t.Errorf("the run says %q", record.Status.Message)
 			}

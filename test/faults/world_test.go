@@ -182,7 +182,7 @@ func (w *world) observe(ctx context.Context) (*World, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := &World{
-		Action: w.cleaner.EffectiveAction(), Storage: w.storage, Touched: isTouched, Before: w.before, After: map[types.UID]*unstructured.Unstructured{},
+		Action: w.cleaner.EffectiveAction(), Storage: w.storage, Touched: isTouched, Before: w.before, After: map[types.UID]*unstructured.Unstructured{}, Unclear: w.isUnclear,
 	}
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}

@@ -204,7 +204,7 @@ func TestBlastRadiusIsToldInStatusAndReport(t *testing.T) {
 	c := b.cleaner(v1alpha1.ActionDelete, evaluate(matchStale), maxCount(3), notifying(v1alpha1.NotificationCleanerReport, v1alpha1.NotificationEvent))
 	b.reconcile(c)
 	c = b.runNow(c)
-	record, err := b.runner.Journal.Find(t.Context(), c.Status.LastRun.Name)
+	record, err := b.runner.Record.Journal.Find(t.Context(), c.Status.LastRun.Name)
 	must(t, err)
 	tried(record)
 	const want = "blast radius limit exceeded: 4 resources matched (max count 3)"

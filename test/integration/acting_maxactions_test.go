@@ -32,7 +32,7 @@ func TestMaxActionsPerRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.configMaps(b.namespace, "cm", 4)
-			b.runner.MaxActions = test.limit
+			b.runner.Judge.MaxActions = test.limit
 			run := b.run(b.cleaner(test.action, test.edit))
 			if run.Status.Matched != test.wanted || run.Status.Acted != test.acts {
 				t.Fatalf("counts are %+v: %s", run.Status.RunCounts, run.Status.Message)
@@ -57,7 +57,7 @@ func TestMaxActionsInTheStatus(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "cm", 2)
-	b.runner.MaxActions = 1
+	b.runner.Judge.MaxActions = 1
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
 	l.step()
 	l.startExecutor()

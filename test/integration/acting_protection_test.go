@@ -107,6 +107,35 @@ func TestFoundationsAreProtected(t *testing.T) {
 	}
 }
 
+// A script that takes each role for unused that nothing binds must not remove what the API server creates at its start.
+func TestStockObjectsAreProtected(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.thing(schema.FromAPIVersionAndKind("v1", "ConfigMap"), "kube-root-ca.crt", map[string]any{"metadata": map[string]any{"namespace": b.namespace}})
+	roles := kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "")
+	roles.LabelFilters = []v1alpha1.LabelFilter{{Key: "kubernetes.io/bootstrapping", Operation: v1alpha1.OperationHas}}
+	levels := kind("flowcontrol.apiserver.k8s.io", "v1", "PriorityLevelConfiguration", "")
+	classes := kind("scheduling.k8s.io", "v1", "PriorityClass", "")
+	classes.MatchConditions = []v1alpha1.MatchCondition{{Name: "system", Expression: `object.metadata.name.startsWith("system-")`}}
+	services := kind("", "v1", "Service", metav1.NamespaceDefault)
+	services.LabelFilters = equal("component", "apiserver")
+	run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(roles, levels, classes, services, kind("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", ""),
+		kind("", "v1", "ServiceAccount", b.namespace), kind("", "v1", "ConfigMap", b.namespace))))
+	wantRun(t, run, v1alpha1.ReasonCompleted)
+	if counts := run.Status.RunCounts; counts.Acted != 0 || counts.Skipped < 50 {
+		t.Fatalf("counts are %+v", counts)
+	}
+	b.wantUntouched()
+	for _, name := range []string{"admin", "edit", "view", "system:aggregate-to-admin", "catch-all", "system-node-critical", "default", "kube-root-ca.crt", "kubernetes"} {
+		wantOutcome(t, run, name, v1alpha1.OutcomeProtected, "")
+	}
+	// Labels on all ServiceAccounts are what people use a Transform for.
+	label := `function transform() obj.metadata.labels = {team = "a"}; return {resource = obj} end`
+	run = b.run(b.cleaner(v1alpha1.ActionTransform, transform(label), selecting(kind("", "v1", "ServiceAccount", b.namespace))))
+	wantOutcome(t, run, "default", v1alpha1.OutcomeTransformed)
+}
+
 // The operator's namespace and kube-system are protected as objects, too.
 func TestProtectedNamespacesAsObjects(t *testing.T) {
 	t.Parallel()
@@ -122,18 +151,80 @@ func TestProtectedNamespacesAsObjects(t *testing.T) {
 	}
 }
 
-// An annotated namespace protects what is in it, from a Transform as well. A Scan reports it as protected.
+// An annotated namespace protects what is in it, from a Transform as well.
 func TestAnnotatedNamespaceProtectsItsObjects(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMap("mine")
 	b.annotateNamespace()
-	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform, v1alpha1.ActionScan} {
+	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
 		run := b.run(b.cleaner(action, transform(touch)))
 		wantRun(t, run, v1alpha1.ReasonCompleted)
 		wantOutcome(t, run, "mine", v1alpha1.OutcomeProtected, "namespace "+b.namespace+` is annotated cleaner/protect: "true"`)
 		b.wantUntouched()
 	}
+}
+
+// A Scan touches nothing: it reports what is protected as a match, and says so. A run that would delete, were it not for --dry-run,
+// leaves it alone.
+func TestScanReportsProtectedObjects(t *testing.T) {
+	t.Parallel()
+	all := `function evaluate()
+  local found = {}
+  for _, r in ipairs(resources) do table.insert(found, {resource = r, message = "unused"}) end
+  return {resources = found}
+end`
+	for name, edit := range map[string]func(*v1alpha1.Cleaner){
+		"one by one": evaluate(`function evaluate() return {matching = true, message = "unused"} end`), "aggregated": aggregated(all),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMap("annotated", func(cm *corev1.ConfigMap) { cm.Annotations = protect })
+			b.marked("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", "hook-"+b.namespace, map[string]any{}, nil)
+			b.marked("coordination.k8s.io/v1", "Lease", "kube-system", "lease-"+b.namespace, map[string]any{}, nil)
+			hooks, leases := kind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", ""), kind("coordination.k8s.io", "v1", "Lease", "kube-system")
+			hooks.LabelFilters, leases.LabelFilters = equal("self", b.namespace), equal("self", b.namespace)
+			selects := selecting(kind("", "v1", "ConfigMap", b.namespace), hooks, leases)
+			reasons := map[string]string{
+				"annotated": `protected: it is annotated cleaner/protect: "true"`, "lease-" + b.namespace: "protected: namespace kube-system is protected (--protected-namespaces)",
+				"hook-" + b.namespace: "protected: no Cleaner may touch objects of kind ValidatingWebhookConfiguration: it guards the cluster's API",
+			}
+			c := b.cleaner(v1alpha1.ActionScan, selects, edit, notifying(v1alpha1.NotificationCleanerReport))
+			run := b.run(c)
+			wantRun(t, run, v1alpha1.ReasonCompleted, "3 of 3 objects matched.")
+			wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3})
+			for name, reason := range reasons {
+				wantOutcome(t, run, name, v1alpha1.OutcomeMatched, reason)
+			}
+			for _, info := range b.reported(c).Spec.ResourceInfo {
+				if want := reasons[info.Resource.Name]; !strings.HasPrefix(info.Message, want) || info.Resource.Name == "annotated" && info.Message != want+": unused" {
+					t.Errorf("the Report says %q, want %q first", info.Message, want)
+				}
+				delete(reasons, info.Resource.Name)
+			}
+			if len(reasons) > 0 {
+				t.Errorf("the Report does not list %v", reasons)
+			}
+			b.runner.Begin.DryRun = true
+			run = b.run(b.cleaner(v1alpha1.ActionDelete, selects, edit))
+			wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3, Skipped: 3})
+			wantOutcome(t, run, "annotated", v1alpha1.OutcomeProtected, `it is annotated cleaner/protect: "true"`)
+		})
+	}
+}
+
+// What is in an annotated namespace is reported as well.
+func TestScanReportsWhatItsNamespaceProtects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("mine")
+	b.configMap("twice", func(cm *corev1.ConfigMap) { cm.Annotations = protect })
+	b.annotateNamespace()
+	run := b.run(b.cleaner(v1alpha1.ActionScan))
+	wantCounts(t, run, v1alpha1.RunCounts{Considered: 2, Matched: 2})
+	wantOutcome(t, run, "mine", v1alpha1.OutcomeMatched, "protected: namespace "+b.namespace+` is annotated cleaner/protect: "true"`)
+	wantOutcome(t, run, "twice", v1alpha1.OutcomeMatched, `protected: it is annotated cleaner/protect: "true"`)
 }
 
 func (b *bench) annotateNamespace() {

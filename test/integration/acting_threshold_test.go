@@ -130,13 +130,13 @@ func TestRunCarriedOutTwiceIsCountedOnce(t *testing.T) {
 	request := run.Request{Cleaner: c.Name, Nominal: b.clock.Now(), Trigger: v1alpha1.TriggerSchedule}
 	record := &v1alpha1.CleanerRun{}
 	record.Name = v1alpha1.RunName(c.Name, request.Nominal)
-	resume := b.stopped(http.MethodPut, "/status", func() { b.runner.Run(context.WithoutCancel(t.Context()), request) })
+	resume := b.stopped(http.MethodPut, "/status", func() { _, _ = b.runner.Run(context.WithoutCancel(t.Context()), request) })
 	b.wantCounted(c, map[string]string{key(one): "1"})
 	if phase := b.stored(record).Status.Phase; phase.Final() {
 		t.Fatalf("the record's phase is %s", phase)
 	}
 	b.requests.setMeddle(nil)
-	second := b.runner.Run(t.Context(), request)
+	second := b.carryOut(t.Context(), request)
 	wantRun(t, second, v1alpha1.ReasonCompleted)
 	b.wantCounted(c, map[string]string{key(one): "1"})
 	b.run(c)

@@ -5,6 +5,7 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // Transform is a patch with only the script's changes and the judged resourceVersion in its body.
@@ -181,5 +183,53 @@ func TestTransformNeedsConsent(t *testing.T) {
 	wantOutcome(t, run, "held", v1alpha1.OutcomeTransformed)
 	if held := b.object("held"); len(held.Finalizers) != 0 {
 		t.Fatalf("it was not changed: %+v", held)
+	}
+}
+
+// TestPatchesThatAreTooLargeStopTheRun: one of more than etcd holds names its object, and the run touches none; nor does one whose patches
+// take more memory than runs may have. A preview says the same.
+func TestPatchesThatAreTooLargeStopTheRun(t *testing.T) {
+	t.Parallel()
+	const grow = `function transform() obj.data = {} for i = 1, %d do obj.data["k" .. i] = string.rep("x", 2^20) end return {resource = obj} end`
+	const second = `function transform() local n = obj.metadata.name == "b" and 2 or 0 obj.data = {k = "x"}
+		for i = 1, n do obj.data["k" .. i] = string.rep("x", 2^20) end return {resource = obj} end`
+	for name, c := range map[string]struct {
+		script string
+		want   string
+		of     map[string]v1alpha1.OutcomeResult
+	}{
+		"one of two": {
+			second, "Nothing was touched, because the view was not complete: ConfigMap %s/b: transform: the patch has 2097199 bytes, and etcd holds at most 1572864 bytes of an object: change less of it",
+			map[string]v1alpha1.OutcomeResult{"a": v1alpha1.OutcomeNotActed, "b": v1alpha1.OutcomeNotEvaluated},
+		},
+		"too many": {
+			fmt.Sprintf(grow, 1), "Nothing was touched, because the view was not complete: the patches of the first 2 objects are too many: they take more than 1 MiB of memory: ",
+			map[string]v1alpha1.OutcomeResult{"a": v1alpha1.OutcomeNotActed, "b": v1alpha1.OutcomeNotActed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.runner.Check.Memory = selector.NewBudget(1 << 20)
+			b.configMap("a", stale)
+			b.configMap("b", stale)
+			cleaner := b.cleaner(v1alpha1.ActionTransform, transform(c.script))
+			want := strings.ReplaceAll(c.want, "%s", b.namespace)
+			run := b.run(cleaner)
+			wantRun(t, run, v1alpha1.ReasonViewIncomplete, want)
+			if diff := cmp.Diff(c.of, outcomes(run)); diff != "" {
+				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			for _, name := range []string{"a", "b"} {
+				if b.named(name).Data["stale"] != "yes" {
+					t.Errorf("%s was changed", name)
+				}
+			}
+			preview, err := b.runner.Preview(t.Context(), b.get(cleaner.Name), selector.Observer{})
+			must(t, err)
+			if preview.Incomplete == nil || !strings.Contains("Nothing was touched, because the view was not complete: "+preview.Incomplete.Error(), want) {
+				t.Errorf("the preview says %v", preview.Incomplete)
+			}
+		})
 	}
 }

@@ -160,7 +160,7 @@ func (b *bench) runNow(c *v1alpha1.Cleaner) *v1alpha1.Cleaner {
 func (b *bench) runWith(ctx context.Context, c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 	b.t.Helper()
 	b.clock.SetTime(b.clock.Now().Add(time.Second))
-	return b.runner.Run(ctx, run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+	return b.carryOut(ctx, run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
 }
 
 // serviceAccount makes the account that Pods of the test's namespace need.

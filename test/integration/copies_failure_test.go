@@ -160,7 +160,9 @@ func TestCopiesThatAVolumeDoesNotTake(t *testing.T) {
 		spoil func(t *testing.T, s *shelf, c *v1alpha1.Cleaner)
 		want  string
 	}{
-		"missing": {func(_ *testing.T, s *shelf, _ *v1alpha1.Cleaner) { s.b.runner.Journal.Places.CopiesPath += "/none" }, "no such file or directory"},
+		"missing": {func(_ *testing.T, s *shelf, _ *v1alpha1.Cleaner) {
+			s.b.runner.Record.Journal.Places.CopiesPath += "/none"
+		}, "no such file or directory"},
 		"leads out": {func(t *testing.T, s *shelf, c *v1alpha1.Cleaner) {
 			must(t, os.Symlink(t.TempDir(), filepath.Join(s.root, c.Name)))
 		}, "path escapes from parent"},
@@ -177,7 +179,7 @@ func TestCopiesThatAVolumeDoesNotTake(t *testing.T) {
 				cleaner := b.cleaner(v1alpha1.ActionDelete, edits)
 				c.spoil(t, s, cleaner)
 				if field == "storeResourcePath" {
-					edit(b, b.get(cleaner.Name), func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = b.runner.Journal.Places.CopiesPath })
+					edit(b, b.get(cleaner.Name), func(c *v1alpha1.Cleaner) { c.Spec.StoreResourcePath = b.runner.Record.Journal.Places.CopiesPath })
 				}
 				run := b.run(cleaner)
 				wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: writing down what the run intends: copying ConfigMap "+b.namespace+"/old-0: ", c.want, wayOut)

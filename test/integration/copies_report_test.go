@@ -152,11 +152,11 @@ func TestReportOfARunThatWasTakenOver(t *testing.T) {
 	b.configMap("older", stale)
 	c := b.cleaner(v1alpha1.ActionDelete, copying(v1alpha1.StorageReport))
 	request := run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerManual}
-	resume := b.stopped("DELETE", "/old", func() { b.runner.Run(context.WithoutCancel(t.Context()), request) })
+	resume := b.stopped("DELETE", "/old", func() { _, _ = b.runner.Run(context.WithoutCancel(t.Context()), request) })
 	defer resume()
 	other := newBench(t)
 	other.clock.SetTime(b.clock.Now())
-	record := other.runner.Run(t.Context(), request)
+	record := other.carryOut(t.Context(), request)
 	if record.Status.Recoveries != 1 {
 		t.Fatalf("the run was not taken over: %+v", record.Status)
 	}

@@ -79,7 +79,7 @@ func (b *bench) places() *shelf {
 	}
 	must(b.t, b.user.Create(b.t.Context(), s.secret))
 	b.t.Cleanup(func() { _ = b.user.Delete(context.Background(), s.secret) })
-	b.runner.Journal.Places = journal.Places{CopiesPath: s.root, S3Secret: s.secret.Name}
+	b.runner.Record.Journal.Places = journal.Places{CopiesPath: s.root, S3Secret: s.secret.Name}
 	return s
 }
 
@@ -224,12 +224,12 @@ func TestEachStorageKeepsCopies(t *testing.T) {
 			}
 			s.wantKept(c, run, storage)
 			s.wantNoCanary()
-			must(t, b.runner.Journal.DropCopies(t.Context(), b.stored(run)))
-			must(t, b.runner.Journal.DropCopies(t.Context(), b.stored(run))) // again, when nothing is there
+			must(t, b.runner.Record.Journal.DropCopies(t.Context(), b.stored(run)))
+			must(t, b.runner.Record.Journal.DropCopies(t.Context(), b.stored(run))) // again, when nothing is there
 			if files, objects := s.files(), s.objects(); len(files) > 0 || len(objects) > 0 {
 				t.Fatalf("left are the files %v and the objects %v", files, objects)
 			}
-			if diff := cmp.Diff(map[string]int{"intent": 1, "outcomes": 1}, s.parts(run)); diff != "" {
+			if diff := cmp.Diff(map[string]int{}, s.parts(run)); diff != "" {
 				t.Fatalf("the Secrets that are left (-want +got):\n%s", diff)
 			}
 		})
@@ -244,15 +244,13 @@ func (s *shelf) wantKept(c *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, storage 
 	if kept.Storage != storage || kept.Objects != 2 || kept.Parts != 1 || kept.Bytes < 100 || (kept.Secrets != nil) != (storage == v1alpha1.StorageS3) {
 		t.Fatalf("the record says of the copies %+v", kept)
 	}
-	parts := map[string]int{"intent": 1, "outcomes": 1, "copies": 1}
+	parts := map[string]int{"bundle": 1}
 	files, objects := []string{}, []string{}
 	switch storage {
 	case v1alpha1.StorageVolume:
 		files = append(files, filepath.Join(c.Name, s.b.namespace, "ConfigMap", "old_"+nominal(run)+".yaml"))
 	case v1alpha1.StorageS3:
 		objects = append(objects, "here/"+run.Name+"/"+run.Status.Intent.Attempt+"/copies-0")
-		delete(parts, "copies")
-		parts["secrets"] = 1
 	}
 	if diff := cmp.Diff(files, keys(s.files())); diff != "" {
 		t.Fatalf("the files (-want +got):\n%s", diff)
@@ -288,7 +286,7 @@ func TestStorageThatTheOperatorDoesNotHave(t *testing.T) {
 			cleaner := b.cleaner(v1alpha1.ActionDelete, c.edit)
 			wantRun(t, b.run(cleaner), v1alpha1.ReasonFailed, "The Cleaner cannot run, nothing was touched: "+c.want)
 			b.wantUntouched()
-			reason, message, err := b.runner.Validate(t.Context(), cleaner)
+			reason, message, err := b.runner.Check.Validate(t.Context(), cleaner)
 			if err != nil || reason != v1alpha1.ReasonInvalidStorage || message != c.want {
 				t.Fatalf("Validate says %q %q %v", reason, message, err)
 			}
@@ -321,7 +319,7 @@ func TestObjectThatChangedIsCopiedAgain(t *testing.T) {
 			if strings.Contains(files[file+".yaml"], "later") || !strings.Contains(files[file+"-2.yaml"], "later: \"yes\"") {
 				t.Fatalf("the files are %v", files)
 			}
-			must(t, b.runner.Journal.DropCopies(t.Context(), b.stored(run)))
+			must(t, b.runner.Record.Journal.DropCopies(t.Context(), b.stored(run)))
 			if left := s.files(); len(left) != 2 || len(s.objects()) > 0 {
 				t.Fatalf("left are the files %v, want those of storeResourcePath", left)
 			}

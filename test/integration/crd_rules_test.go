@@ -25,6 +25,7 @@ const (
 	noScheme        = "url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
 	noLogs          = "logSource is for Pods only (group \"\", kind Pod); remove it, nothing else has logs"
 	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
+	secretOnly      = "notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
 	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"
@@ -55,6 +56,11 @@ var crossRules = []rule{
 	{path: note + ".notificationRef.namespace", good: "team-a", bad: "", want: needsSecret, with: around(note, slack)},
 	{path: note + ".notificationRef.name", good: "slack", bad: nil, want: needsSecret, with: around(note, slack)},
 	{path: note + ".notificationRef.name", good: "slack", bad: "", want: needsSecret, with: around(note, slack)},
+	{path: note + ".notificationRef.kind", good: "Secret", bad: "ConfigMap", want: secretOnly, with: around(note, slack)},
+	{path: note + ".notificationRef.kind", good: nil, bad: "secret", want: secretOnly, with: around(note, slack)},
+	{path: note + ".notificationRef.kind", good: "", bad: "Secrets", want: secretOnly, with: around(note, slack)},
+	{path: note + ".notificationRef.apiVersion", good: "v1", bad: "apps/v1", want: secretOnly, with: around(note, slack)},
+	{path: note + ".notificationRef.apiVersion", good: nil, bad: "v2", want: secretOnly, with: around(note, slack)},
 	{path: note + ".type", good: "CleanerReport", bad: "Webhook", want: needsSecret, with: around(note, report)},
 	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Evict", want: noPods},
 	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},

@@ -67,6 +67,7 @@ const (
 	atMost     = "should be less than or equal to "
 	tooLong    = "Too long: may not be more than "
 	tooMany    = "Too many: "
+	noPattern  = "should match"
 )
 
 // bounds are the rules on one field.
@@ -94,11 +95,11 @@ var bounds = []rule{
 	{path: account + ".namespace", good: "team", bad: nil, want: unset, with: around(account, anyAccount)},
 	{path: account + ".namespace", good: "team", bad: "", want: atLeastOne, with: around(account, anyAccount)},
 	{path: account + ".namespace", good: letters(63), bad: letters(64), want: tooLong + "63", with: around(account, anyAccount)},
-	{path: account + ".namespace", good: "team", bad: "Team", want: "should match", with: around(account, anyAccount)},
+	{path: account + ".namespace", good: "team", bad: "Team", want: noPattern, with: around(account, anyAccount)},
 	{path: account + ".name", good: "cleaner", bad: nil, want: unset, with: around(account, anyAccount)},
 	{path: account + ".name", good: "cleaner", bad: "", want: atLeastOne, with: around(account, anyAccount)},
 	{path: account + ".name", good: letters(253), bad: letters(254), want: tooLong + "253", with: around(account, anyAccount)},
-	{path: account + ".name", good: "a.b", bad: "a/b", want: "should match", with: around(account, anyAccount)},
+	{path: account + ".name", good: "a.b", bad: "a/b", want: noPattern, with: around(account, anyAccount)},
 	{path: "spec.transformOptions.allow", good: []any{"RBAC", "Finalizers"}, bad: []any{"RBAC", "RBAC", "RBAC", "RBAC"}, want: tooMany},
 	{path: "spec.transformOptions.allow[0]", good: "OwnerReferences", bad: "Everything", want: noSuch},
 	{path: "spec.deleteOptions.gracePeriodSeconds", good: 0, bad: -1, want: atLeast + "0"},
@@ -120,9 +121,12 @@ var bounds = []rule{
 	{path: note + ".notifyOn", good: []any{"Always"}, bad: []any{"Matches", "Matches"}, want: "Duplicate value", with: around(note, report)},
 	{path: note + ".notifyOn[0]", good: "Matches", bad: "Sometimes", want: noSuch, with: around(note, report)},
 	{path: note + ".notificationRef.apiVersion", good: "v1", bad: letters(318), want: tooLong + "317", with: around(note, report)},
-	{path: note + ".notificationRef.kind", good: "Secret", bad: letters(64), want: tooLong + "63", with: around(note, report)},
+	{path: note + ".notificationRef.kind", good: "ConfigMap", bad: letters(64), want: tooLong + "63", with: around(note, report)},
 	{path: note + ".notificationRef.namespace", good: "default", bad: letters(64), want: tooLong + "63", with: around(note, report)},
 	{path: note + ".notificationRef.name", good: "slack", bad: letters(254), want: tooLong + "253", with: around(note, report)},
+	{path: note + ".notificationRef.namespace", good: "", bad: "a/pods/b/proxy", want: noPattern, with: around(note, report)},
+	{path: note + ".notificationRef.name", good: "slack.v2", bad: "../../../nodes/n/proxy/pods", want: noPattern, with: around(note, report)},
+	{path: note + ".notificationRef.name", good: "", bad: "..", want: noPattern, with: around(note, report)},
 	{path: "spec.resourcePolicySet", good: manifestSpec()["resourcePolicySet"], bad: nil, want: unset},
 	{path: "spec.resourcePolicySet.action", good: "Delete", bad: "Erase", want: noSuch},
 	{path: "spec.resourcePolicySet.aggregatedSelection", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
@@ -158,6 +162,8 @@ var bounds = []rule{
 	{path: secret + ".name", good: "x", bad: nil, want: unset, with: withSecret},
 	{path: secret + ".name", good: "x", bad: "", want: atLeastOne, with: withSecret},
 	{path: secret + ".name", good: letters(253), bad: letters(254), want: tooLong + "253", with: withSecret},
+	{path: secret + ".namespace", good: "mon", bad: "..", want: noPattern, with: withSecret},
+	{path: secret + ".name", good: "a.b-1", bad: "../x", want: noPattern, with: withSecret},
 	{path: logs + ".containers", good: many(64, func(int) any { return "app" }), bad: many(65, func(int) any { return "app" }), want: tooMany, with: podLogs},
 	{path: logs + ".containers[0]", good: "a", bad: "", want: atLeastOne, with: podLogs},
 	{path: logs + ".containers[0]", good: letters(63), bad: letters(64), want: tooLong + "63", with: podLogs},
@@ -240,7 +246,7 @@ func TestEveryRuleOfTheCRDIsTried(t *testing.T) {
 	check := func(path string, p *apiextensionsv1.JSONSchemaProps) {
 		for text, isThere := range map[string]bool{
 			noSuch: p.Enum != nil, atLeast: p.Minimum != nil, atMost: p.Maximum != nil, atLeastOne: p.MinLength != nil,
-			tooLong: p.MaxLength != nil, tooMany: p.MaxItems != nil, "should have at least": p.MinItems != nil,
+			tooLong: p.MaxLength != nil, tooMany: p.MaxItems != nil, noPattern: p.Pattern != "", "should have at least": p.MinItems != nil,
 		} {
 			if isThere {
 				tried(path, text)

@@ -182,12 +182,12 @@ func TestDeadlineOfARunThatBeginsAnew(t *testing.T) {
 			b.configMap("old")
 			c := b.cleaner(v1alpha1.ActionDelete, edit)
 			asked := run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule}
-			begun, err := b.runner.Journal.Begin(t.Context(), c, v1alpha1.CleanerRunSpec{
+			begun, err := b.runner.Record.Journal.Begin(t.Context(), c, v1alpha1.CleanerRunSpec{
 				Cleaner: c.Name, CleanerUID: c.UID, CleanerGeneration: c.Generation, NominalTime: metav1.NewTime(asked.Nominal), Trigger: asked.Trigger, Action: v1alpha1.ActionDelete,
 			})
 			must(t, err)
 			b.clock.SetTime(begun.CreationTimestamp.Add(2 * run.MaxDuration))
-			record := b.runner.Run(t.Context(), asked)
+			record := b.carryOut(t.Context(), asked)
 			if name == "without" {
 				wantRun(t, record, v1alpha1.ReasonCompleted, "1 deleted.")
 				return

@@ -116,7 +116,7 @@ func TestAnnotatedPersistentVolumeIsProtected(t *testing.T) {
 	raw := `{"metadata":{"name":"a","uid":"1","resourceVersion":"1","annotations":{"cleaner/protect":"true"}},"status":{"phase":"Released"}}`
 	o, err := object.New(object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("PersistentVolume")}, []byte(raw))
 	must(t, err)
-	if reason, err := (guard.Protection{}).Reason(o, nil); reason == "" || err != nil {
+	if reason, err := (guard.Protection{}).Reason(v1alpha1.ActionDelete, o, nil); reason == "" || err != nil {
 		t.Fatalf("the reason is %q %v", reason, err)
 	}
 }

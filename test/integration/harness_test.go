@@ -41,7 +41,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
 
@@ -92,6 +94,8 @@ type settings struct {
 	requireAccount bool
 	// old makes the API server one of before the large pages.
 	old bool
+	// memory is how much the scripts of a run may use, in bytes, when it begins for the first time. Zero is as much as any may.
+	memory int64
 	// gate, if any, is called at the beginning of each run.
 	gate func(ctx context.Context, request executor.Request)
 }
@@ -129,17 +133,19 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	must(b.t, err)
 	raw, err := rest.RESTClientForConfigAndClient(plain, connections)
 	must(b.t, err)
+	served, err := schemas.NewServed(plain, connections, b.clock)
+	must(b.t, err)
 	book := journal.New(b.live, operatorNamespace, b.clock)
 	facts := metrics.New(prometheus.NewRegistry())
-	b.runner = &run.Runner{
+	b.runner = run.New(run.Config{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: run.Impersonate(plain, connections, b.clock), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{}, Schemas: &cel.Schemas{},
+		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{}, Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
-		Clock:      b.clock, DryRun: s.dryRun, Stopping: executor.ErrStopping, Denials: &run.Denials{},
-	}
-	b.executor = executor.New(4, func(ctx context.Context, request executor.Request) *v1alpha1.CleanerRun {
+		Clock:      b.clock, CheckSchema: served.Check, DryRun: s.dryRun, Stopping: executor.ErrStopping,
+	})
+	b.executor = executor.New(executor.Rooms{{Workers: 4, Weight: 1 << 30}}, func(ctx context.Context, request executor.Request) (controllers.Attempt, *executor.Request) {
 		if s.gate != nil {
 			s.gate(ctx, request)
 		}
@@ -147,14 +153,28 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		if request.Manual {
 			trigger = v1alpha1.TriggerManual
 		}
-		return b.runner.Run(ctx, run.Request{
+		outgrown := false
+		record, err := b.runner.Run(ctx, run.Request{
 			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
-			Waiting: func() func(context.Context) { return b.executor.Pause(request.Name) },
+			Spec:   request.Spec,
+			Memory: request.Weight, Outgrown: func() { outgrown = true },
 		})
+		if err != nil {
+			return controllers.Attempt{Err: err}, nil
+		}
+		if outgrown {
+			request.Weight = 0
+			return controllers.Attempt{Record: record.Name}, &request
+		}
+		return controllers.Attempt{Record: record.Name}, nil
 	}, func(name string) { b.finished <- name }, b.clock)
 	b.reconciler = &controllers.CleanerReconciler{
 		Client: b.live, Journal: book, Metrics: facts, Events: b.events, Clock: b.clock,
-		Validate: b.runner.Validate, Executor: b.executor, DryRun: s.dryRun, RequireServiceAccount: s.requireAccount,
+		Validate: func(ctx context.Context, c *v1alpha1.Cleaner) (string, string, error) {
+			return b.runner.Check.Validate(ctx, c)
+		},
+		Weight: func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
+		Executor: b.executor, DryRun: s.dryRun, RequireServiceAccount: s.requireAccount,
 	}
 }
 
@@ -227,7 +247,26 @@ func (b *bench) exists(name string) bool {
 func (b *bench) run(c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 	b.t.Helper()
 	b.clock.SetTime(b.clock.Now().Add(time.Second))
-	return b.runner.Run(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+	return b.carryOut(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+}
+
+// carryOut carries out a run, which must have a record.
+func (b *bench) carryOut(ctx context.Context, request run.Request) *v1alpha1.CleanerRun {
+	b.t.Helper()
+	record, err := b.runner.Run(ctx, request)
+	if err != nil {
+		b.t.Errorf("the run of %s has no record: %v", request.Cleaner, err)
+		return &v1alpha1.CleanerRun{}
+	}
+	return record
+}
+
+// wantNoRecord fails the test unless a run cannot begin, for a cause with the text.
+func (b *bench) wantNoRecord(request run.Request, text string) {
+	b.t.Helper()
+	if record, err := b.runner.Run(b.t.Context(), request); record != nil || err == nil || !strings.Contains(err.Error(), text) {
+		b.t.Fatalf("the record is %+v, and the error %v, want %q", record, err, text)
+	}
 }
 
 // reconcile reconciles the Cleaner and returns it as it is then.

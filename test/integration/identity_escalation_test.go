@@ -136,7 +136,7 @@ func TestEveryRequestIsInTheAccountsName(t *testing.T) {
 	}), func(c *v1alpha1.Cleaner) {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxPercentage: ptr.To[int32](100)}
 	})
-	if reason, message, err := b.runner.Validate(t.Context(), b.get(c.Name)); err != nil || reason != "" {
+	if reason, message, err := b.runner.Check.Validate(t.Context(), b.get(c.Name)); err != nil || reason != "" {
 		t.Fatal(reason, message, err)
 	}
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 deleted")
@@ -150,6 +150,7 @@ func TestEveryRequestIsInTheAccountsName(t *testing.T) {
 	const account = "system:serviceaccount:NS:cleaner "
 	want := map[string]bool{
 		"operator GET /api/v1/namespaces/NS":                    true, // for protection
+		"operator GET " + schemaPath:                            true,
 		account + "GET /version":                                true,
 		account + "GET /api/v1":                                 true,
 		account + "GET /openapi/v3":                             true,
@@ -220,9 +221,9 @@ func TestTakeoverIsInTheAccountsName(t *testing.T) {
 			c := b.cleaner(v1alpha1.ActionDelete, b.account(test.rules...))
 			nominal := b.clock.Now()
 			ask := run.Request{Cleaner: c.Name, Nominal: nominal, Trigger: v1alpha1.TriggerManual}
-			resume := b.stopped(http.MethodDelete, "/configmaps/one", func() { b.runner.Run(t.Context(), ask) })
+			resume := b.stopped(http.MethodDelete, "/configmaps/one", func() { _, _ = b.runner.Run(t.Context(), ask) })
 			other := newBench(t, as(config))
-			record := other.runner.Run(t.Context(), ask)
+			record := other.carryOut(t.Context(), ask)
 			text, err := json.Marshal(record.Status)
 			must(t, err)
 			seen := strings.ReplaceAll(string(text), `\"`, `"`)

@@ -46,7 +46,7 @@ func newMetricsServer(t *testing.T, b *bench, allowed ...string) *metricsServer 
 	t.Cleanup(p.Close)
 	hosts := egress.Hosts{}
 	must(t, hosts.Set(strings.Join(allowed, ",")))
-	b.runner.Queries = inputs.NewMetrics(nil, hosts, env.Config.Host)
+	b.runner.Check.Queries = inputs.NewMetrics(nil, hosts, env.Config.Host)
 	return p
 }
 

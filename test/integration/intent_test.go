@@ -167,16 +167,19 @@ func TestCopiesThatAreTooLargeStopTheRun(t *testing.T) {
 	}
 }
 
-// TestNoCopies: of kinds without state, and when the user wants none.
+// TestNoCopies: of what a controller creates again, and when the user wants none. Nobody creates a Pod without an owner again.
 func TestNoCopies(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.serviceAccount()
 	b.configMap("old")
-	b.pod("user", "old")
+	b.pod("user", "old", func(p *corev1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "user", UID: "1", Controller: ptr.To(true)}}
+	})
+	b.pod("bare", "old")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, b.configMapsAndPods()))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "2 deleted")
-	if got := b.copies(b.stored(run)); len(got) != 1 || got["old"].Kind != "ConfigMap" {
+	wantRun(t, run, v1alpha1.ReasonCompleted, "3 deleted")
+	if got := b.copies(b.stored(run)); len(got) != 2 || got["old"].Kind != "ConfigMap" || got["bare"].Kind != "Pod" {
 		t.Fatalf("there are copies of %v", got)
 	}
 	b.configMap("other")
@@ -211,19 +214,20 @@ func TestAFlippedBitIsDetected(t *testing.T) {
 	b := newBench(t)
 	b.configMap("old")
 	run := b.stored(b.run(b.cleaner(v1alpha1.ActionDelete)))
-	for _, part := range b.parts(run) {
-		stream := part.Labels[v1alpha1.PartLabel]
-		if stream == "outcomes" {
-			continue
-		}
-		for i := range part.Data["part.gz"] {
+	parts := b.parts(run)
+	if len(parts) != 1 || parts[0].Name != run.Name+"-"+run.Status.Intent.Attempt+"-bundle-0" || len(parts[0].Data["outcomes.gz"]) == 0 {
+		t.Fatalf("a small run wrote %d Secrets", len(parts))
+	}
+	part := parts[0]
+	for _, stream := range []string{"intent", "copies"} {
+		for i := range part.Data[stream+".gz"] {
 			handed := 0
-			reader := journal.NewParts(flipping{Client: b.user, name: part.Name, at: i})
+			reader := journal.NewParts(flipping{Client: b.user, key: stream + ".gz", at: i})
 			_, intentErr := journal.ReadIntent(t.Context(), reader, run)
 			copiesErr := journal.ReadCopies(t.Context(), reader, run, func(journal.Copy) error { handed++; return nil })
 			err := map[string]error{"intent": intentErr, "copies": copiesErr}[stream]
 			if err == nil || !strings.Contains(err.Error(), "are not what the run wrote") || (stream == "copies" && handed > 0) {
-				t.Fatalf("byte %d of %s: %v, and %d copies were handed out", i, part.Name, err, handed)
+				t.Fatalf("byte %d of %s: %v, and %d copies were handed out", i, stream, err, handed)
 			}
 		}
 	}
@@ -232,16 +236,16 @@ func TestAFlippedBitIsDetected(t *testing.T) {
 // flipping flips a bit of one Secret.
 type flipping struct {
 	client.Client
-	name string
-	at   int
+	key string
+	at  int
 }
 
 func (f flipping) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	err := f.Client.Get(ctx, key, o, opts...)
-	if secret, ok := o.(*corev1.Secret); ok && key.Name == f.name {
-		data := slices.Clone(secret.Data["part.gz"])
+	if secret, ok := o.(*corev1.Secret); ok {
+		data := slices.Clone(secret.Data[f.key])
 		data[f.at] ^= 1
-		secret.Data["part.gz"] = data
+		secret.Data[f.key] = data
 	}
 	return err
 }
@@ -253,8 +257,8 @@ func TestOutcomesAreWrittenOnce(t *testing.T) {
 	b.configMaps(b.namespace, "old", 150)
 	run := b.run(b.cleaner(v1alpha1.ActionDelete))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "150 of 150 objects matched; 150 deleted.")
-	// The first 100 outcomes are created; the rest takes one write, and one more if it came while that was on its way.
-	if n := b.requests.count(http.MethodPut, "-outcomes-0"); n < 1 || n > 2 {
+	// The first 100 outcomes take one write; the rest takes one, and one more if it came while that was on its way.
+	if n := b.requests.count(http.MethodPut, "-bundle-0"); n < 2 || n > 3 {
 		t.Errorf("the outcomes were replaced %d times", n)
 	}
 	if n := len(b.parts(run)); n == 0 {

@@ -6,6 +6,7 @@ package integration
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -64,4 +65,28 @@ func TestOperatorThatFellBehindSpoilsNothing(t *testing.T) {
 	acting.open()
 	fast.finish()
 	wantOneRun(t, slow, fast)
+}
+
+// TestConflictsBackOff: a cache that is far behind, or somebody who keeps writing, does not make the operator ask twenty times a second.
+func TestConflictsBackOff(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan))
+	conflicts := 12
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPatch || conflicts == 0 {
+			return nil, nil
+		}
+		conflicts--
+		return answer(r, http.StatusConflict, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","message":"it changed","code":409}`)), nil
+	})
+	for delay := 50 * time.Millisecond; conflicts > 0; delay = min(2*delay, 30*time.Second) {
+		l.step()
+		l.wantRequeue(delay)
+	}
+	l.step()
+	l.change(scheduled("0 4 * * *"))
+	conflicts = 1
+	l.step()
+	l.wantRequeue(50 * time.Millisecond) // it begins anew
 }

@@ -72,7 +72,7 @@ func TestStopWhileTheRunReads(t *testing.T) {
 	}
 }
 
-// TestStopWhileTheRunActs finishes the objects in hand and records the rest.
+// TestStopWhileTheRunActs finishes the objects in hand, and leaves the rest for the next operator, as a kill does.
 func TestStopWhileTheRunActs(t *testing.T) {
 	t.Parallel()
 	runs := make(contexts, 1)
@@ -87,19 +87,22 @@ func TestStopWhileTheRunActs(t *testing.T) {
 	at.await(inHand)
 	l.stopDuring(at, runs, stop)
 	record := l.records()[0]
-	wantInterrupted(t, b, &record, "the operator is stopping")
-	wantRun(t, &record, v1alpha1.ReasonFailed, "The run was stopped: the operator is stopping. ", "; 16 deleted, 4 left alone.")
-	if got := len(b.reported(l.now).Spec.ResourceInfo); got != inHand {
-		t.Fatalf("the Report lists %d objects, want those that were deleted", got)
+	if record.Status.Phase != v1alpha1.RunExecuting {
+		t.Fatalf("the phase is %s", record.Status.Phase)
+	}
+	if got := len(b.names(b.namespace)); got != 4 {
+		t.Fatalf("%d objects are left", got)
 	}
 
 	next := l.successor()
 	next.startExecutor()
 	next.at(first.Add(time.Minute))
-	next.wantActive(time.Time{}) // not run again
+	next.finish()
 	next.wantRecords(first)
-	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "the operator is stopping")
-	next.wantTold("Failed", "16 deleted, 4 left alone")
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "and the run was gone on with. 20 of 20 objects matched; 20 deleted.")
+	if got := len(b.reported(l.now).Spec.ResourceInfo); got != inHand+4 {
+		t.Fatalf("the Report lists %d objects", got)
+	}
 }
 
 // TestStopWhileARunWaits leaves it for the next operator.
@@ -130,7 +133,7 @@ func TestPanicInARun(t *testing.T) {
 		gate   bool   // it panics before the run has begun
 		want   []string
 	}{
-		"before it began":  {gate: true, want: []string{"The run failed by a fault of KubeCleaner; please report it", "interface conversion"}},
+		"before it began":  {gate: true, want: []string{"The run could not begin, nothing was touched: a fault of KubeCleaner; please report it"}},
 		"while it reads":   {meddle: "GET /configmaps?", want: []string{"fault of KubeCleaner"}},
 		"while it records": {meddle: "PUT /cleanerruns/", want: []string{"fault of KubeCleaner"}},
 	} {
@@ -158,13 +161,21 @@ func TestPanicInARun(t *testing.T) {
 			})
 			l.at(first)
 			l.finish()
-			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, c.want...)
-			l.wantTold("Failed", "fault of KubeCleaner")
-			if l.now.Status.FailureMessage == nil || l.now.Status.LastRunTime == nil || !b.exists("old") {
+			reason := v1alpha1.ReasonFailed
+			if c.gate {
+				reason = v1alpha1.ReasonRecordNotWritten
+			}
+			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", reason, c.want...)
+			l.wantTold(reason, "fault of KubeCleaner")
+			if l.now.Status.FailureMessage == nil || (l.now.Status.LastRunTime == nil) != c.gate || !b.exists("old") {
 				t.Fatalf("the status is %+v", l.now.Status)
 			}
 			broken = false
-			l.at(first.Add(day)) // the process lives, and the next run works
+			next := first.Add(day) // the process lives, and the next run works
+			if c.gate {
+				next = first.Add(time.Minute) // or the same one, which has not begun
+			}
+			l.at(next)
 			l.finish()
 			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, " 1 deleted.")
 		})

@@ -161,7 +161,7 @@ func (l *requestLog) paths(method string) []string {
 	var paths []string
 	for _, entry := range l.entries {
 		m, path, _ := strings.Cut(entry, " ")
-		if m == method && !strings.HasPrefix(path, "/apis/apps.projectsveltos.io/") && strings.Count(path, "/") > 2 {
+		if m == method && path != schemaPath && !strings.HasPrefix(path, "/apis/apps.projectsveltos.io/") && strings.Count(path, "/") > 2 {
 			paths = append(paths, path)
 		}
 	}

@@ -55,7 +55,7 @@ end`)), false, nil},
 			}
 		}},
 		"volumes": {"/persistentvolumes", b.cleaner(v1alpha1.ActionScan, selecting(volumes)), false, func(run *v1alpha1.CleanerRun) {
-			wantOutcome(t, run, pv, v1alpha1.OutcomeProtected, "a PersistentVolumeClaim holds it")
+			wantOutcome(t, run, pv, v1alpha1.OutcomeMatched, "protected: a PersistentVolumeClaim holds it")
 		}},
 		"pods": {"/pods", b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "Pod", b.namespace))), true, nil},
 	}
@@ -73,7 +73,7 @@ end`)), false, nil},
 		})
 	}
 	// The same Cleaner in an operator whose runs touch nothing is a Scan.
-	b.runner.DryRun = true
+	b.runner.Begin.DryRun = true
 	asked := b.watchLists("/configmaps", false)
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(name))), v1alpha1.ReasonCompleted)
 	if !asked.askedForMetadata(t) {

@@ -41,11 +41,16 @@ type serviceMonitor struct {
 	Spec              struct {
 		Selector  metav1.LabelSelector `json:"selector"`
 		Endpoints []struct {
-			Port            string          `json:"port"`
-			Path            string          `json:"path"`
-			Scheme          string          `json:"scheme"`
-			BearerTokenFile string          `json:"bearerTokenFile"`
-			TLSConfig       map[string]bool `json:"tlsConfig"`
+			Port            string `json:"port"`
+			Path            string `json:"path"`
+			Scheme          string `json:"scheme"`
+			BearerTokenFile string `json:"bearerTokenFile"`
+			TLSConfig       struct {
+				CA struct {
+					Secret corev1.SecretKeySelector `json:"secret"`
+				} `json:"ca"`
+				ServerName string `json:"serverName"`
+			} `json:"tlsConfig"`
 		} `json:"endpoints"`
 	} `json:"spec"`
 }
@@ -76,11 +81,18 @@ func TestServiceMonitorFindsTheMetrics(t *testing.T) {
 	if !slices.ContainsFunc(container.Ports, func(p corev1.ContainerPort) bool { return p.Name == target && p.ContainerPort == 8443 }) {
 		t.Errorf("the manager has no port %s 8443, where it serves metrics by default: %+v", target, container.Ports)
 	}
-	if strings.Contains(strings.Join(container.Args, " "), "diagnostics") {
+	if strings.Contains(strings.Join(container.Args, " "), "diagnostics-address") {
 		t.Errorf("the manager serves metrics in another way than by default: %v", container.Args)
 	}
-	if endpoint.Scheme != "https" || endpoint.Path != "/metrics" || endpoint.BearerTokenFile == "" || !endpoint.TLSConfig["insecureSkipVerify"] || len(monitor.Spec.Endpoints) != 1 {
-		t.Errorf("the endpoints are %+v: by default the manager wants https and a token, and makes its certificate itself", monitor.Spec.Endpoints)
+	if endpoint.Scheme != "https" || endpoint.Path != "/metrics" || endpoint.BearerTokenFile == "" || len(monitor.Spec.Endpoints) != 1 {
+		t.Errorf("the endpoints are %+v: by default the manager wants https and a token", monitor.Spec.Endpoints)
+	}
+	// Prometheus verifies the certificate that the manager mounts, by the name of the Service.
+	volume := manager.Spec.Template.Spec.Volumes[0]
+	ca, host := endpoint.TLSConfig.CA.Secret, service.Name+"."+service.Namespace+".svc"
+	if volume.Secret == nil || volume.Secret.SecretName != ca.Name || ca.Key != "ca.crt" || endpoint.TLSConfig.ServerName != host ||
+		!slices.Contains(container.Args, "--diagnostics-cert-dir="+container.VolumeMounts[0].MountPath) || container.VolumeMounts[0].Name != volume.Name {
+		t.Errorf("the endpoint has %+v, and the manager %+v and %v", endpoint.TLSConfig, volume, container.Args)
 	}
 	if len(reader.Rules) != 1 || !slices.Contains(reader.Rules[0].NonResourceURLs, endpoint.Path) || !slices.Contains(reader.Rules[0].Verbs, "get") {
 		t.Errorf("%s does not give the right to read %s: %+v", reader.Name, endpoint.Path, reader.Rules)

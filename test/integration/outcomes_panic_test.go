@@ -61,8 +61,8 @@ func TestPanicAtEveryCall(t *testing.T) {
 			})
 		},
 		"of the clock": func(b *bench, p *panics) {
-			b.runner.Clock = brokenClock{b.clock, p}
-			b.runner.Journal = journal.New(b.live, operatorNamespace, b.runner.Clock)
+			b.runner.Begin.Clock = brokenClock{b.clock, p}
+			b.runner.Record.Journal = journal.New(b.live, operatorNamespace, b.runner.Begin.Clock)
 		},
 	} {
 		for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
@@ -104,16 +104,16 @@ func panickingRun(t *testing.T, action v1alpha1.Action, breaks func(*bench, *pan
 	breaks(b, p)
 	func() {
 		defer func() { _ = recover() }() // as the executor does
-		b.runner.Run(t.Context(), asked)
+		_, _ = b.runner.Run(t.Context(), asked)
 	}()
 	b.requests.setMeddle(nil)
 	*b.runner = whole
 	name := v1alpha1.RunName(c.Name, asked.Nominal)
-	record, err := b.runner.Journal.Find(t.Context(), name)
+	record, err := b.runner.Record.Journal.Find(t.Context(), name)
 	must(t, err)
 	if record != nil && !record.Status.Phase.Final() { // the reconciler takes it up
-		b.runner.Run(t.Context(), asked)
-		record, err = b.runner.Journal.Find(t.Context(), name)
+		_, _ = b.runner.Run(t.Context(), asked)
+		record, err = b.runner.Record.Journal.Find(t.Context(), name)
 		must(t, err)
 	}
 	b.wantTruth(p.at, action, record)

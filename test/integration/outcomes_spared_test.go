@@ -72,5 +72,5 @@ func TestDeniedIsAskedForLessOften(t *testing.T) {
 func (b *bench) manual(c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 	b.t.Helper()
 	b.clock.SetTime(b.clock.Now().Add(time.Second))
-	return b.runner.Run(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerManual})
+	return b.carryOut(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerManual})
 }

@@ -107,7 +107,7 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 		namespace.Labels["clean"] = "no"
 		must(t, b.user.Update(t.Context(), &namespace))
 		record := next.goOn(l.first().Add(time.Minute))
-		wantOutcome(t, record, "old-0", v1alpha1.OutcomeAbandoned, "namespace "+b.namespace+" is not selected any more")
+		wantOutcome(t, record, "old-0", v1alpha1.OutcomeChanged, "its namespace changed since it was judged, and is not selected any more")
 		b.wantNames("old-0")
 	})
 	t.Run("hours later", func(t *testing.T) {
@@ -190,6 +190,6 @@ func TestSweepThatPanicsEndsNothing(t *testing.T) {
 		}
 		return nil, nil
 	})
-	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Metrics, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, Clock: testingclock.NewFakeClock(time.Now()), MaxBytes: 1 << 40, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}}
 	must(t, s.Start(ctx))
 }

@@ -80,7 +80,7 @@ func TestRecoveryWithALowerLimit(t *testing.T) {
 	t.Parallel()
 	l, next := cutOffRun(t, 5, http.MethodDelete)
 	must(t, l.user.Delete(t.Context(), l.object("old-0")))
-	next.runner.MaxActions = 4
+	next.runner.Act.MaxActions = 4
 	record := next.goOn(l.first().Add(time.Minute))
 	wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not gone on with: the run would act on 5 objects, and the operator allows 4 in one run (--max-actions-per-run)",
 		"5 of 5 objects matched; 0 deleted, 1 found gone after the run was cut off, 4 left alone.")
@@ -95,7 +95,7 @@ func (b *bench) unreadable(times int64) <-chan int64 {
 	var tries atomic.Int64
 	tried := make(chan int64, 1000)
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "-intent-") {
+		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "-bundle-") {
 			return nil, nil
 		}
 		n := tries.Add(1)

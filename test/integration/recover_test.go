@@ -186,7 +186,7 @@ func TestRecoveryWithoutTheIntent(t *testing.T) {
 	t.Parallel()
 	l, next := cutOffRun(t, 3, http.MethodDelete)
 	record := l.records()[0]
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: record.Name + "-" + record.Status.Intent.Attempt + "-intent-0"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: record.Name + "-" + record.Status.Intent.Attempt + "-bundle-0"}}
 	must(t, l.user.Delete(t.Context(), secret))
 	ended := next.goOn(l.first().Add(time.Minute))
 	wantRun(t, ended, v1alpha1.ReasonFailed, "The operator went away while the run was acting, and what it was going to touch cannot be read: ", secret.Name, "not found")

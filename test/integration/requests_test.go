@@ -54,6 +54,8 @@ func TestRequestsOfATinyRun(t *testing.T) {
 		"DELETE cleanerruns/SECOND",
 		"GET /api/v1/namespaces/NAMESPACE",
 		"GET /api/v1/namespaces/NAMESPACE/configmaps",
+		"GET /openapi/v3/apis/apps.projectsveltos.io/v1alpha1", // one a second, for all Cleaners
+		"GET cleanerruns/SECOND",
 		"PATCH cleaners/CLEANER/status", // it is going on
 		"PATCH cleaners/CLEANER/status", // what came of it
 		"POST cleanerruns",

@@ -4,12 +4,8 @@
 package integration
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,9 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -129,8 +123,8 @@ func TestAggregatedScriptMayEditWhatItReturns(t *testing.T) {
 end`
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(script)))
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 1, Matched: 1, Acted: 1})
-	if got := run.Status.Objects[0].Message; got != "built" {
-		t.Fatalf("the message is %q, want that of the first entry", got)
+	if got := run.Status.Objects[0].Message; got != "built; again" {
+		t.Fatalf("the message is %q, want those of both entries", got)
 	}
 	b.wantNames()
 }
@@ -225,8 +219,7 @@ func TestWhatIsNotChosenAgain(t *testing.T) {
 	c := b.cleaner(v1alpha1.ActionDelete, threshold(2), aggregated(unusedConfigMaps),
 		selecting(kind("", "v1", "Pod", b.namespace), kind("", "v1", "ConfigMap", b.namespace)))
 	run := b.run(c)
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 1 object matched; 0 deleted, 1 left alone.")
-	wantOutcome(t, run, "settings", v1alpha1.OutcomeChanged)
+	wantRun(t, run, v1alpha1.ReasonCompleted, "1 more matched, but not yet in enough consecutive runs")
 	must(t, b.user.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "user"}}, client.GracePeriodSeconds(0)))
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 more matched, but not yet in enough consecutive runs")
 	wantRun(t, b.run(c), v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
@@ -239,171 +232,23 @@ const needsMuch = `function evaluate()
   return {resources = {{resource = resources[1], message = #t .. " tables, " .. #resources .. " objects"}}}
 end`
 
-// A script that needs more memory than a small process has is given everything once more, in a large one: each object is counted and
-// chosen once. The next run begins with a large one, and reads everything once.
-func TestAggregatedScriptNeedsMuch(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.configMap("first")
-	b.configMap("second")
-	c := b.cleaner(v1alpha1.ActionScan, aggregated(needsMuch))
-	for i, readings := range []int{2, 3} {
-		run := b.run(c)
-		wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 2 objects matched")
-		if got := run.Status.Objects; len(got) != 1 || got[0].Name != "first" || got[0].Message != "1500000 tables, 2 objects" {
-			t.Fatalf("run %d: %+v", i, got)
-		}
-		if n := b.requests.count(http.MethodGet, "/"+b.namespace+"/configmaps"); n != readings {
-			t.Errorf("after run %d, the ConfigMaps were listed %d times, want %d", i, n, readings)
-		}
-	}
-}
-
-// Who watches a preview is told when everything is read once more, so that nothing is counted twice.
+// Who watches a preview is told each object once.
 func TestPreviewOfAScriptThatNeedsMuch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMap("first")
 	b.configMap("second")
-	considered, matched, again, chooses := 0, 0, 0, 0
+	considered, matched, chooses := 0, 0, 0
 	preview, err := b.runner.Preview(t.Context(), b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)), selector.Observer{
 		Judged:    func() { considered++ },
 		Candidate: func(object.Candidate) { matched++ },
-		Again:     func() { considered, matched, again = 0, 0, again+1 },
 		Chooses:   func() { chooses++ },
 	})
 	must(t, err)
-	if considered != 2 || matched != 2 || again != 1 || chooses != 2 {
-		t.Errorf("told of %d objects, %d of which match, after %d new beginnings and %d choices", considered, matched, again, chooses)
+	if considered != 2 || matched != 2 || chooses != 1 {
+		t.Errorf("told of %d objects, %d of which match, after %d choices", considered, matched, chooses)
 	}
 	if len(preview.Items) != 1 || preview.Items[0].Name != "first" || preview.Considered != 2 || preview.Incomplete != nil {
 		t.Errorf("got %+v", preview)
 	}
-}
-
-// What changed between the two readings counts: nothing is deleted by what was read first.
-func TestAggregatedScriptIsGivenWhatThereIsThen(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.configMap("first")
-	b.configMap("second")
-	listed := 0
-	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
-			if listed++; listed == 2 {
-				b.configMap("another")
-			}
-		}
-		return nil, nil
-	})
-	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch)))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted")
-	b.wantNames("first", "second")
-}
-
-// A namespace that went between the two readings is missed in the second one: nothing in it is not the same as nothing that uses anything.
-func TestNamespaceGoesBetweenTwoReadings(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.configMap("first")
-	other := b.newNamespace(nil)
-	listed := 0
-	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+b.namespace+"/configmaps") {
-			if listed++; listed == 2 {
-				gone := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}
-				must(t, b.user.Delete(t.Context(), gone))
-				must(t, b.user.Get(t.Context(), client.ObjectKeyFromObject(gone), gone))
-				gone.Spec.Finalizers = nil // as the namespace controller does at the end
-				must(t, b.user.SubResource("finalize").Update(t.Context(), gone))
-			}
-		}
-		return nil, nil
-	})
-	run := b.run(b.cleaner(v1alpha1.ActionDelete, aggregated(needsMuch),
-		selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", other))))
-	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "resourceSelectors[1]: there is no namespace "+other+": correct it, or remove the selector")
-	b.wantUntouched()
-	if listed != 2 {
-		t.Errorf("the ConfigMaps were listed %d times", listed)
-	}
-}
-
-// Where the memory for many objects is not free while they are read, the run waits for it and reads everything once more: the script sees
-// each object once, and what it says of one is said of that one. While it waits, it reads nothing.
-func TestAggregatedScriptWaitsForMemory(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	const script = `function evaluate() return {matching = string.sub(obj.metadata.name, 1, 5) ~= "small", message = "says " .. obj.metadata.name} end`
-	for i := range 70 {
-		name := fmt.Sprintf("large-%02d", i)
-		if i%2 == 1 {
-			name = fmt.Sprintf("small-%02d", i) // which the first script leaves out
-		}
-		b.configMap(name, func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"k": strings.Repeat("x", 980<<10)} })
-	}
-	for i := range 35 {
-		must(t, b.user.Create(t.Context(), &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: fmt.Sprintf("secret-%02d", i)}, Data: map[string][]byte{"k": make([]byte, 700<<10)},
-		}))
-	}
-	other := hold(t, b.runner.Scripts, 4) // of five small processes for slow scripts
-	c := b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Secret", b.namespace)),
-		func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.ResourceSelectors[0].Evaluate = script },
-		aggregated(`function evaluate()
-			local chosen = {}
-			for i, o in ipairs(resources) do
-				local message
-				if i % 20 == 0 then message = i .. " of " .. #resources .. " is " .. o.metadata.name end
-				if i % 10 == 0 then table.insert(chosen, {resource = o, message = message}) end
-			end
-			return {resources = chosen}
-		end`))
-	before := 0
-	lists := func() int { return b.requests.count(http.MethodGet, "/"+b.namespace+"/configmaps") }
-	got := b.runner.Run(t.Context(), run.Request{
-		Cleaner: c.Name, Nominal: b.clock.Now(), Trigger: v1alpha1.TriggerSchedule, Pace: sandbox.Pace{Slow: true},
-		Waiting: func() func(context.Context) {
-			before = lists()
-			other()
-			return func(context.Context) {
-				if n := lists(); n != before {
-					t.Errorf("it read %d lists while it waited", n-before)
-				}
-			}
-		},
-	})
-	wantRun(t, got, v1alpha1.ReasonCompleted, "7 of 105 objects matched")
-	if before != 1 || lists() != 2 {
-		t.Errorf("the ConfigMaps were listed %d times before it waited, and %d times in all", before, lists())
-	}
-	for i, o := range got.Status.Objects {
-		want := ""
-		switch {
-		case i%2 == 1:
-			want = fmt.Sprintf("%d of 70 is %s", 10*(i+1), o.Name)
-		case o.Kind == "ConfigMap":
-			want = "says " + o.Name // it was given no other message
-		}
-		if o.Message != want {
-			t.Errorf("%s %s: %q, want %q", o.Kind, o.Name, o.Message, want)
-		}
-	}
-}
-
-// hold lets so many sessions have a process each. What it returns gives their memory back.
-func hold(t *testing.T, pool *sandbox.Pool, n int) (release func()) {
-	t.Helper()
-	var sessions []*sandbox.Session
-	for range n {
-		s := pool.Open(sandbox.Options{Pace: sandbox.Pace{Slow: true}})
-		sessions = append(sessions, s)
-		_, err := s.Evaluate(t.Context(), "function evaluate() return {matching = false} end", object.Object{Raw: []byte("{}")})
-		must(t, err)
-	}
-	return sync.OnceFunc(func() {
-		for _, s := range sessions {
-			s.Close()
-		}
-	})
 }

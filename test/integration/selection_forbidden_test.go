@@ -42,6 +42,10 @@ func limitedUser(t *testing.T, namespace string, rules ...rbacv1.PolicyRule) *re
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
 	must(t, admin.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: operatorRules}))
 	must(t, admin.Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}}))
+	meta.Namespace = operatorNamespace // where its Secrets with copies are
+	must(t, admin.Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"list"}}}}))
+	must(t, admin.Create(t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}))
+	awaitAllowed(t, user.Config(), authorizationv1.ResourceAttributes{Namespace: operatorNamespace, Resource: "secrets", Verb: "list"})
 	meta.Namespace = namespace
 	awaitAllowed(t, user.Config(), authorizationv1.ResourceAttributes{Group: "apps.projectsveltos.io", Resource: "cleaners", Verb: "get"})
 	if len(rules) > 0 {

@@ -20,7 +20,7 @@ import (
 func TestTooMuchIsSelected(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.runner.Memory = selector.NewBudget(1 << 20)
+	b.runner.Check.Memory = selector.NewBudget(1 << 20)
 	for i := range 5 {
 		b.configMap(fmt.Sprint("large-", i), func(cm *corev1.ConfigMap) {
 			cm.Data = map[string]string{"k": strings.Repeat("x", 500<<10)}
@@ -48,7 +48,7 @@ func TestTooMuchIsSelected(t *testing.T) {
 func TestSecondReadingTakesNoMoreMemory(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.runner.Memory = selector.NewBudget(1 << 20)
+	b.runner.Check.Memory = selector.NewBudget(1 << 20)
 	for i := range 2 {
 		must(t, b.user.Create(t.Context(), &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: fmt.Sprint("large-", i)}, Data: map[string][]byte{"k": make([]byte, 500<<10)},
@@ -62,4 +62,32 @@ func TestSecondReadingTakesNoMoreMemory(t *testing.T) {
 			return {resources = chosen}
 		end`)))
 	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 3 objects matched; 1 deleted.")
+}
+
+// TestHidingSecretsTakesMemory: what hides the values of the Secrets that an aggregated script is given counts as what it is. Of values of short
+// lines it is more than they are.
+func TestHidingSecretsTakesMemory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.runner.Check.Memory = selector.NewBudget(1 << 20)
+	create := func(name string, lines int) {
+		var value strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&value, "%s%06d\n", name, i)
+		}
+		must(t, b.user.Create(t.Context(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "large-" + name}, Data: map[string][]byte{"k": []byte(value.String())},
+		}))
+	}
+	secrets := b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "Secret", b.namespace)), aggregated(`function evaluate()
+		local n = 0
+		for _, o in ipairs(resources) do n = n + #o.data.k end
+		return {resources = {{resource = resources[1], message = n .. " bytes"}}}
+	end`))
+	create("aa", 10_000)
+	wantRun(t, b.run(secrets), v1alpha1.ReasonCompleted, "1 of 1 object matched.")
+	for _, name := range []string{"bb", "cc", "dd", "ee"} {
+		create(name, 50_000)
+	}
+	wantRun(t, b.run(secrets), v1alpha1.ReasonViewIncomplete, "objects that match are too many: they take more than 1 MiB of memory")
 }

@@ -52,7 +52,7 @@ func (b *bench) dueTogether(path string, cleaners []*v1alpha1.Cleaner) ([]*v1alp
 	var group sync.WaitGroup
 	for i, c := range cleaners {
 		group.Go(func() {
-			runs[i] = b.runner.Run(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+			runs[i] = b.carryOut(b.t.Context(), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
 		})
 	}
 	group.Wait()

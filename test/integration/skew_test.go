@@ -4,18 +4,21 @@
 package integration
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/controllers"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
 const (
@@ -26,13 +29,13 @@ const (
 // skewedBench is one whose clock is compared with the API server's, as cmd/manager does it.
 func skewedBench(t *testing.T) *bench {
 	t.Helper()
-	skew := &run.ClockSkew{}
+	skew := &transport.ClockSkew{}
 	b := newBench(t, func(s *settings) {
 		s.config = rest.CopyConfig(s.config)
 		s.config.Wrap(skew.Wrap)
 	})
 	skew.Clock = b.clock
-	b.runner.CheckClock, b.reconciler.Journal.CheckClock = skew.Check, skew.Check
+	b.runner.Read.CheckClock, b.reconciler.CheckClock, b.reconciler.Journal.CheckClock = skew.Check, skew.Check, skew.Check
 	return b
 }
 
@@ -103,7 +106,7 @@ func TestWrongClockDropsNoCopies(t *testing.T) {
 	b.configMap("old")
 	record := b.run(b.cleaner(v1alpha1.ActionDelete))
 	b.clock.SetTime(time.Now().Add(year))
-	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Metrics, MaxBytes: 1, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}, Busy: func(string) bool { return true }}
+	s := &controllers.Sweeper{Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: 1, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {}, Busy: func(string) bool { return true }}
 	if err := s.Sweep(t.Context()); err == nil || err.Error() != "no copies are dropped: "+yearOff {
 		t.Fatalf("the sweep says: %v", err)
 	}
@@ -112,11 +115,62 @@ func TestWrongClockDropsNoCopies(t *testing.T) {
 	}
 }
 
+// TestClockThatIsWrongForAMomentMovesNoSchedule: a node's clock that is 8 hours off for one reconcile does not stop the Cleaner for 8
+// hours, nor make up for runs that were never due.
+func TestClockThatIsWrongForAMomentMovesNoSchedule(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]time.Duration{"ahead": 8 * time.Hour, "behind": -8 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := skewedBench(t)
+			b.reconciler.Client = cached{b.live, b.user} // as in the manager: who reads a Cleaner asks no API server
+			l := b.follow(b.cleaner(v1alpha1.ActionScan, scheduled("@every 1h")))
+			now := time.Now()
+			l.at(now)
+			next := l.now.CreationTimestamp.Add(time.Hour)
+			l.wantNext(next)
+			l.at(now.Add(off))
+			l.wantNext(next)
+			l.wantActive(time.Time{})
+			l.wantRequeue(15 * time.Second)
+			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "nothing starts by the schedule, because the operator's clock is not the API server's")
+			l.at(now.Add(time.Second))
+			l.wantNext(next)
+			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "It runs every 1h0m0s.")
+			if l.again < 50*time.Minute && l.again != 10*time.Minute {
+				t.Fatalf("it is looked at again after %s", l.again)
+			}
+		})
+	}
+}
+
+// cached reads Cleaners without the operator's client, and does all else with it.
+type cached struct {
+	client.Client
+	cache client.Reader
+}
+
+func (c cached) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	return c.cache.Get(ctx, key, o, opts...)
+}
+
+// TestScheduleOfAWrongClockIsPlannedAnew: what an operator stored whose clock was ahead does not stop the Cleaner.
+func TestScheduleOfAWrongClockIsPlannedAnew(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan))
+	l.step()
+	l.wantNext(l.first())
+	setStatus(b, l, func(c *v1alpha1.Cleaner) { c.Status.NextScheduleTime = ptr.To(metav1.NewTime(l.first().Add(3 * day))) })
+	l.step()
+	l.wantNext(l.first())
+}
+
 // TestRunThatWasCutOffStopsByAWrongClock: its operator judged by its own clock, but how late it is now nobody knows.
 func TestRunThatWasCutOffStopsByAWrongClock(t *testing.T) {
 	t.Parallel()
 	l, next := cutOffRun(t, 2, http.MethodDelete)
-	next.runner.CheckClock = func() error { return errors.New(yearOff) }
+	next.runner.Read.CheckClock = func() error { return errors.New(yearOff) }
 	record := next.goOn(l.first().Add(time.Minute))
 	wantRun(t, record, v1alpha1.ReasonFailed, "the run was not gone on with: "+yearOff, "2 of 2 objects matched; 0 deleted, 2 left alone.")
 	l.wantNames("old-0", "old-1")

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -181,6 +182,65 @@ func forbidden(t *testing.T, r *http.Request, resource, name string) *http.Respo
 	status := apierrors.NewForbidden(schema.GroupResource{Resource: resource}, name, fmt.Errorf("User %q cannot do that to resource %q: not for you", "operator", resource))
 	status.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	return refusal(t, r, status)
+}
+
+// TestRefusalIsSaidInFailureMessage, where users of k8s-cleaner look, for as long as it lasts. Then the last run's failure, if any, is there again.
+func TestRefusalIsSaidInFailureMessage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, refuse := range map[string]func(*v1alpha1.Cleaner){
+		"schedule": scheduled("0 0 30 2 *"), "script": evaluate("function evaluate("), "kind": edited(func(s *v1alpha1.ResourceSelector) { s.Kind = "ConfigMops" }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			registry := b.measure()
+			l := b.follow(b.cleaner(v1alpha1.ActionScan, refuse))
+			l.step()
+			ready := meta.FindStatusCondition(l.now.Status.Conditions, v1alpha1.ConditionReady)
+			if got := ptr.Deref(l.now.Status.FailureMessage, ""); ready.Status != "False" || got != ready.Message {
+				t.Fatalf("status.failureMessage is %q, Ready %+v", got, ready)
+			}
+			l.change(func(c *v1alpha1.Cleaner) {
+				c.Spec.Schedule, c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind, c.Spec.ResourcePolicySet.ResourceSelectors[0].Evaluate = "0 3 * * *", "ConfigMap", ""
+			})
+			l.step()
+			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+			if message := l.now.Status.FailureMessage; message != nil {
+				t.Fatalf("status.failureMessage is still %q", *message)
+			}
+			setStatus(b, l, func(c *v1alpha1.Cleaner) {
+				c.Status.LastRunTime, c.Status.FailureMessage = ptr.To(metav1.NewTime(time.Unix(1_700_000_000, 0))), ptr.To("it failed")
+				meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionRunSucceeded, Status: "False", Reason: v1alpha1.ReasonFailed, Message: "it failed"})
+			})
+			l.change(refuse)
+			l.step()
+			l.change(func(c *v1alpha1.Cleaner) {
+				c.Spec.Schedule, c.Spec.Suspend, c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind, c.Spec.ResourcePolicySet.ResourceSelectors[0].Evaluate = "0 3 * * *", ptr.To(true), "ConfigMap", ""
+			})
+			l.step()
+			if got := ptr.Deref(l.now.Status.FailureMessage, ""); got != "it failed" {
+				t.Fatalf("status.failureMessage is %q", got)
+			}
+			setStatus(b, l, func(c *v1alpha1.Cleaner) {
+				c.Status.FailureMessage = nil
+				meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionRunSucceeded, Status: "True", Reason: v1alpha1.ReasonCompleted})
+			})
+			l.change(refuse)
+			l.step()
+			b.reconciler.Metrics.Forget(l.now.Name)
+			l.step() // the last run was good all the same
+			wantMeasured(t, registry, map[string][]string{"last_run_timestamp_seconds": {"{} 1700000000"}, "last_success_timestamp_seconds": {"{} 1700000000"}})
+			b.reconciler.Metrics.Forget(l.now.Name)
+		})
+	}
+}
+
+// setStatus writes the status of the Cleaner as an operator would.
+func setStatus(b *bench, l *life, edit func(*v1alpha1.Cleaner)) {
+	b.t.Helper()
+	l.now = b.get(l.now.Name)
+	before := l.now.DeepCopy()
+	edit(l.now)
+	must(b.t, b.user.Status().Patch(b.t.Context(), l.now, client.MergeFrom(before)))
 }
 
 // TestFailureMessage appears when the run ends, and goes away after a good one.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +23,7 @@ import (
 func (b *bench) sweep(maxBytes int64) {
 	b.t.Helper()
 	s := &controllers.Sweeper{
-		Journal: b.reconciler.Journal, Metrics: b.runner.Metrics, MaxBytes: maxBytes, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {},
+		Journal: b.reconciler.Journal, Metrics: b.runner.Record.Metrics, CheckSchema: b.runner.Begin.CheckSchema, MaxBytes: maxBytes, Close: b.runner.Close, Tell: func(*v1alpha1.CleanerRun) {},
 		Busy: func(name string) bool { _, busy := b.executor.Active(name); return busy },
 	}
 	must(b.t, s.Sweep(b.t.Context()))
@@ -52,10 +54,8 @@ func TestCopiesOutliveTheirCleaner(t *testing.T) {
 	if dropped := b.stored(run).Status.Copies.Dropped; dropped != "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339) {
 		t.Fatalf("the record says %q", dropped)
 	}
-	for _, part := range b.parts(run) {
-		if part.Labels[v1alpha1.PartLabel] == "copies" {
-			t.Fatalf("%s is still there", part.Name)
-		}
+	if parts := b.parts(run); len(parts) > 0 {
+		t.Fatalf("%s is still there", parts[0].Name)
 	}
 	b.sweep(1 << 40)
 	if !b.gone(run) {
@@ -119,4 +119,102 @@ func TestUnfinishedRunOfACleanerThatIsGoneIsClosed(t *testing.T) {
 	closed := next.stored(&record)
 	wantRun(t, closed, v1alpha1.ReasonFailed, "the run was not gone on with: its Cleaner was deleted", "2 of 2 objects matched; 0 deleted, 1 found gone after the run was cut off, 1 left alone.")
 	l.wantNames("old-1")
+}
+
+// ownBook gives the operator a namespace of its own for what runs write down, so that other tests' runs are not counted, and a limit.
+func (b *bench) ownBook(namespace string, perCleaner, all int) (dropped *[]string) {
+	dropped = &[]string{}
+	book := journal.New(b.live, namespace, b.clock)
+	book.Places.MaxKeepersPerCleaner, book.Places.MaxKeepers = perCleaner, all
+	book.Dropped = func(run *v1alpha1.CleanerRun, why string) {
+		*dropped = append(*dropped, run.Name)
+		b.reconciler.CopiesDropped(run, why)
+	}
+	b.runner.Record.Journal, b.reconciler.Journal = book, book
+	return dropped
+}
+
+// TestOldestCopiesMakeRoom before another run writes some, where a Cleaner, or all of them, have as many runs that keep copies as may.
+// Whoever was the operator before.
+func TestOldestCopiesMakeRoom(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		perCleaner, all, cleaners int
+		why                       string
+	}{
+		"of one Cleaner": {3, 100, 1, "3 younger runs of the Cleaner keep copies, and no more may"},
+		"of all":         {100, 3, 2, "3 younger runs of all Cleaners keep copies, and no more may"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			namespace := b.newNamespace(nil)
+			var cleaners []*v1alpha1.Cleaner
+			for range c.cleaners {
+				cleaners = append(cleaners, b.cleaner(v1alpha1.ActionDelete))
+			}
+			b.ownBook(namespace, c.perCleaner, c.all)
+			var runs []*v1alpha1.CleanerRun
+			run := func(n int) {
+				for range n {
+					b.configMap("old")
+					runs = append(runs, b.run(cleaners[len(runs)%len(cleaners)]))
+				}
+			}
+			run(2)
+			dropped := b.ownBook(namespace, c.perCleaner, c.all) // the next operator
+			run(3)
+			for i, r := range runs {
+				kept := b.stored(r).Status.Copies
+				if drops := i < 2; drops != (kept.Dropped != "") || drops && kept.Dropped != c.why {
+					t.Errorf("run %d of %d says of its copies %+v", i+1, len(runs), kept)
+				}
+			}
+			if diff := cmp.Diff([]string{runs[0].Name, runs[1].Name}, *dropped); diff != "" {
+				t.Errorf("dropped (-want +got):\n%s", diff)
+			}
+			var secrets corev1.SecretList
+			must(t, b.user.List(t.Context(), &secrets, client.InNamespace(namespace)))
+			if len(secrets.Items) != 3 {
+				t.Errorf("%d Secrets are left, want one for each of 3 runs", len(secrets.Items))
+			}
+			want := "Warning CopiesDropped The copies of run " + runs[0].Name + " were dropped before their time: " + c.why + ". What the run touched cannot be restored any more."
+			select {
+			case event := <-b.events.Events:
+				if event != want {
+					t.Errorf("the Event says %q, want %q", event, want)
+				}
+			default:
+				t.Error("there is no Event")
+			}
+			if lists := b.requests.count(http.MethodGet, "/namespaces/"+namespace+"/secrets"); lists > 2+2 { // by each operator, and for each drop
+				t.Errorf("Secrets were listed %d times", lists)
+			}
+		})
+	}
+}
+
+// TestRecordsAreNotListedAfterEachRun, also those that hold copies: the operator knows of them. What lost its copies goes by the history
+// limits.
+func TestRecordsAreNotListedAfterEachRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.ownBook(b.newNamespace(nil), 3, 100)
+	c := b.cleaner(v1alpha1.ActionDelete, func(c *v1alpha1.Cleaner) { c.Spec.SuccessfulRunsHistoryLimit = ptr.To(int32(1)) })
+	var history journal.History
+	var runs []*v1alpha1.CleanerRun
+	for range 7 {
+		b.configMap("old")
+		runs = append(runs, b.run(c))
+		history.Add(runs[len(runs)-1])
+		must(t, b.reconciler.Journal.Prune(t.Context(), c, &history))
+	}
+	for i, r := range runs { // three keep copies, and one of the others is left
+		if gone := i < 3; b.gone(r) != gone {
+			t.Errorf("run %d of %d is gone: %t", i+1, len(runs), !gone)
+		}
+	}
+	if lists := b.requests.count(http.MethodGet, "/cleanerruns"); lists != 1 {
+		t.Errorf("the records were listed %d times", lists)
+	}
 }

@@ -70,9 +70,9 @@ func (b *bench) webhookTo(name, address string) func(*v1alpha1.Cleaner) {
 // sends makes the bench send notifications as the operator does, and returns how those of a run went, when each was tried.
 func (b *bench) sends() (tried func(run *v1alpha1.CleanerRun) map[string]v1alpha1.NotificationStatus) {
 	b.t.Helper()
-	b.runner.Notify = notify.NewSender(nil, nil, egress.Hosts{"127.0.0.1": true}, clock.RealClock{})
-	outbox := &notify.Outbox{Run: b.runner.Journal.Find, Cleaner: b.runner.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Deliver, Told: func(string) {}, Tried: b.runner.Metrics.Notified}
-	b.runner.Outbox = outbox.Tell
+	b.runner.Delivery.Sender = notify.NewSender(nil, nil, egress.NewGuard(egress.Hosts{"127.0.0.1": true}, env.Config.Host), clock.RealClock{})
+	outbox := &notify.Outbox{Run: b.runner.Record.Journal.Find, Cleaner: b.runner.Record.Journal.Cleaner, Client: b.live, Clock: clock.RealClock{}, Deliver: b.runner.Delivery.Deliver, Told: func(string) {}, Tried: b.runner.Record.Metrics.Notified}
+	b.runner.Delivery.Outbox = outbox.Tell
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, outbox.Start(ctx)) })
@@ -143,6 +143,21 @@ func TestChannelsAreNotToldOfNothing(t *testing.T) {
 	got := tried(b.run(c))
 	if len(got) != 1 || got["always"].State != v1alpha1.NotificationDelivered || len(service.got()) != 1 || !strings.Contains(service.got()[0], c.Name+": 0 matched") {
 		t.Errorf("the entries are %+v; it was told %v", got, service.got())
+	}
+}
+
+// A Cleaner that names an account is told at no private address of which its Secret's namespace has no Service.
+func TestAccountsReachNoPrivateAddress(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tried := b.sends()
+	b.configMap("one")
+	b.allow(b.accountName(), b.namespace, may("secrets", "get"))
+	c := b.cleaner(v1alpha1.ActionScan, b.webhookTo("hook", "http://10.1.2.3:8080"), b.account(may("configmaps", "list")))
+	got := tried(b.run(c))["hook"]
+	if got.State != v1alpha1.NotificationFailed || !strings.Contains(got.Message, "the address is private, and the Cleaner names a ServiceAccount") ||
+		!strings.Contains(got.Message, "--allowed-notification-hosts") {
+		t.Errorf("the entry is %+v", got)
 	}
 }
 

@@ -28,7 +28,7 @@ func (b *bench) objectEvents(c *v1alpha1.Cleaner) []eventsv1.Event {
 	return mine
 }
 
-// Event: one Event per object: type Normal, reason K8sCleaner, action = the Cleaner action.
+// Event: one Event per object: type Normal, reason K8sCleaner, action = the Cleaner action. Of what is protected, only a Scan tells.
 func TestEventPerHandledObject(t *testing.T) {
 	t.Parallel()
 	for action, note := range map[v1alpha1.Action]string{
@@ -39,16 +39,23 @@ func TestEventPerHandledObject(t *testing.T) {
 			tried := b.sends()
 			one, two := b.configMap("one", stale), b.configMap("two", stale)
 			b.configMap("used")
-			b.configMap("kept", stale, func(cm *corev1.ConfigMap) { cm.Annotations = protect })
+			kept := b.configMap("kept", stale, func(cm *corev1.ConfigMap) { cm.Annotations = protect })
 			c := b.cleaner(action, evaluate(matchStale), transform(touch), notifying(v1alpha1.NotificationEvent))
 			run := b.run(c)
 			wantRun(t, run, v1alpha1.ReasonCompleted)
 			tried(run)
-			events := b.objectEvents(c)
-			if len(events) != 2 {
-				t.Fatalf("%d Events, want one for each of the two objects that were handled", len(events))
+			events, handled := b.objectEvents(c), []*corev1.ConfigMap{one, two}
+			if action == v1alpha1.ActionScan {
+				handled = []*corev1.ConfigMap{kept, one, two}
 			}
-			for i, cm := range []*corev1.ConfigMap{one, two} {
+			if len(events) != len(handled) {
+				t.Fatalf("%d Events, want one for each of the %d objects that were handled", len(events), len(handled))
+			}
+			for i, cm := range handled {
+				note := note
+				if cm == kept {
+					note += `: protected: it is annotated cleaner/protect: "true"`
+				}
 				want := eventsv1.Event{
 					Type: "Normal", Reason: "K8sCleaner", Action: string(action),
 					Note:                "Cleaner " + c.Name + ": " + note + ": " + cm.Name + " is stale",
@@ -135,7 +142,7 @@ func TestUndeliveredNotificationDoesNotFailTheRun(t *testing.T) {
 	b.reconcile(c)
 	b.refusing("POST", "/events", "no Event today")
 	c = b.runNow(c)
-	run, err := b.runner.Journal.Find(t.Context(), c.Status.LastRun.Name)
+	run, err := b.runner.Record.Journal.Find(t.Context(), c.Status.LastRun.Name)
 	must(t, err)
 	tried(run)
 	b.reconciler.Told(c.Name)

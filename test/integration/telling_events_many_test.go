@@ -28,7 +28,7 @@ func TestEventsAreWrittenInTheEnd(t *testing.T) {
 	const n = 40
 	b := newBench(t)
 	p := b.post()
-	p.outbox.Deliver, b.runner.Outbox = b.runner.Deliver, p.outbox.Tell
+	p.outbox.Deliver, b.runner.Delivery.Outbox = b.runner.Delivery.Deliver, p.outbox.Tell
 	b.configMaps(b.namespace, "old", n)
 	var asked atomic.Int32
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
@@ -70,21 +70,21 @@ func TestEventsAfterARestart(t *testing.T) {
 	run := b.run(c)
 	message := notify.Message{Cleaner: c, Run: run, Notification: "Event"}
 	for range 2 {
-		must(t, b.runner.Deliver(t.Context(), message, c.Spec.Notifications[0]))
+		must(t, b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0]))
 		if got := len(b.objectEvents(c)); got != 5 {
 			t.Fatalf("there are %d Events", got)
 		}
 	}
 	run.Status.ObjectsOmitted, run.Status.Skipped = 7, 7 // they were left alone, and need no Event
-	must(t, b.runner.Deliver(t.Context(), message, c.Spec.Notifications[0]))
+	must(t, b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0]))
 	run.Status.Acted += 7
 	var told *notify.Error
 	b.refusing(http.MethodPost, "/events", "connection reset by peer")
-	if err := b.runner.Deliver(t.Context(), message, c.Spec.Notifications[0]); !errors.As(err, &told) || told.Permanent {
+	if err := b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0]); !errors.As(err, &told) || told.Permanent {
 		t.Fatalf("it says %v", err)
 	}
 	b.requests.setMeddle(nil)
-	err := b.runner.Deliver(t.Context(), message, c.Spec.Notifications[0])
+	err := b.runner.Delivery.Deliver(t.Context(), message, c.Spec.Notifications[0])
 	if !errors.As(err, &told) || !told.Permanent || !strings.Contains(told.Reason, "Events on 7 more objects may not have been written") {
 		t.Fatalf("it says %v", err)
 	}
@@ -94,9 +94,9 @@ func TestEventsAfterARestart(t *testing.T) {
 func TestPanicInEvents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.runner.Event = func(context.Context, notify.Message) error { fault(); return nil }
+	b.runner.Delivery.Event = func(context.Context, notify.Message) error { fault(); return nil }
 	c := b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationEvent))
-	err := b.runner.Deliver(t.Context(), notify.Message{Cleaner: c, Run: b.run(c), Notification: "Event"}, c.Spec.Notifications[0])
+	err := b.runner.Delivery.Deliver(t.Context(), notify.Message{Cleaner: c, Run: b.run(c), Notification: "Event"}, c.Spec.Notifications[0])
 	if err == nil || !strings.Contains(err.Error(), "a fault of KubeCleaner") {
 		t.Fatalf("it says %v", err)
 	}
@@ -110,7 +110,7 @@ func TestEventsInANamespaceThatEnds(t *testing.T) {
 	c := b.cleaner(v1alpha1.ActionScan, notifying(v1alpha1.NotificationEvent))
 	run := b.run(c)
 	must(t, b.user.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}))
-	err := b.runner.Deliver(t.Context(), notify.Message{Cleaner: c, Run: run, Notification: "Event"}, c.Spec.Notifications[0])
+	err := b.runner.Delivery.Deliver(t.Context(), notify.Message{Cleaner: c, Run: run, Notification: "Event"}, c.Spec.Notifications[0])
 	var told *notify.Error
 	if !errors.As(err, &told) || !told.Permanent || !strings.Contains(told.Reason, "namespace "+b.namespace+" is gone, or is being deleted, and takes no Events") {
 		t.Fatalf("it says %v", err)

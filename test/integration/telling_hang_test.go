@@ -74,7 +74,7 @@ func TestServiceThatHangsBesideAGoodOne(t *testing.T) {
 		if record == nil {
 			t.FailNow()
 		}
-		b.runner.Outbox(record, nil)
+		b.runner.Delivery.Outbox(record, nil)
 	}
 	const newRuns = 3
 	for range newRuns { // they end although hundreds wait

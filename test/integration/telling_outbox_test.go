@@ -36,7 +36,7 @@ type post struct {
 func (b *bench) post() *post {
 	b.t.Helper()
 	p := &post{bench: b, clock: testingclock.NewFakeClock(b.clock.Now()), told: make(chan string, 100), answers: map[string]func(context.Context) error{}}
-	p.outbox = &notify.Outbox{Run: b.runner.Journal.Find, Cleaner: b.runner.Journal.Cleaner, Client: b.live, Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }, Tried: b.runner.Metrics.Notified}
+	p.outbox = &notify.Outbox{Run: b.runner.Record.Journal.Find, Cleaner: b.runner.Record.Journal.Cleaner, Client: b.live, Clock: p.clock, Deliver: p.deliver, Told: func(name string) { p.told <- name }, Tried: b.runner.Record.Metrics.Notified}
 	ctx, stop := context.WithCancel(b.t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { must(b.t, p.outbox.Start(ctx)) })
@@ -128,7 +128,7 @@ func TestOutboxDeliversEachByItself(t *testing.T) {
 	c := b.cleaner(v1alpha1.ActionScan, twoEvents)
 	p.answer("two", says(&notify.Error{Reason: "the service refused the connection"}))
 	run := p.ended(c)
-	b.runner.Metrics.Observe(c, nil)
+	b.runner.Record.Metrics.Observe(c, nil)
 	p.outbox.Add(run)
 	p.outbox.Add(run) // of which there is one nevertheless
 	p.wait(c)
@@ -181,7 +181,7 @@ func TestOutboxThatHangs(t *testing.T) {
 	if got := first.entry(run, "one"); got.State != v1alpha1.NotificationDelivered {
 		t.Errorf("one is %+v", got)
 	}
-	left, err := b.runner.Journal.Sweep(t.Context(), 1<<40)
+	left, err := b.runner.Record.Journal.Sweep(t.Context(), 1<<40)
 	must(t, err)
 	second := b.post()
 	for i := range left.Untold {
@@ -280,10 +280,10 @@ func TestConditionFollowsTheOutbox(t *testing.T) {
 	wantCondition(t, c, v1alpha1.ConditionNotificationsDelivered, "False", v1alpha1.ReasonDelivering, "could not be delivered yet", "no Report today", "; it will be tried again at ")
 	b.requests.setMeddle(nil)
 	p := b.post()
-	p.outbox.Deliver, p.outbox.Told = b.runner.Deliver, func(name string) { b.reconciler.Told(name); p.told <- name }
+	p.outbox.Deliver, p.outbox.Told = b.runner.Delivery.Deliver, func(name string) { b.reconciler.Told(name); p.told <- name }
 	var run v1alpha1.CleanerRun
 	must(t, b.user.Get(t.Context(), client.ObjectKey{Name: c.Status.LastRun.Name}, &run))
-	must(t, b.runner.Journal.Prune(t.Context(), c, &journal.History{}))
+	must(t, b.runner.Record.Journal.Prune(t.Context(), c, &journal.History{}))
 	p.outbox.Add(&run)
 	p.step(time.Minute)
 	p.wait(c)

@@ -23,9 +23,9 @@ func (b *bench) selected(t *testing.T, spec v1alpha1.ResourceSelector) []string 
 	s, err := selector.New(0, spec, selector.Judge{}, b.clock.Now())
 	must(t, err)
 	var found selector.Found
-	must(t, s.Select(t.Context(), b.runner.Reader, &found).Err)
+	must(t, s.Select(t.Context(), b.runner.Read.Operator, &found).Err)
 	var names []string
-	for _, candidate := range found.Candidates {
+	for _, candidate := range found.Verdicts.All() {
 		names = append(names, candidate.Name)
 	}
 	return names
@@ -177,7 +177,7 @@ func TestTransformWithoutScriptIsInvalid(t *testing.T) {
 	b := newBench(t)
 	c := b.cleaner(v1alpha1.ActionTransform, func(c *v1alpha1.Cleaner) { c.Spec.Transform = "x = 1" })
 	c.Spec.Transform = ""
-	reason, message, err := b.runner.Validate(t.Context(), c)
+	reason, message, err := b.runner.Check.Validate(t.Context(), c)
 	if err != nil || reason != v1alpha1.ReasonInvalidExpression || !strings.Contains(message, "action Transform needs a script") {
 		t.Fatalf("Validate says %q %q %v", reason, message, err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
+	"github.com/kubecleaner/kubecleaner/test/testenv/seed"
 )
 
 // crashAll is true when every kill point is to be tried, and not a sample: make crash.
@@ -170,20 +171,21 @@ func (c *crasher) crashTwice(action v1alpha1.Action, objects, first, second int,
 
 func (c *crasher) summarize(what string, start time.Time) {
 	c.t.Helper()
-	c.t.Logf(what+"; %d runs were over before; I1-I5 hold after each; in %s", c.kills, c.missed, time.Since(start).Round(time.Second))
+	c.t.Logf(what+" (SEED=%d chose where); %d runs were over before; I1-I5 hold after each; in %s", c.kills, seed.New(), c.missed, time.Since(start).Round(time.Second))
 	if c.kills <= c.missed {
 		c.t.Fatal("most runs were over before anything was killed: the test means nothing")
 	}
 }
 
-// sample are the places to kill at, of n: all of them or so many, evenly.
+// sample are the places to kill at, of n: all of them or so many, evenly, from where the seed says.
 func sample(n, many int) []int {
-	step := 1
+	step, first := 1, 0
 	if !crashAll() {
 		step = max(1, n/many)
+		first = int(seed.New() % uint64(step)) //nolint:gosec // it is less than step
 	}
 	var places []int
-	for i := 0; i < n; i += step {
+	for i := first; i < n; i += step {
 		places = append(places, i)
 	}
 	return places

@@ -5,12 +5,22 @@ package process
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -57,6 +67,51 @@ func TestMetricsAreServedToThoseWhoMayReadThem(t *testing.T) {
 	}
 }
 
+// Prometheus can verify the operator's certificate when it is given one.
+func TestMetricsCertificateCanBeVerified(t *testing.T) {
+	const host = "kubecleaner-metrics.projectsveltos.svc"
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	must(t, err)
+	private, err := x509.MarshalECPrivateKey(key)
+	must(t, err)
+	dir := t.TempDir()
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
+	must(t, os.WriteFile(filepath.Join(dir, "tls.crt"), public, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600))
+	authorities := x509.NewCertPool()
+	authorities.AppendCertsFromPEM(public)
+	verifies := func(flags ...string) error {
+		address := freeAddress(t)
+		m := startManager(t, append(flags, "--leader-elect=false", "--diagnostics-address="+address)...)
+		var refused error
+		eventually(t, "metrics are served", func(context.Context) (bool, error) {
+			connection, err := tls.Dial("tcp", address, &tls.Config{RootCAs: authorities, ServerName: host, MinVersion: tls.VersionTLS12})
+			if err == nil {
+				return true, connection.Close()
+			}
+			unverified := (*tls.CertificateVerificationError)(nil)
+			if errors.As(err, &unverified) {
+				refused = err
+			}
+			return refused != nil, nil
+		})
+		m.stop(t)
+		return refused
+	}
+	if err := verifies("--diagnostics-cert-dir=" + dir); err != nil {
+		t.Errorf("the certificate is refused: %v", err)
+	}
+	if verifies("--diagnostics-cert-dir="+t.TempDir()) == nil { // the Secret is optional
+		t.Error("the operator's own certificate is taken for ours")
+	}
+}
+
 // token makes a ServiceAccount, with the right to read metrics or without, and a token for it.
 func token(t *testing.T, c client.Client, name string, mayRead bool) string {
 	t.Helper()
@@ -85,7 +140,7 @@ func scrape(t *testing.T, address, token string) (int, string) {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	// The certificate is made anew at each start; who scrapes in a cluster does not verify it either.
+	// The certificate is made anew at each start: there is no --diagnostics-cert-dir.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
 	defer transport.CloseIdleConnections()
 	response, err := (&http.Client{Transport: transport}).Do(request)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// A mistake becomes a condition at once. How long it took is printed: it should be less than a second.
+// A mistake becomes a condition at once. How long it took is printed beside its target, and not judged: other tests share the machine.
 func TestMistakesBecomeConditionsAtOnce(t *testing.T) {
 	c := newClient(t)
 	m := startManager(t)
@@ -46,7 +46,8 @@ func TestMistakesBecomeConditionsAtOnce(t *testing.T) {
 				ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 				return ready != nil && ready.Reason == test.reason, err
 			})
-			t.Logf("%s after %d ms: %s", test.reason, time.Since(start).Milliseconds(), meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady).Message)
+			measured(t, "a mistake becomes the condition "+test.reason, time.Since(start), time.Second)
+			t.Log(meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady).Message)
 		})
 	}
 }

@@ -29,6 +29,7 @@ type forger struct {
 	client.Reader
 	secrets map[string]*corev1.Secret
 	victim  string
+	key     string
 	bit     int
 }
 
@@ -47,7 +48,7 @@ func (f *forger) Get(ctx context.Context, key client.ObjectKey, o client.Object,
 	}
 	secret.DeepCopyInto(into)
 	if key.Name == f.victim {
-		into.Data["part.gz"][f.bit/8] ^= 1 << (f.bit % 8)
+		into.Data[f.key][f.bit/8] ^= 1 << (f.bit % 8)
 	}
 	return nil
 }
@@ -65,8 +66,8 @@ func TestFlippedBits(t *testing.T) {
 	must(t, err)
 	wantResults(t, plan, len(victims), restore.Planned)
 	for _, stream := range []string{"copies", "intent"} {
-		forged.victim = parts + "-" + stream + "-0"
-		for forged.bit = range 8 * len(forged.secrets[forged.victim].Data["part.gz"]) {
+		forged.victim, forged.key = parts+"-bundle-0", stream+".gz"
+		for forged.bit = range 8 * len(forged.secrets[forged.victim].Data[forged.key]) {
 			plan, err := r.Plan(t.Context(), record, restore.Options{Force: true})
 			if plan != nil || err == nil || !strings.HasPrefix(err.Error(), "the "+stream+" of the run are not what the run wrote: their hash is ") {
 				t.Fatalf("bit %d of the %s: %v, %v", forged.bit, stream, plan, err)
@@ -86,7 +87,7 @@ func TestPartOfAnotherRun(t *testing.T) {
 	b := newBench(t)
 	first := b.deleted(justConfigMaps, b.configMap("a", nil))
 	second := b.deleted(justConfigMaps, b.configMap("a", map[string]any{"forged": "yes"}))
-	name := func(r *v1alpha1.CleanerRun) string { return r.Name + "-" + r.Status.Intent.Attempt + "-copies-0" }
+	name := func(r *v1alpha1.CleanerRun) string { return r.Name + "-" + r.Status.Intent.Attempt + "-bundle-0" }
 	forged := &forger{Reader: b.user, secrets: map[string]*corev1.Secret{}}
 	var other corev1.Secret
 	must(t, b.user.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name(second)}, &other))
@@ -132,7 +133,7 @@ func TestUserWithoutRightsGainsNothing(t *testing.T) {
 	t.Run("who may not read the copies", func(t *testing.T) {
 		c := newBench(t)
 		_, err := c.mallory().Plan(t.Context(), record, restore.Options{Force: true})
-		if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), "reading part 0 of the intent of run "+record.Name+" (Secret "+operatorNamespace+"/") {
+		if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), "reading part 0 of the bundle of run "+record.Name+" (Secret "+operatorNamespace+"/") {
 			t.Errorf("got %v", err)
 		}
 	})

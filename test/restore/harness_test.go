@@ -42,6 +42,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
+	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
@@ -90,11 +91,15 @@ func newBench(t *testing.T) *bench {
 	scripts := sandbox.New(sandbox.Config{Command: child})
 	t.Cleanup(scripts.Close)
 	b.journal = journal.New(b.user, operatorNamespace, b.clock)
-	b.runner = &run.Runner{
+	connections, err := rest.HTTPClientFor(env.Config)
+	must(t, err)
+	served, err := schemas.NewServed(env.Config, connections, b.clock)
+	must(t, err)
+	b.runner = run.New(run.Config{
 		Client: b.user, Reader: selector.NewReader(b.raw, b.clock), Actor: action.NewActor(b.raw), Journal: b.journal,
 		Metrics: metrics.New(prometheus.NewRegistry()), Event: notify.Event(b.user, b.clock, "kubecleaner", "kubecleaner-test"),
-		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}}, Scripts: scripts, Clock: b.clock,
-	}
+		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}}, Scripts: scripts, Clock: b.clock, CheckSchema: served.Check,
+	})
 	for _, name := range []string{operatorNamespace, b.namespace} {
 		err := b.user.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		if !apierrors.IsAlreadyExists(err) {
@@ -149,7 +154,9 @@ func (b *bench) cleaner(does v1alpha1.Action, kinds []schema.GroupVersionKind, e
 func (b *bench) run(c *v1alpha1.Cleaner) *v1alpha1.CleanerRun {
 	b.t.Helper()
 	b.clock.SetTime(b.clock.Now().Add(time.Second))
-	return b.runner.Run(logr.NewContext(b.t.Context(), logr.Discard()), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+	record, err := b.runner.Run(logr.NewContext(b.t.Context(), logr.Discard()), run.Request{Cleaner: c.Name, Nominal: b.clock.Now().Truncate(time.Second), Trigger: v1alpha1.TriggerSchedule})
+	must(b.t, err)
+	return record
 }
 
 // wantActed fails the test unless the run went well and touched so many objects.

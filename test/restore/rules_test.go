@@ -307,7 +307,7 @@ func TestNothingToRestore(t *testing.T) {
 	dropped.Status.Copies.Dropped = "they expired at noon"
 	for record, want := range map[*v1alpha1.CleanerRun]string{
 		scan:    "only reported (Scan): it touched nothing that could be brought back",
-		none:    "kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects of kinds without state, such as Pods, Events, Leases, EndpointSlices and finished Jobs",
+		none:    "kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects without state, such as Events, finished Jobs and Pods that a controller manages",
 		empty:   "touched nothing that could be brought back",
 		dropped: "they expired at noon",
 	} {

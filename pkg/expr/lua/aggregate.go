@@ -6,6 +6,7 @@ package lua
 import (
 	"context"
 	"hash/maphash"
+	"strings"
 
 	gopher "github.com/yuin/gopher-lua"
 
@@ -20,9 +21,10 @@ type Selected struct {
 	Message string
 }
 
-// Aggregate calls evaluate once over all objects. Order is that of the script; of an object chosen twice the first entry
-// counts. Entries are matched by identity, never by content: an object that was not given, or whose identity the script
-// altered, fails the whole call, because nothing that such a script says can be trusted.
+// Aggregate calls evaluate once over all objects. Order is that of the script. An object that is chosen twice stands where it was chosen
+// first, with all that is said of it. Entries are matched by identity, never by content: an object that was not given, or whose identity the script
+// altered, fails the whole call, because nothing that such a script says can be trusted. It fails with ErrBeyondPart where data might make a
+// difference that Secrets are without.
 func (s *Session) Aggregate(ctx context.Context, objects *Collection) ([]Selected, error) {
 	if err := s.open(ctx, object.Object{}); err != nil {
 		return nil, err
@@ -32,6 +34,19 @@ func (s *Session) Aggregate(ctx context.Context, objects *Collection) ([]Selecte
 	if err != nil {
 		return nil, err
 	}
+	var watched partly
+	if objects.WithoutData {
+		s.box.partly = &watched
+	}
+	selected, err := s.choose(ctx, objects, list)
+	if watched.beyond {
+		return nil, ErrBeyondPart
+	}
+	return selected, err
+}
+
+// choose calls evaluate over the list of the objects.
+func (s *Session) choose(ctx context.Context, objects *Collection, list *gopher.LTable) ([]Selected, error) {
 	result, err := s.run(ctx, call{
 		function: "evaluate", global: "resources", argument: list, limit: s.options.AggregateTimeout,
 		example: "function evaluate() return {resources={}} end",
@@ -100,7 +115,7 @@ func (g *given) entries(list *gopher.LTable) ([]Selected, error) {
 		return nil, faultf("evaluate returned %d resources; it was given %d", length, g.objects.Len())
 	}
 	var chosen []Selected
-	seen := make([]bool, g.objects.Len())
+	places := make([]int32, g.objects.Len()) // in chosen, from 1 on
 	for i := 1; i <= length; i++ {
 		value := list.RawGetInt(i)
 		if value == gopher.LNil {
@@ -110,13 +125,27 @@ func (g *given) entries(list *gopher.LTable) ([]Selected, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen[index] {
+		if place := places[index]; place > 0 {
+			first := &chosen[place-1]
+			first.Message = joined(first.Message, message)
 			continue
 		}
-		seen[index] = true
 		chosen = append(chosen, Selected{Index: index, Message: message})
+		places[index] = int32(len(chosen))
 	}
 	return chosen, nil
+}
+
+// joined is what two entries say of one object.
+func joined(first, second string) string {
+	const between = "; "
+	switch {
+	case first == "":
+		return second
+	case len(first)+len(between) >= messageLimit, strings.Contains(between+first+between, between+second+between), second == "":
+		return first
+	}
+	return clean(first + between + second)
 }
 
 func (g *given) entry(value gopher.LValue, place int) (int, string, error) {

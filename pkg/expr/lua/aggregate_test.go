@@ -27,9 +27,18 @@ func TestAggregate(t *testing.T) {
 			want: []Selected{{2, "c"}, {0, "a"}},
 		},
 		{
-			name: "first message of a duplicate is kept",
-			body: `return {resources={{resource=list[1], message="first"}, {resource=list[2]}, {resource=list[1], message="second"}}}`,
-			want: []Selected{{0, "first"}, {1, ""}},
+			name: "messages of a duplicate are joined",
+			body: `return {resources={{resource=list[1], message="first"}, {resource=list[2]}, {resource=list[1], message="second"}, {resource=list[1]}}}`,
+			want: []Selected{{0, "first; second"}, {1, ""}},
+		},
+		{
+			name: "the same message is kept once",
+			body: `return {resources={{resource=list[1]}, {resource=list[1], message="a; b"}, {resource=list[1], message="a"}, {resource=list[1], message="a; b"}}}`,
+			want: []Selected{{0, "a; b"}},
+		},
+		{
+			name: "joined messages are cut", want: []Selected{{0, "x; " + strings.Repeat("é", 510)}},
+			body: `local r = {{resource=list[1], message="x"}} for i = 2, 300 do r[i] = {resource=list[1], message=string.rep("é", 509 + i % 3)} end return {resources=r}`,
 		},
 		{name: "no result", body: ``},
 		{name: "nil", body: `return nil`},

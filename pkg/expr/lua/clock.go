@@ -36,24 +36,44 @@ func (c clock) time(state *gopher.LState) int {
 	return 1
 }
 
-// wholeNumber reads a field of a date table. Scripts fill it with what string.match cut out of a timestamp: "08" is 8.
+// wholeNumber reads a field of a date table as the interpreter's own os.time does. Scripts fill it with what string.match cut
+// out of a timestamp: "08" is 8.
 func wholeNumber(value gopher.LValue) (int, bool) {
 	switch value := value.(type) {
 	case gopher.LNumber:
 		return int(value), true
 	case gopher.LString:
-		number, err := strconv.ParseFloat(strings.TrimSpace(string(value)), 64)
-		return int(number), err == nil
+		text := strings.TrimLeft(string(value), " ")
+		if strings.HasPrefix(text, "0") && !strings.HasPrefix(strings.ToLower(text), "0x") {
+			if text = strings.TrimLeft(text, "0"); text == "" {
+				return 0, true
+			}
+		}
+		number, ok := parseNumber(text)
+		return int(number), ok
 	}
 	return 0, false
 }
 
+// parseNumber reads a number as the interpreter does: "0x10" is 16.
+func parseNumber(text string) (gopher.LNumber, bool) {
+	text = strings.Trim(text, " \t\n")
+	if number, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return gopher.LNumber(number), true
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	return gopher.LNumber(number), err == nil
+}
+
+// date looks at the number of arguments, as the interpreter's own os.date does: nil is no text and no time.
 func (c clock) date(state *gopher.LState) int {
-	format, at := state.OptString(1, "%c"), c.now
-	if state.Get(2) != gopher.LNil {
+	format, at := "%c", c.now
+	if state.GetTop() >= 1 {
+		format = strings.TrimLeft(state.CheckString(1), "!")
+	}
+	if state.GetTop() >= 2 {
 		at = time.Unix(state.CheckInt64(2), 0).UTC()
 	}
-	format = strings.TrimPrefix(format, "!")
 	if !strings.HasPrefix(format, "*t") {
 		state.Push(gopher.LString(formatTime(at, format)))
 		return 1
@@ -111,7 +131,8 @@ func conversion(at time.Time, letter byte) string {
 	return string([]byte{'%', letter})
 }
 
+// difftime refuses all but numbers, as the interpreter's own does: what is no date must not count as one that is long ago.
 func difftime(state *gopher.LState) int {
-	state.Push(state.CheckNumber(1) - state.OptNumber(2, 0))
+	state.Push(gopher.LNumber(state.CheckInt64(1) - state.CheckInt64(2)))
 	return 1
 }

@@ -21,6 +21,9 @@ const (
 
 // Collection holds objects for Aggregate, with copies of their bytes. It is not safe for concurrent use.
 type Collection struct {
+	// WithoutData says that the Secrets are without their field data.
+	WithoutData bool
+
 	items []item
 	kinds map[object.Kind]*object.Kind
 	// free is what is left of the last block.
@@ -71,9 +74,6 @@ func (c *Collection) copied(raw []byte) []byte {
 	}
 	if len(raw) > len(c.free) {
 		c.free = make([]byte, c.block)
-		if c.block == lastBlock {
-			HugePages(c.free)
-		}
 		c.block = min(2*c.block, lastBlock)
 	}
 	n := copy(c.free, raw)
@@ -89,6 +89,26 @@ func (c *Collection) Truncate(n int) {
 	}
 	clear(c.items[n:])
 	c.items = c.items[:n]
+}
+
+// Without is a collection of all objects but those at some places, with the same bytes. place says where in this collection an object of
+// that one is.
+func (c *Collection) Without(places []int) (rest *Collection, place func(int) int) {
+	if len(places) == 0 {
+		return c, func(i int) int { return i }
+	}
+	leave := make([]bool, len(c.items))
+	for _, i := range places {
+		leave[i] = true
+	}
+	rest = &Collection{WithoutData: c.WithoutData, items: make([]item, 0, len(c.items))}
+	var kept []int
+	for i, one := range c.items {
+		if !leave[i] {
+			rest.items, kept = append(rest.items, one), append(kept, i)
+		}
+	}
+	return rest, func(i int) int { return kept[i] }
 }
 
 // Len is the number of objects.

@@ -6,6 +6,7 @@ package lua
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,5 +106,28 @@ func TestAggregateWithoutIdentity(t *testing.T) {
 	got, err := s.Aggregate(t.Context(), c)
 	if diff := cmp.Diff([]Selected{{Index: 1}, {Index: 0}}, got); diff != "" || err != nil {
 		t.Error(err, diff)
+	}
+}
+
+// TestWithout: a collection without some objects has the others in their order, and knows where they were.
+func TestWithout(t *testing.T) {
+	all := collection(configMap(t, "a"), configMap(t, "b"), configMap(t, "c"), configMap(t, "d"))
+	for _, test := range []struct{ without, want []int }{
+		{nil, []int{0, 1, 2, 3}},
+		{[]int{1}, []int{0, 2, 3}},
+		{[]int{3, 0}, []int{1, 2}},
+		{[]int{0, 1, 2, 3}, nil},
+	} {
+		rest, place := all.Without(test.without)
+		var got []int
+		for i := range rest.Len() {
+			if string(rest.Object(i).Raw) != string(all.Object(place(i)).Raw) {
+				t.Errorf("without %v, the %d-th is %s", test.without, i, rest.Object(i).Raw)
+			}
+			got = append(got, place(i))
+		}
+		if !slices.Equal(got, test.want) || all.Len() != 4 {
+			t.Errorf("without %v: %v, want %v", test.without, got, test.want)
+		}
 	}
 }

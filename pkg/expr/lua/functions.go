@@ -50,8 +50,11 @@ func (s *Session) print(state *gopher.LState) int {
 // setMetatable takes tables only, as Lua 5.1 does. The interpreter's own also takes numbers, booleans and functions, whose
 // metatable all values of that type share: it would outlive the object.
 func setMetatable(state *gopher.LState) int {
-	table := state.CheckTable(1)
 	state.CheckTypes(2, gopher.LTNil, gopher.LTTable)
+	if state.Get(1) == gopher.LNil {
+		state.RaiseError("cannot set metatable to a nil object.")
+	}
+	table := state.CheckTable(1)
 	if meta, ok := table.Metatable.(*gopher.LTable); ok && meta.RawGetString("__metatable") != gopher.LNil {
 		state.RaiseError("cannot change a protected metatable")
 	}

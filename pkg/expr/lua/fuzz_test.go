@@ -5,6 +5,10 @@ package lua
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,4 +61,40 @@ func FuzzTransform(f *testing.F) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// FuzzLibrary compares calls with any arguments.
+func FuzzLibrary(f *testing.F) {
+	quiet(f)
+	functions := slices.Sorted(maps.Keys(correct))
+	for i := range functions {
+		f.Add([]byte{byte(i), 2, 1, 4, 2, 5}, "text", int16(2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, text string, number int16) {
+		if len(text) > 12 || len(data) > 64 {
+			t.Skip()
+		}
+		c := newChooser(data, 1)
+		call := libraryCall{function: functions[c.n(len(functions))]}
+		values := append(slices.Clone(others), quotedLua(text), fmt.Sprint(number), fmt.Sprintf("%d.5", number), quotedLua(fmt.Sprint(number)),
+			fmt.Sprintf("{%d, %s}", number, quotedLua(text)), fmt.Sprintf("{year=2026, month=%d, day=%s}", number, quotedLua(text)))
+		for range c.n(5) {
+			call.arguments = append(call.arguments, values[c.n(len(values))])
+		}
+		call.method = strings.HasPrefix(call.function, "string.") && len(call.arguments) > 0 && c.n(2) == 0
+		e := newBothEngines(t)
+		defer e.close()
+		e.compare(t, call)
+	})
+}
+
+// quotedLua writes a text as Lua does.
+func quotedLua(text string) string {
+	var quoted strings.Builder
+	quoted.WriteByte('"')
+	for i := range len(text) {
+		fmt.Fprintf(&quoted, `\%03d`, text[i])
+	}
+	quoted.WriteByte('"')
+	return quoted.String()
 }

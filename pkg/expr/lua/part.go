@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 
+	gopher "github.com/yuin/gopher-lua"
+
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -24,9 +26,10 @@ func (s *Session) EvaluatePart(ctx context.Context, o object.Object, data object
 	return match, err
 }
 
-// partly watches what a script looks at that was given a part of an object. A nil one watches nothing.
+// partly watches what a script looks at that was given a part of an object, or Secrets without their data. A nil one watches nothing.
 type partly struct {
 	part object.Part
+	// root is the object of which the part is given. Nil if it is Secrets.
 	root *lazy
 	// metadata is the root's field. Nil before it is looked at.
 	metadata *lazy
@@ -38,13 +41,14 @@ func (p *partly) field(l *lazy, name string) {
 	if p == nil {
 		return
 	}
+	p.beyond = p.beyond || name == "data" && p.isSecret(l)
 	isBeyond := l == p.root && !p.part.Has(name) && name != "kind" && name != "apiVersion"
 	p.beyond = p.beyond || isBeyond || l == p.metadata && name == "managedFields" && !p.part.ManagedFields
 }
 
 // all notes that all fields of a table are looked at.
 func (p *partly) all(l *lazy) {
-	if p != nil && (l == p.root || l == p.metadata && !p.part.ManagedFields) {
+	if p != nil && (l == p.root || l == p.metadata && !p.part.ManagedFields || p.isSecret(l)) {
 		p.beyond = true
 	}
 }
@@ -54,4 +58,9 @@ func (p *partly) inner(l *lazy, name string, table *lazy) {
 	if p != nil && l == p.root && name == "metadata" {
 		p.metadata = table
 	}
+}
+
+// isSecret reports whether a table is a Secret, of which the data is not there.
+func (p *partly) isSecret(l *lazy) bool {
+	return p.root == nil && l.kind != nil && l.kind.kind == gopher.LString("Secret") && l.kind.apiVersion == gopher.LString("v1")
 }

@@ -182,6 +182,25 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestAnExpiryThatIsNoDate looks at an object that is to stay: with k8s-cleaner the script fails on it.
+func TestAnExpiryThatIsNoDate(t *testing.T) {
+	script := `
+		local function moment(text)
+			local year, month, day = text:match("^(%d+)-(%d+)-(%d+)T")
+			if year then return os.time({year=year, month=month, day=day}) end
+		end
+		function evaluate()
+			return {matching = os.difftime(os.time(), moment(obj.metadata.annotations["cleaner/expires"])) > 0}
+		end`
+	for _, expires := range []string{"never", "2026-03-02", "+5d"} {
+		o := newObject(t, kind("", "v1", "ConfigMap"), `{"metadata":{"name":"a","uid":"u","resourceVersion":"1","annotations":{"cleaner/expires":"`+expires+`"}}}`)
+		match, err := session(t, script).Evaluate(t.Context(), o)
+		if want := "line 7: bad argument #2 to difftime (number expected, got nil)"; text(err) != want || match.Matching {
+			t.Errorf("%s: %v and error %q, want error %q", expires, match, text(err), want)
+		}
+	}
+}
+
 func TestRandomDependsOnSeedAndObjectOnly(t *testing.T) {
 	source := `function evaluate() return {message=math.random(1e9) .. " " .. math.random() .. " " .. math.random(5, 5)} end`
 	draw := func(seed int64, names ...string) string {

@@ -5,14 +5,11 @@ package sandbox
 
 import (
 	"context"
-	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
-
-// MaxTries is how often objects are given to an aggregated script, when they are lost: a child can have 64, 128 or 256 MiB, or what is for all.
-const MaxTries = 4
 
 // Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
 // hash of each one's bytes. It is for one goroutine.
@@ -21,21 +18,26 @@ type Aggregate struct {
 	Keep func(bytes int) error
 	// NamesOnly leaves out the bytes of what the script chose.
 	NamesOnly bool
+	// Unchosen are the places, in the order of Add, of objects that the script may look at and not choose. If there are any, it is asked
+	// with them and without them, and what it chooses both times is chosen, with the message of the second time.
+	Unchosen []int
 
 	session *Session
 	source  string
 	number  uint32
 	// whole keeps metadata.managedFields, about half of an object, for the script that reads them.
-	whole   bool
-	members members
+	whole bool
+	// withoutData leaves out the data of Secrets.
+	withoutData bool
+	members     members
 	// filling are the objects that were not sent yet, those after the first sent ones.
 	filling *batch
 	sent    int
 	// flight is a batch on its way to the child. Nil when there is none.
 	flight *flight
-	// home is the child that has the objects, and lost why it has them no more.
+	// home is the child that has the objects, and fault why it has not all.
 	home   *process
-	lost   error
+	fault  error
 	closed bool
 }
 
@@ -53,29 +55,37 @@ type Selected struct {
 func (s *Session) Aggregate(source string) *Aggregate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.collects++
 	s.aggregate++
-	s.begun = s.large
 	return &Aggregate{session: s, source: source, number: s.aggregate, whole: strings.Contains(source, "managedFields")}
 }
 
-// Ready returns when the child can have objects, if it is known that a small one is not enough: otherwise their list would stay open
-// while the aggregate waits for memory.
-func (a *Aggregate) Ready(ctx context.Context) error {
-	return a.session.use(ctx, func(ctx context.Context, w *worker) error {
-		if w.wanted() <= smallMemory {
-			return nil
-		}
-		return w.ready(ctx)
-	})
+// namesData finds the names of the fields of Secrets, and not metadata.
+var namesData = regexp.MustCompile(`\b(data|stringData)\b`)
+
+// LeaveOutData lets the script do without the data of Secrets, unless its text names them. It is called before the first Add. The bytes of
+// what the script chooses lack them, too. When it looks at them in another way, that is an OutgrownError, and later aggregates have them.
+func (a *Aggregate) LeaveOutData() {
+	_, reads := a.session.pool.compiled.get(dataOf(a.source))
+	a.withoutData = !reads && !namesData.MatchString(a.source)
 }
 
-// Add adds an object. When another script ends the child, the objects are lost, and Finish says so. An error ends the aggregate. After a
-// *LostError another aggregate of the session may be given the objects once more.
+// Given is an object as the script is given it.
+func (a *Aggregate) Given(o object.Object) object.Object {
+	if a.withoutData && o.IsSecret() {
+		o.Raw = object.AppendWithoutData(nil, o.Raw)
+	}
+	return o
+}
+
+// dataOf is by what it is remembered that a script looks at the data of Secrets in a way that its text does not show.
+func dataOf(source string) Script { return Script{Field: "data", Function: "data", Source: source} }
+
+// Add adds an object. When another script ends the child, the objects are lost, which is an error. An error ends the aggregate.
 func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 	if a.closed {
 		return ErrClosed
 	}
+	o = a.Given(o)
 	if a.filling != nil && !a.filling.accepts(o, nil) {
 		if err := a.send(ctx); err != nil {
 			return err
@@ -108,8 +118,7 @@ func (a *Aggregate) Truncate(n int) {
 	a.sent = min(a.sent, n) // the child is told with the next objects, or at the end
 }
 
-// Finish lets the script choose, and closes the aggregate. The order is the script's. After a *LostError another aggregate of the
-// session may be given the objects once more.
+// Finish lets the script choose, and closes the aggregate. The order is the script's.
 func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 	if a.closed {
 		return nil, ErrClosed
@@ -125,7 +134,7 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 	}
 	var selected []Selected
 	err := a.session.use(ctx, func(ctx context.Context, w *worker) error {
-		defer w.retire() // the objects' memory is for others now
+		defer w.bury() // it has no use for the objects any more
 		var err error
 		selected, err = a.choose(ctx, w)
 		return err
@@ -136,26 +145,11 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 	return selected, nil
 }
 
-// Choose lets an aggregated script choose among objects, and gives them to it once more if they are lost.
-func (s *Session) Choose(ctx context.Context, source string, objects []object.Object) ([]Selected, error) {
-	var selected []Selected
-	var err error
-	for range MaxTries {
-		selected, err = s.chooseOnce(ctx, source, objects)
-		var lost *LostError
-		if !errors.As(err, &lost) {
-			break
-		}
-	}
-	return selected, err
-}
-
-func (s *Session) chooseOnce(ctx context.Context, source string, objects []object.Object) ([]Selected, error) {
+// Choose lets an aggregated script choose among objects. Unchosen is as in Aggregate.
+func (s *Session) Choose(ctx context.Context, source string, objects []object.Object, unchosen ...int) ([]Selected, error) {
 	a := s.Aggregate(source)
 	defer a.Close()
-	if err := a.Ready(ctx); err != nil {
-		return nil, err
-	}
+	a.Unchosen = unchosen
 	for _, o := range objects {
 		if err := a.Add(ctx, o); err != nil {
 			return nil, err
@@ -164,16 +158,8 @@ func (s *Session) chooseOnce(ctx context.Context, source string, objects []objec
 	return a.Finish(ctx)
 }
 
-// Close ends the aggregate: the session may have a second child again.
-func (a *Aggregate) Close() {
-	if a.closed {
-		return
-	}
-	a.closed = true
-	a.session.mu.Lock()
-	defer a.session.mu.Unlock()
-	a.session.collects--
-}
+// Close ends the aggregate.
+func (a *Aggregate) Close() { a.closed = true }
 
 // send hands what was filled to the child, when the objects before have arrived.
 func (a *Aggregate) send(ctx context.Context) error {

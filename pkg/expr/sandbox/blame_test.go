@@ -61,35 +61,3 @@ end`)
 		t.Fatalf("selected %v, %v", selected, err)
 	}
 }
-
-// While a session gives its second child away for a larger one, it gets no other one: who waits for memory must hold none.
-func TestNoSecondChildWhileShrinking(t *testing.T) {
-	s := open(t, newPool(t, Config{}), Options{})
-	first := <-s.free
-	if !s.addWorker() {
-		t.Fatal("there was no second child")
-	}
-	second := <-s.free
-	done := make(chan error)
-	go func() { done <- first.reserve(t.Context(), 2*smallMemory) }()
-	for shrinking := false; !shrinking; {
-		s.mu.Lock()
-		shrinking = s.workers == 1
-		s.mu.Unlock()
-	}
-	if s.addWorker() {
-		t.Error("there was a third child")
-	}
-	// The other child wants more memory, too, before it is given away.
-	if err := second.reserve(t.Context(), 2*smallMemory); err != nil || s.addWorker() {
-		t.Errorf("there was a third child, after %v", err)
-	}
-	s.free <- second
-	if err := <-done; err != nil || second.reserved != 0 {
-		t.Errorf("the second child has %d bytes: %v", second.reserved, err)
-	}
-	if !s.addWorker() {
-		t.Error("it gets no other one ever")
-	}
-	s.free <- first
-}

@@ -6,12 +6,12 @@ package sandbox
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -49,7 +49,6 @@ func Main() {
 type child struct {
 	reply       *reply
 	settings    settings
-	fence       fence
 	sessions    map[uint32]*lua.Session // by program
 	reads       map[uint32]object.Part
 	collections map[uint32]*lua.Collection
@@ -81,14 +80,7 @@ func (c *child) handle(d *decoder) error {
 	switch ask := d.u8(); ask {
 	case askReady:
 		c.settings = d.settings()
-		var err error
-		if c.fence, err = contain(); err != nil {
-			return err
-		}
-		go c.reply.watch()
-		return c.allow(c.settings.memory)
-	case askGrow:
-		return c.allow(d.i64())
+		return c.begin(c.settings.memory)
 	case askProgram:
 		number, source := d.u32(), string(d.bytes())
 		c.step(compileTimeout, func() answer { return c.program(number, source) })
@@ -116,14 +108,15 @@ func (c *child) step(limit time.Duration, do func() answer) {
 	c.reply.end(a)
 }
 
-// allow sets how much memory the child may use. The collector works harder before that, and the watch ends the child before the
-// system does, because the watch can say why.
-func (c *child) allow(memory int64) error {
-	if err := c.fence.allow(memory, c.settings.maxMemory); err != nil {
+// begin limits the child. The collector works harder before it has all of its memory, and the watch ends the child before the system
+// does, because the watch can say why.
+func (c *child) begin(memory int64) error {
+	if err := contain(memory); err != nil {
 		return err
 	}
 	debug.SetMemoryLimit(memory / 4 * 3)
-	c.reply.setMemory(memory)
+	c.reply.memory = uint64(memory)
+	go c.reply.watch()
 	c.reply.add(answer{kind: answerReady})
 	return nil
 }
@@ -187,17 +180,11 @@ func (c *child) transform(d *decoder) {
 		if err != nil {
 			return faultAnswer(err)
 		}
-		a := answer{kind: answerPatch, text: message}
-		if patch != nil {
-			a.raw, err = json.Marshal(patch)
-		}
+		raw, err := object.EncodePatch(patch)
 		if err != nil {
 			return faultAnswer(err)
 		}
-		if len(a.raw) > maxItem {
-			return answer{kind: answerFailure, text: "the changed object is too large"}
-		}
-		return a
+		return answer{kind: answerPatch, text: message, raw: raw}
 	})
 }
 
@@ -222,28 +209,37 @@ func (c *child) collect(d *decoder) answer {
 }
 
 func (c *child) aggregate(d *decoder) {
-	session, number, count := c.sessions[d.u32()], d.u32(), d.u32()
+	session, number, count, flags := c.sessions[d.u32()], d.u32(), d.u32(), d.u8()
+	without := d.places()
 	collection := c.collections[number]
-	delete(c.collections, number)
 	if collection == nil {
 		collection = lua.NewCollection()
+		c.collections[number] = collection
 	}
 	collection.Truncate(int(count))
 	if session == nil || collection.Len() != int(count) || d.bad {
 		d.bad = true
 		return
 	}
+	collection.WithoutData = flags&aggregateWithoutData != 0
+	given, places := collection.Without(without)
 	c.reply.begin(c.settings.aggregateTimeout)
-	growHeap(int64(collection.Len()) * tableSize / 2)
-	c.reply.begin(c.settings.aggregateTimeout) // the script has all of its time
-	selected, err := session.Aggregate(context.Background(), collection)
+	if len(without) > 0 { // the script is asked again in the heap that it had
+		runtime.GC()
+		c.reply.begin(c.settings.aggregateTimeout) // it has all of its time
+	}
+	selected, err := session.Aggregate(context.Background(), given)
+	if errors.Is(err, lua.ErrBeyondPart) {
+		c.reply.end(answer{kind: answerBeyond})
+		return
+	}
 	if err != nil {
 		c.reply.end(faultAnswer(err))
 		return
 	}
 	for _, one := range selected {
 		c.reply.add(answer{
-			kind: answerSelected, index: uint32(one.Index), text: one.Message, raw: collection.Object(one.Index).Raw,
+			kind: answerSelected, index: uint32(places(one.Index)), text: one.Message, raw: given.Object(one.Index).Raw,
 		})
 	}
 	c.reply.end(answer{kind: answerReady})

@@ -7,16 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime/debug"
-	"runtime/metrics"
 	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
 // maxDescriptors leaves room for the three pipes and what the Go runtime needs to wait.
@@ -60,67 +56,35 @@ func giveWay() {
 	}
 }
 
-// fence is the limit of this process's address space. Limiting the data segment would not limit a Go heap.
-type fence struct {
-	// start is the size of the address space, and rest how much of it the heap can still take, in bytes.
-	start, rest uint64
-}
-
-// contain limits this process, but for its memory.
-func contain() (fence, error) {
+// contain limits this process. Its memory is watched more exactly than these limits say: they are for what the watch cannot see in time.
+func contain(memory int64) error {
 	// So that the kernel takes a child first when memory runs out. Where it may not be, it is not.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	// The heap takes address space in steps, and the runtime begins anywhere in the first one: where, a large block tells.
+	// The heap takes address space in steps, and the runtime begins anywhere in the first one: where, a large block tells. It can have the
+	// fewest steps that are hardly less than the memory.
 	block := make([]byte, 4<<20)
 	end := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(block)))) + uint64(len(block))
-	f := fence{rest: (memoryStep - end%memoryStep) % memoryStep}
-	var err error
-	if f.start, err = addressSpace(); err != nil {
-		return f, err
+	rest, needed := (memoryStep-end%memoryStep)%memoryStep, uint64(memory)/16*15
+	steps := (max(needed, rest) - rest + memoryStep - 1) / memoryStep
+	space, data, err := sizes()
+	if err != nil {
+		return err
 	}
 	if err := closeDescriptors(); err != nil {
-		return f, err
+		return err
 	}
-	if err := setLimit(unix.RLIMIT_CORE, 0, 0); err != nil {
-		return f, err
-	}
-	return f, setLimit(unix.RLIMIT_NOFILE, maxDescriptors, maxDescriptors)
-}
-
-// allow lets the heap have the fewest steps that are hardly less than the memory, which is watched more exactly. Later it can be
-// as much as most.
-func (f fence) allow(memory, most int64) error {
-	return setLimit(unix.RLIMIT_AS, f.limit(memory), f.limit(most))
-}
-
-func (f fence) limit(memory int64) uint64 {
 	const threads = memoryStep / 2 // for the rest, and less than a step, or the heap would take it
-	needed := uint64(memory) / 16 * 15
-	steps := (max(needed, f.rest) - f.rest + memoryStep - 1) / memoryStep
-	return f.start + steps*memoryStep + threads
-}
-
-// heapStep is by what the heap itself grows (runtime: pallocChunkBytes), and as little as that is not worth the while. In larger pieces it
-// could take address space that it cannot use.
-const heapStep = 4 << 20
-
-// growHeap makes room in the heap, in huge pages, for as many bytes as a script is likely to need, or for what is left up to the memory
-// limit. Nothing of it is touched: the heap has the room, and the kernel backs what is used.
-func growHeap(likely int64) {
-	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
-	metrics.Read(total)
-	left := debug.SetMemoryLimit(-1) - int64(total[0].Value.Uint64())
-	var pieces []string // all at once, or one would be made of another
-	for room := min(likely, left); room > heapStep; room -= heapStep {
-		var piece strings.Builder // the only thing that gets memory without clearing it
-		piece.Grow(heapStep)
-		_ = piece.WriteByte(0)
-		lua.HugePages(unsafe.Slice(unsafe.StringData(piece.String()), heapStep))
-		pieces = append(pieces, piece.String())
+	for resource, limit := range map[int]uint64{
+		unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: maxDescriptors,
+		unix.RLIMIT_AS: space + steps*memoryStep + threads,
+		// What can be written to counts here, and not what the heap only reserves. Not every kernel keeps to it.
+		unix.RLIMIT_DATA: data + uint64(memory) + threads,
+	} {
+		if err := setLimit(resource, limit); err != nil {
+			return err
+		}
 	}
-	if len(pieces) > 0 {
-		debug.FreeOSMemory()
-	}
+	return nil
 }
 
 // closeDescriptors closes all but the three pipes and what the Go runtime waits with. Descriptors of the parent can come here when
@@ -140,29 +104,29 @@ func closeDescriptors() error {
 	return nil
 }
 
-// setLimit sets a limit, or leaves a stricter one that was there before.
-func setLimit(resource int, soft, hard uint64) error {
+// setLimit sets a limit for good, or leaves a stricter one that was there before.
+func setLimit(resource int, limit uint64) error {
 	var was unix.Rlimit
 	if err := unix.Getrlimit(resource, &was); err != nil {
 		return fmt.Errorf("reading a limit of this process: %w", err)
 	}
-	hard = min(hard, was.Max)
-	if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: min(soft, hard), Max: hard}); err != nil {
+	limit = min(limit, was.Max)
+	if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 		return fmt.Errorf("limiting this process: %w", err)
 	}
 	return nil
 }
 
-// addressSpace is how large this process's address space is, in bytes.
-func addressSpace() (uint64, error) {
+// sizes are how large this process's address space is, and what it can write to of it, in bytes.
+func sizes() (space, data uint64, err error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0, fmt.Errorf("reading the size of this process: %w", err)
+		return 0, 0, fmt.Errorf("reading the size of this process: %w", err)
 	}
-	pages, _, _ := strings.Cut(string(text), " ")
-	n, err := strconv.ParseUint(pages, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("reading the size of this process: %w", err)
+	var unused uint64
+	if _, err := fmt.Sscan(string(text), &space, &unused, &unused, &unused, &unused, &data); err != nil {
+		return 0, 0, fmt.Errorf("reading the size of this process: %w", err)
 	}
-	return n * uint64(os.Getpagesize()), nil
+	page := uint64(os.Getpagesize())
+	return space * page, data * page, nil
 }

@@ -149,7 +149,7 @@ func (w *worker) check(ctx context.Context, script Script) (finding, error) {
 		return finding{}, errors.New("the process that compiles scripts was killed")
 	}
 	if errors.As(err, &died) {
-		return finding{problem: died.budget(w.reserved, compileTimeout)}, nil
+		return finding{problem: died.budget(CompilerMemory, compileTimeout)}, nil
 	}
 	return finding{problem: one.fault(), metadataOnly: one.reads.MetadataOnly()}, err
 }

@@ -29,7 +29,7 @@ func TestTransform(t *testing.T) {
 	}
 	for _, c := range cases {
 		patch, message, err := s.Transform(t.Context(), "function transform() "+c.body+" end", configMap(t, "a", "v"))
-		raw, _ := json.Marshal(patch)
+		raw, _ := json.Marshal(json.RawMessage(patch))
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -41,9 +41,9 @@ func TestTransform(t *testing.T) {
 }
 
 func TestTransformUsesUpItsMemory(t *testing.T) {
-	s := open(t, newPool(t, Config{}), Options{ObjectTimeout: 30e9})
+	s := open(t, newPool(t, Config{MaxMemory: 64 << 20}), Options{ObjectTimeout: 30e9})
 	_, _, err := s.Transform(t.Context(), `function transform() local t = {} for i = 1, 1e9 do t[i] = {i} end end`, configMap(t, "a", "v"))
-	if budgetKind(err) != BudgetMemory || !strings.Contains(err.Error(), "256 MiB") {
+	if budgetKind(err) != BudgetMemory || !strings.Contains(err.Error(), "64 MiB") {
 		t.Errorf("got %v", err)
 	}
 	patch, _, err := s.Transform(t.Context(), `function transform() obj.data.k = "w" return {resource=obj} end`, configMap(t, "a", "v"))

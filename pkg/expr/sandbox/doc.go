@@ -10,8 +10,9 @@
 // it in nothing. It takes identities from its own bytes, checks each answer, ends a child that is silent for too long, and
 // judges the rest of the objects in a fresh one.
 //
-// A Pool bounds what all children may use together, a Session is one run's use of them, a Stream judges the objects of a list
-// while it is read, and an Aggregate collects objects for a script that looks at all of them.
+// A Pool starts children, a Session is one run's use of one, a Stream judges the objects of a list while it is read, and an
+// Aggregate collects objects for a script that looks at all of them. A Session has a fixed amount of memory. What outgrows it fails
+// with an OutgrownError, and may be tried again in a larger Session. How many Sessions there are at once is for the caller to say.
 //
 // On systems other than Linux a child is not contained as well: time is limited, and memory as far as the child's own watch
 // sees it.

@@ -42,11 +42,22 @@ type BudgetError struct {
 // Error is the message.
 func (e *BudgetError) Error() string { return e.Msg }
 
-// LostError says that objects which an Aggregate was given are not in a child any more, or that it was too small for them.
-type LostError struct{ Msg string }
+// OutgrownError says that what a session has is not enough for what was asked of it, and that another session may have more. It is no
+// fault of the script: a run that has touched nothing begins anew with more.
+type OutgrownError struct {
+	// Memory is what the session had, in bytes.
+	Memory int64
+	// Data says that it is the data of Secrets that was lacking. Later aggregates of the script have it.
+	Data bool
+}
 
-// Error is the message.
-func (e *LostError) Error() string { return e.Msg }
+// Error is for those who do not begin anew.
+func (e *OutgrownError) Error() string {
+	if e.Data {
+		return "looks at the data of Secrets in a way that its text does not show; its next run is given that"
+	}
+	return "needs more memory than the " + inMiB(e.Memory) + " that the scripts of this run may use; its next run has more"
+}
 
 // maxExhausted is how many objects of one session may use up their time or memory, before the session judges no more: with
 // many such objects a run would never end.

@@ -6,6 +6,7 @@ package sandbox
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -151,6 +152,19 @@ func TestForgeries(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPatchOfAForgerIsChecked: a child that does not keep to the limit is not believed, and what it writes twice counts once.
+func TestPatchOfAForgerIsChecked(t *testing.T) {
+	t.Parallel()
+	var tooLarge *object.PatchSizeError
+	long := `{"data":{"k":"` + strings.Repeat("x", object.MaxPatch) + `"}}`
+	if patch, err := readPatch([]byte(long)); patch != nil || !errors.As(err, &tooLarge) || tooLarge.Bytes != len(long) {
+		t.Errorf("a patch of %d bytes: got %v", len(long), err)
+	}
+	if patch, err := readPatch([]byte(`{"metadata":{"name":"other"},"metadata":{"labels":{"a":"<"}}}`)); err != nil || string(patch) != `{"metadata":{"labels":{"a":"<"}}}` {
+		t.Errorf("got %s, %v", patch, err)
 	}
 }
 

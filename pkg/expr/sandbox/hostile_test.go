@@ -93,7 +93,7 @@ func TestHostile(t *testing.T) {
 // tryHostile tries one script. On a busy machine the clock runs faster than a script, also than the harmless ones: who fails tries
 // again, alone. A limit that does not hold never does.
 func tryHostile(t *testing.T, p *Pool, alone *sync.Mutex, body, want string) {
-	options := Options{ObjectTimeout: hostileLimit, Memory: smallMemory} // with more there would be a second try
+	options := Options{ObjectTimeout: hostileLimit}
 	if want == memory {
 		options.ObjectTimeout = memoryLimit
 	}

@@ -28,17 +28,14 @@ func (s *Session) judge(ctx context.Context, w *worker, source string, b *batch)
 			alone = max(0, alone-1)
 		case !errors.As(err, &died):
 			return err
+		case s.outgrown(died):
+			return s.fault(died, s.options.ObjectTimeout)
 		case died.kind == BudgetKilled && !killed:
 			killed = true // by somebody else: once more
 		case !died.named && to-b.judged() > 1:
 			alone = to - b.judged()
-		case w.outgrown(died):
-			w.full = true // once more, with all that a child may have
-			if s.collecting() {
-				s.enlarge(s.options.Memory) // whose objects this child had
-			}
 		default:
-			s.blame(b, died.budget(w.reserved, s.options.ObjectTimeout))
+			s.blame(b, s.fault(died, s.options.ObjectTimeout))
 			alone = 0
 		}
 	}

@@ -4,52 +4,41 @@
 package sandbox
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"os/exec"
 	"sync"
 	"time"
-
-	"k8s.io/utils/lru"
 )
 
 const (
-	// DefaultMaxMemory is what all children together may use, in bytes, unless a Config says otherwise: beside a script that hangs in all that a
-	// child may have, there is room for another such child, for three small ones, and for the compiler.
-	DefaultMaxMemory = 768 << 20
-	// MinMaxMemory is the least with which every script can run that keeps to the default limits.
-	MinMaxMemory = defaultMemory + smallMemory + compilerMemory
+	// DefaultMaxMemory is the most that a session may have, in bytes, unless a Config says otherwise.
+	DefaultMaxMemory = 328 << 20
+	// SmallMemory is about five times what a usual script needs that looks at one object after the other, in bytes.
+	SmallMemory = 24 << 20
+	// CompilerMemory is what the child that compiles may use, in bytes. It is no session's.
+	CompilerMemory = memoryStep
 
-	// defaultMemory is what one child may use.
-	defaultMemory = 256 << 20
-	// smallMemory is what a child gets first: many times what a usual script needs that looks at one object after the other, or at few together.
-	smallMemory = memoryStep
-	// compilerMemory is set aside for the child that compiles.
-	compilerMemory = memoryStep
-	// maxOwners is how many owners of large aggregates are remembered.
-	maxOwners = 10_000
-	// memoryStep is by what a Go heap's address space grows. Only multiples of it make sense.
+	// memoryStep is by what a Go heap's address space grows.
 	memoryStep = 64 << 20
 )
 
-// Config says how children are started, and how much they may use together.
+// Config says how children are started, and how much a session may use at most.
 type Config struct {
 	// Command starts a child. Empty means this program.
 	Command []string
-	// MaxMemory bounds all children together, in bytes. Zero means 768 MiB.
+	// MaxMemory is the most that a session may have, in bytes. Zero means DefaultMaxMemory.
 	MaxMemory int64
 }
 
-// Pool starts children and bounds what they use. It is safe for concurrent use.
+// Pool starts children. It is safe for concurrent use. How much memory all sessions have together is the caller's to decide, by how
+// many it opens at once.
 type Pool struct {
 	command  []string
+	most     int64 // of a session's memory
 	starter  starter
-	room     *room
 	compiler *Session
 	compiled compiled
-	// outgrown is how many bytes a child needs for an aggregate, by the owner of its session, where a small one was not enough. The least
-	// recently used are forgotten.
-	outgrown *lru.Cache
 
 	mu       sync.Mutex
 	closed   bool
@@ -60,13 +49,8 @@ type Pool struct {
 
 // New makes a pool. It starts nothing.
 func New(config Config) *Pool {
-	total := config.MaxMemory
-	if total == 0 {
-		total = DefaultMaxMemory
-	}
-	p := &Pool{command: config.Command, room: newRoom(max(0, total-compilerMemory)), sessions: map[*Session]struct{}{}, outgrown: lru.New(maxOwners)}
-	p.compiler = p.newSession(Options{Memory: compilerMemory, ObjectTimeout: compileTimeout})
-	p.compiler.prepaid = true
+	p := &Pool{command: config.Command, most: cmp.Or(config.MaxMemory, DefaultMaxMemory), sessions: map[*Session]struct{}{}}
+	p.compiler = p.newSession(Options{Memory: CompilerMemory, ObjectTimeout: compileTimeout})
 	return p
 }
 
@@ -98,32 +82,19 @@ type Options struct {
 	ObjectTimeout time.Duration
 	// AggregateTimeout limits an aggregated script. Zero means 60 seconds.
 	AggregateTimeout time.Duration
-	// Memory limits one child, in bytes. Zero means 256 MiB.
+	// Memory is what the session may use, in bytes. When that is not enough, and a session may have more, what was asked of it fails
+	// with an OutgrownError. Zero, or more than a session may have, means the most that it may have.
 	Memory int64
-	// Owner is whose scripts these are, if that is to be remembered: where once the objects of an aggregate needed a large child, the
-	// next session of the owner waits for as much before it begins.
-	Owner string
-	// Pace is what is known of how long the run takes, so that it does not wait for the memory of slower ones.
-	Pace Pace
-	// Waiting, if not nil, is called when the session has waited for a second for memory, which other sessions have, and what it returns
-	// when that has ended, with the context of the waiting.
-	Waiting func() (ended func(context.Context))
 	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
 	// a time. Nil drops it.
 	Print func(line string)
 }
 
-// Open begins a session: one run's use of children. A child starts when the first script is used. Close ends the session.
+// Open begins a session: one run's use of a child. The child starts when the first script is used. Close ends the session.
 func (p *Pool) Open(options Options) *Session {
-	if options.ObjectTimeout == 0 {
-		options.ObjectTimeout = 2 * time.Second
-	}
-	if options.AggregateTimeout == 0 {
-		options.AggregateTimeout = time.Minute
-	}
-	if options.Memory == 0 {
-		options.Memory = defaultMemory
-	}
+	options.ObjectTimeout = cmp.Or(options.ObjectTimeout, 2*time.Second)
+	options.AggregateTimeout = cmp.Or(options.AggregateTimeout, time.Minute)
+	options.Memory = min(cmp.Or(options.Memory, p.most), p.most)
 	s := p.newSession(options)
 	p.mu.Lock()
 	defer p.mu.Unlock()

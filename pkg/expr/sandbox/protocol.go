@@ -22,8 +22,7 @@ const (
 	askJudge                // program, kind, count, flags, items; yes, no, beyond or a fault for each item
 	askTransform            // program, kind, item; a patch or a fault
 	askCollect              // first index, kind, count, items; ready
-	askGrow                 // memory; ready
-	askAggregate            // program, count; any number of selected, then ready, or a fault
+	askAggregate            // program, number, count, flag, places to leave out; any number of selected, then ready, beyond or a fault
 )
 
 // The flags of askJudge.
@@ -31,6 +30,9 @@ const (
 	judgeData = 1 << iota // the data of each item stands behind it
 	judgePart             // each item is the part of an object that the script reads
 )
+
+// The flag of askAggregate: the Secrets are without their data.
+const aggregateWithoutData = 1
 
 // answerKind is the first byte of an answer. A frame of the child holds any number of answers.
 type answerKind uint8
@@ -51,6 +53,7 @@ const (
 	answerFailure
 	answerOutOfTime   // the last words of a child, about the object it is at
 	answerOutOfMemory // the same
+	answerTooLarge    // the patch, of so many bytes
 	answerAlive       // the current step takes longer because the child had no processor; goes before any other answer
 )
 
@@ -99,6 +102,8 @@ func (a answer) append(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint32(b, a.column)
 		b = appendText(b, a.text)
 		b = appendText(b, a.more)
+	case answerTooLarge:
+		b = binary.LittleEndian.AppendUint32(b, a.index)
 	case answerTimeout:
 		b = binary.LittleEndian.AppendUint32(b, a.line)
 		b = binary.LittleEndian.AppendUint64(b, uint64(a.limit))
@@ -124,6 +129,8 @@ func (d *decoder) answer() (answer, error) {
 		a.line, a.text = d.u32(), d.text()
 	case answerSyntaxError:
 		a.line, a.column, a.text, a.more = d.u32(), d.u32(), d.text(), d.text()
+	case answerTooLarge:
+		a.index = d.u32()
 	case answerTimeout:
 		a.line, a.limit, a.text = d.u32(), time.Duration(d.i64()), d.text()
 	default:
@@ -157,8 +164,11 @@ func faultAnswer(err error) answer {
 		script  *lua.ScriptError
 		syntax  *lua.SyntaxError
 		timeout *lua.TimeoutError
+		large   *object.PatchSizeError
 	)
 	switch {
+	case errors.As(err, &large):
+		return answer{kind: answerTooLarge, index: uint32(large.Bytes)}
 	case errors.As(err, &script):
 		return answer{kind: answerScriptError, line: uint32(script.Line), text: shown(script.Msg)}
 	case errors.As(err, &syntax):
@@ -180,6 +190,8 @@ func (a answer) fault() error {
 		return &lua.SyntaxError{Line: int(a.line), Column: int(a.column), Msg: a.text, Text: a.more}
 	case answerTimeout:
 		return &lua.TimeoutError{Function: a.text, Limit: a.limit, Line: int(a.line)}
+	case answerTooLarge:
+		return &object.PatchSizeError{Bytes: int(a.index)}
 	case answerFailure:
 		return errors.New(a.text)
 	}
@@ -215,7 +227,7 @@ func shown(text string) string {
 
 // settings are what a child is told first.
 type settings struct {
-	memory, maxMemory               int64 // bytes
+	memory                          int64 // bytes
 	now                             time.Time
 	seed                            int64
 	objectTimeout, aggregateTimeout time.Duration
@@ -224,7 +236,7 @@ type settings struct {
 
 func (s settings) append(b []byte) []byte {
 	for _, n := range []int64{
-		s.memory, s.maxMemory, s.now.Unix(), int64(s.now.Nanosecond()), s.seed, int64(s.objectTimeout), int64(s.aggregateTimeout),
+		s.memory, s.now.Unix(), int64(s.now.Nanosecond()), s.seed, int64(s.objectTimeout), int64(s.aggregateTimeout),
 	} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
@@ -232,7 +244,7 @@ func (s settings) append(b []byte) []byte {
 }
 
 func (d *decoder) settings() settings {
-	s := settings{memory: d.i64(), maxMemory: d.i64()}
+	s := settings{memory: d.i64()}
 	seconds, nanoseconds := d.i64(), d.i64()
 	s.now, s.seed = time.Unix(seconds, nanoseconds), d.i64()
 	s.objectTimeout, s.aggregateTimeout, s.print = time.Duration(d.i64()), time.Duration(d.i64()), d.u8() == 1

@@ -33,7 +33,7 @@ type reply struct {
 	mu        sync.Mutex
 	frame     []byte
 	flushed   time.Time
-	memory    uint64 // bytes; 0 means that nothing is watched yet
+	memory    uint64 // bytes
 	stopwatch lua.Stopwatch
 	began     time.Time     // the current step
 	limit     time.Duration // of the current step
@@ -43,12 +43,6 @@ type reply struct {
 
 func newReply(out *os.File) *reply {
 	return &reply{out: out, wake: make(chan struct{}, 1), frame: make([]byte, headerSize, 2*flushSize)}
-}
-
-func (r *reply) setMemory(bytes int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.memory = uint64(bytes)
 }
 
 // begin begins a step that may take so long.

@@ -5,6 +5,7 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,33 +17,21 @@ import (
 const (
 	// printLines and printLength bound what scripts print in one session.
 	printLines, printLength = 64, 256
-	// maxWorkers is how many children judge for one session at most.
-	maxWorkers = 2
+	// maxBatches is how many batches are kept for use again.
+	maxBatches = 3
 )
 
-// Session is one run's use of children. It is safe for concurrent use.
+// Session is one run's use of a child. It is safe for concurrent use.
 type Session struct {
 	pool    *Pool
 	options Options
-	prepaid bool // its memory is set aside
 	ctx     context.Context
 	cancel  context.CancelFunc
-	// busy counts the goroutines that use workers.
-	busy sync.WaitGroup
-	// free are the workers that nobody has.
+	// free has the worker while nobody uses it. It is closed at the end.
 	free chan *worker
 	took atomic.Int64
 
 	mu        sync.Mutex
-	waiters   int           // for memory
-	waitsFor  time.Time     // since when there have been waiters
-	waited    time.Duration // before that
-	closed    bool
-	workers   int
-	growing   int   // workers that want to be the only one, and wait for more memory
-	collects  int   // how many aggregates are open
-	large     int64 // how much memory an aggregate needs, in bytes, if a small child is not enough
-	begun     int64 // large, when the last aggregate began
 	aggregate uint32
 	exhausted int
 	last      error // of exhausted
@@ -51,89 +40,72 @@ type Session struct {
 }
 
 func (p *Pool) newSession(options Options) *Session {
-	s := &Session{pool: p, options: options, free: make(chan *worker, maxWorkers), workers: 1}
-	large, _ := p.outgrown.Get(options.Owner)
-	s.large, _ = large.(int64)
+	s := &Session{pool: p, options: options, free: make(chan *worker, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.free <- &worker{session: s}
 	return s
 }
 
-// Close ends what is going on, and the children. It returns when they are gone.
+// Close ends what is going on, and the child. It returns when that is gone.
 func (s *Session) Close() {
-	s.mu.Lock()
-	closed, workers := s.closed, s.workers
-	s.closed = true
-	s.mu.Unlock()
-	if closed {
+	s.cancel()
+	w, ok := <-s.free
+	if !ok {
 		return
 	}
-	s.cancel()
-	s.busy.Wait()
-	for range workers {
-		(<-s.free).retire()
-	}
+	w.bury()
+	close(s.free)
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	delete(s.pool.sessions, s)
 }
 
-// use calls work with a worker, unless the context or the session ends before.
+// use calls work with the worker, unless the context or the session ends before.
 func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *worker) error) error {
-	s.mu.Lock()
-	if s.closed || s.ctx.Err() != nil {
-		s.mu.Unlock()
-		return ErrClosed
-	}
-	s.busy.Add(1)
-	s.mu.Unlock()
-	defer s.busy.Done()
-
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(ErrClosed) })()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case w := <-s.free:
+	case w, ok := <-s.free:
+		if !ok {
+			return ErrClosed
+		}
 		begin := time.Now()
 		defer func() {
-			s.took.Add(int64(time.Since(begin) - w.waited))
-			w.waited = 0
+			s.took.Add(int64(time.Since(begin)))
 			s.free <- w
 		}()
+		if s.ctx.Err() != nil {
+			return ErrClosed
+		}
 		return work(ctx, w)
 	}
 }
 
-// waits takes note that somebody waits for memory. What it returns ends that.
-func (s *Session) waits() (end func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waiters == 0 {
-		s.waitsFor = time.Now()
-	}
-	s.waiters++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.waiters--; s.waiters == 0 {
-			s.waited += time.Since(s.waitsFor)
-		}
-	}
+// Rest ends the child, when nobody uses it. What comes next has a new one, with no more than SmallMemory.
+func (s *Session) Rest() {
+	w := <-s.free
+	defer func() { s.free <- w }()
+	w.bury()
+	s.options.Memory = min(s.options.Memory, SmallMemory)
 }
 
-// Waited is how long the session has waited so far until other sessions gave back memory, and whether it does so just now.
-func (s *Session) Waited() (all time.Duration, now bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waiters > 0 {
-		return s.waited + time.Since(s.waitsFor), true
-	}
-	return s.waited, false
+// outgrown reports whether more memory might help a child that died so. Then the session's work is to be begun anew with more.
+func (s *Session) outgrown(died *death) bool {
+	return died.kind == BudgetMemory && s.options.Memory < s.pool.most
 }
 
-// Took is how long the scripts and their processes have been at work so far, all together. It is 0 if none has been used.
+// fault is the error for the script that ended a child.
+func (s *Session) fault(died *death, limit time.Duration) error {
+	if s.outgrown(died) {
+		return &OutgrownError{s.options.Memory, false}
+	}
+	return died.budget(s.options.Memory, limit)
+}
+
+// Took is how long the scripts and their process have been at work so far. It is 0 if none has been used.
 func (s *Session) Took() time.Duration { return time.Duration(s.took.Load()) }
 
 // Evaluate judges one object.
@@ -172,17 +144,8 @@ func (s *Session) exhaust(o object.Object, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.exhausted++
-	s.last = &objectError{o.String(), err}
+	s.last = fmt.Errorf("%s: %w", o, err)
 }
-
-// objectError says at which object an error came.
-type objectError struct {
-	object string
-	err    error
-}
-
-// Error names the object first.
-func (e *objectError) Error() string { return e.object + ": " + e.err.Error() }
 
 func (s *Session) print(line string) {
 	s.mu.Lock()
@@ -192,33 +155,6 @@ func (s *Session) print(line string) {
 	}
 	s.printed++
 	s.options.Print(line)
-}
-
-// collecting says whether an aggregate is open.
-func (s *Session) collecting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.collects > 0
-}
-
-// enlarge takes note that an aggregate needs a child of so many bytes: the next one has it, also in sessions of the same owner that come.
-func (s *Session) enlarge(to int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.large = max(s.large, to)
-	if s.options.Owner != "" {
-		s.pool.outgrown.Add(s.options.Owner, s.large)
-	}
-}
-
-// begins is with how much memory a child begins.
-func (s *Session) begins() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.collects > 0 && s.begun > 0 {
-		return s.begun
-	}
-	return min(smallMemory, s.options.Memory)
 }
 
 // batchFor returns a batch that is empty.
@@ -240,7 +176,7 @@ func (s *Session) recycle(b *batch) {
 	b.reset()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cap(b.items) <= 2*batchSize && len(s.batches) < maxWorkers+2 {
+	if cap(b.items) <= 2*batchSize && len(s.batches) < maxBatches {
 		s.batches = append(s.batches, b)
 	}
 }

@@ -13,10 +13,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// slow is how long a stream waits for its only child, all in all, before it asks for a second one. It must also have waited for a
-// good part of its time: where the server is what takes the time, a second child would be of no use.
-const slow, slowPart = 500 * time.Millisecond, 4
-
 // Judged is what a script said of one object.
 type Judged struct {
 	// Object's Raw is valid only during the call that it is handed to.
@@ -39,11 +35,8 @@ type Stream struct {
 	source  string
 	each    func(Judged) error
 	filling *batch
-	// flights are the batches that are being judged, the oldest first.
-	flights []*flight
-	waited  time.Duration
-	begun   time.Time
-	err     error // ends the stream
+	flight  *flight // nil when none is being judged
+	err     error   // ends the stream
 }
 
 // early is after how long of waiting for a batch the verdicts are handed on that there are. Many scripts need milliseconds for all of it.
@@ -62,7 +55,7 @@ type flight struct {
 // Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and so
 // somewhat behind Add. Its error ends the stream.
 func (s *Session) Stream(source string, each func(Judged) error) *Stream {
-	return &Stream{session: s, source: source, each: each, begun: time.Now()}
+	return &Stream{session: s, source: source, each: each}
 }
 
 // Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An error is
@@ -103,25 +96,21 @@ func (st *Stream) Finish(ctx context.Context) error {
 	if st.err == nil && st.filling != nil {
 		_ = st.send(ctx) // kept in st.err
 	}
-	for st.err == nil && len(st.flights) > 0 {
+	if st.err == nil {
 		st.land(ctx)
 	}
 	return st.err
 }
 
-// send lets the filled batch be judged, when there is a place for it.
+// send lets the filled batch be judged, when the one before has been.
 func (st *Stream) send(ctx context.Context) error {
-	for st.err == nil && len(st.flights) > 0 && st.full() {
-		st.land(ctx)
-	}
-	if st.err != nil {
+	if st.land(ctx); st.err != nil {
 		return st.err
 	}
 	b := st.filling
 	b.verdicts = slices.Grow(b.verdicts, b.len()) // they stay where they are while others are added
 	f := &flight{batch: b, done: make(chan struct{}), verdicts: b.verdicts[:b.len()]}
-	st.filling = nil
-	st.flights = append(st.flights, f)
+	st.filling, st.flight = nil, f
 	go func() {
 		defer close(f.done)
 		f.err = st.session.use(ctx, func(ctx context.Context, w *worker) error {
@@ -131,19 +120,12 @@ func (st *Stream) send(ctx context.Context) error {
 	return nil
 }
 
-// full says whether there are as many flights as children, and one that waits where there are two: the children shall not wait
-// for the order of the results.
-func (st *Stream) full() bool {
-	st.session.mu.Lock()
-	workers := st.session.workers
-	st.session.mu.Unlock()
-	return len(st.flights) >= 2*workers-1
-}
-
-// land waits for the oldest flight and hands on its verdicts, in parts where it takes long.
+// land waits for the batch that is being judged and hands on its verdicts, in parts where it takes long.
 func (st *Stream) land(ctx context.Context) {
-	f := st.flights[0]
-	begin := time.Now()
+	f := st.flight
+	if f == nil {
+		return
+	}
 	ticker := time.NewTicker(early)
 	defer ticker.Stop()
 	for landed := false; !landed; {
@@ -159,11 +141,7 @@ func (st *Stream) land(ctx context.Context) {
 			return
 		}
 	}
-	st.waited += time.Since(begin)
-	if st.waited > max(slow, time.Since(st.begun)/slowPart) && st.session.addWorker() {
-		st.waited, st.begun = 0, time.Now()
-	}
-	st.flights = st.flights[1:]
+	st.flight = nil
 	var foul *protocolError
 	if errors.As(f.err, &foul) {
 		st.err = f.err

@@ -123,7 +123,7 @@ func TestVerdicts(t *testing.T) {
 		"shape":  `evaluate returned a number; return a table such as {matching=true, message="why"}`,
 		"loop":   "evaluate took longer than 200ms and was stopped in line 7: look for an endless loop, or do less work in the script",
 		"native": "took longer than 200ms, in a single step that could not be interrupted: look for a pattern that backtracks, or do less work in the script",
-		"memory": "used more than 256 MiB of memory: look for a table or a text that grows without end, or keep less in the script",
+		"memory": "used more than 328 MiB of memory: look for a table or a text that grows without end, or keep less in the script",
 	}
 	for bad, want := range cases {
 		t.Run(bad, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestSmallChildIsNotTheLimit(t *testing.T) {
 
 // TestSuddenDeath ends the child without a word: the one that did it is found by judging one by one.
 func TestSuddenDeath(t *testing.T) {
-	s := open(t, newPool(t, Config{}), Options{Memory: smallMemory, ObjectTimeout: 30 * time.Second})
+	s := open(t, newPool(t, Config{MaxMemory: 64 << 20}), Options{ObjectTimeout: 30 * time.Second})
 	got, err := judgeAll(t, s, behave, objectsOf(t, "yes", "no", "instant", "yes", "instant", "no")...)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestSuddenDeath(t *testing.T) {
 func TestDeathIsNamed(t *testing.T) {
 	for bad, kind := range map[string]BudgetKind{"native": BudgetTime, "memory": BudgetMemory} {
 		seen := map[string]int{}
-		options := Options{Memory: smallMemory, ObjectTimeout: 200 * time.Millisecond, Print: func(name string) { seen[name]++ }}
+		options := Options{ObjectTimeout: 200 * time.Millisecond, Print: func(name string) { seen[name]++ }}
 		if kind == BudgetMemory {
 			options.ObjectTimeout = 30 * time.Second
 		}

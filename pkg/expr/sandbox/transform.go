@@ -13,20 +13,18 @@ import (
 )
 
 // Transform calls transform for one object. The patch is a JSON merge patch (RFC 7386) of what the script changed; nil when it
-// changed nothing. Numbers in it are json.Number. It never touches the object's identity.
-func (s *Session) Transform(ctx context.Context, source string, o object.Object) (patch map[string]any, message string, err error) {
+// changed nothing. A larger one than object.MaxPatch is a PatchSizeError. It never touches the object's identity.
+func (s *Session) Transform(ctx context.Context, source string, o object.Object) (patch object.JSON, message string, err error) {
 	b := newBatch(o.Kind)
 	b.add(o, nil)
 	err = s.use(ctx, func(ctx context.Context, w *worker) error {
 		patch, message, err = s.transform(ctx, w, source, b)
 		var died *death
-		more := errors.As(err, &died) && died.kind == BudgetMemory && w.reserved < s.options.Memory
-		if more || died != nil && died.kind == BudgetKilled {
-			w.full = more // once more, after want of memory with all that a child may have
-			patch, message, err = s.transform(ctx, w, source, b)
+		if errors.As(err, &died) && died.kind == BudgetKilled {
+			patch, message, err = s.transform(ctx, w, source, b) // by somebody else: once more
 		}
 		if errors.As(err, &died) {
-			err = died.budget(w.reserved, s.options.ObjectTimeout)
+			err = s.fault(died, s.options.ObjectTimeout)
 		}
 		if exhausted(err) {
 			s.exhaust(o, err)
@@ -39,7 +37,7 @@ func (s *Session) Transform(ctx context.Context, source string, o object.Object)
 	return patch, message, nil
 }
 
-func (s *Session) transform(ctx context.Context, w *worker, source string, b *batch) (patch map[string]any, message string, err error) {
+func (s *Session) transform(ctx context.Context, w *worker, source string, b *batch) (patch object.JSON, message string, err error) {
 	if err := s.impatient(); err != nil {
 		return nil, "", err
 	}
@@ -57,17 +55,24 @@ func (s *Session) transform(ctx context.Context, w *worker, source string, b *ba
 	if fault := one.fault(); fault != nil {
 		return nil, "", fault
 	}
-	if patch, err = readPatch(one.raw); err != nil {
+	patch, err = readPatch(one.raw)
+	var forged *protocolError
+	if errors.As(err, &forged) {
 		w.bury()
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	return patch, one.text, nil
 }
 
-// readPatch decodes a patch that comes from a child, which checks it as well.
-func readPatch(raw []byte) (map[string]any, error) {
+// readPatch checks a patch that comes from a child, which does so as well. What it returns was written here: no field stands in it twice.
+func readPatch(raw []byte) (object.JSON, error) {
 	if len(raw) == 0 {
 		return nil, nil
+	}
+	if len(raw) > object.MaxPatch {
+		return nil, &object.PatchSizeError{Bytes: len(raw)}
 	}
 	value, err := object.JSON(raw).Decode()
 	patch, ok := value.(map[string]any)
@@ -77,5 +82,5 @@ func readPatch(raw []byte) (map[string]any, error) {
 	if err := object.CheckPatch(patch); err != nil {
 		return nil, &protocolError{fmt.Sprintf("a patch that is not allowed: %v", err)}
 	}
-	return patch, nil
+	return object.EncodePatch(patch)
 }

@@ -73,6 +73,18 @@ func (d *decoder) text() string {
 	return ""
 }
 
+// places are a number of numbers.
+func (d *decoder) places() []int {
+	var places []int
+	for range d.u32() {
+		if d.bad {
+			return nil
+		}
+		places = append(places, int(d.u32()))
+	}
+	return places
+}
+
 func (d *decoder) bytes() []byte { return d.take(int(d.u32())) }
 
 func appendKind(b []byte, k object.Kind) []byte {

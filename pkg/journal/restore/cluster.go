@@ -42,6 +42,9 @@ func newCluster(client rest.Interface) cluster {
 
 // send does a request, also when whoever asked for it stops meanwhile, and returns the answer or the server's own words.
 func send(ctx context.Context, request *rest.Request) ([]byte, error) {
+	if err := object.CheckPath(request.URL().Path); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	result := request.Do(ctx)
@@ -198,11 +201,7 @@ func (i *Item) mayLose(err error, options Options) bool {
 
 // resend asks what the server would make of a live object if a patch were sent again. Nil when it would refuse.
 func (c cluster) resend(ctx context.Context, item *Item) map[string]any {
-	payload, err := json.Marshal(item.copy.Patch)
-	if err != nil {
-		return nil
-	}
-	body, err := send(ctx, trial(c.client.Patch(types.MergePatchType).AbsPath(item.Path()), true).Body(payload))
+	body, err := send(ctx, trial(c.client.Patch(types.MergePatchType).AbsPath(item.Path()), true).Body([]byte(item.copy.Patch)))
 	if err != nil {
 		return nil
 	}

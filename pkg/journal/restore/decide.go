@@ -94,7 +94,7 @@ func decide(c *journal.Copy, f facts, options Options) plan {
 	if err != nil {
 		return leave(Failed, "%s", err)
 	}
-	if c.Patch != nil {
+	if len(c.Patch) > 0 {
 		return undo(c, before, f, options)
 	}
 	if why := notRestored(copied.Kind.GroupKind(), before); why != "" {

@@ -34,7 +34,7 @@ func copyFrom(t *testing.T, group, kind, text, patch string) *journal.Copy {
 		UID: o.UID, ResourceVersion: o.ResourceVersion, Object: json.RawMessage(text),
 	}
 	if patch != "" {
-		c.Patch = decode(t, patch)
+		c.Patch = json.RawMessage(patch)
 	}
 	return c
 }

@@ -72,7 +72,7 @@ func restorable(run *v1alpha1.CleanerRun, options Options) error {
 	case run.Status.Phase == v1alpha1.RunExecuting && !options.Force:
 		return nothing("run %s is still going on; wait for its end, or use --force if its operator is gone for good", run.Name)
 	case copies == nil:
-		return nothing("run %s kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects of kinds without state, such as Pods, Events, Leases, EndpointSlices and finished Jobs", run.Name)
+		return nothing("run %s kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects without state, such as Events, finished Jobs and Pods that a controller manages", run.Name)
 	case copies.Dropped != "":
 		return nothing("the copies of run %s were dropped: %s", run.Name, copies.Dropped)
 	}
@@ -230,7 +230,11 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 
 // wouldUndo looks at the answer to a patch whether every field would be as it was.
 func wouldUndo(item *Item, answer []byte) error {
-	left := notUndone(item.copy.Patch, decoded(item.Kind, item.copy.Object), decoded(item.Kind, answer))
+	patch, err := object.DecodePatch(object.JSON(item.copy.Patch))
+	if err != nil {
+		return err
+	}
+	left := notUndone(patch, decoded(item.Kind, item.copy.Object), decoded(item.Kind, answer))
 	if len(left) == 0 {
 		return nil
 	}

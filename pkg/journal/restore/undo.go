@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // undo decides about an object that was changed: it compares what it was before the run, what the run's patch wrote, and what it
@@ -28,8 +29,12 @@ func undo(c *journal.Copy, before map[string]any, f facts, options Options) plan
 	if err != nil {
 		return leave(Failed, "%s", err)
 	}
+	patch, err := object.DecodePatch(object.JSON(c.Patch))
+	if err != nil {
+		return leave(Failed, "%s", err)
+	}
 	w := &threeWay{resent: f.resent != nil, force: options.Force}
-	back := w.walk(c.Patch, before, now, f.resent, nil)
+	back := w.walk(patch, before, now, f.resent, nil)
 	switch {
 	case len(w.edited) > 0 && !options.Force:
 		p := leave(ChangedSince, "it was edited since at %s; with --force that is overwritten", strings.Join(w.edited, ", "))

@@ -1,0 +1,50 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+)
+
+// memory is what this process remembers of a Cleaner's name.
+type memory struct {
+	// told is the latest news of delivered notifications. Nil when there are none. It may come at any time.
+	told atomic.Pointer[told]
+	// ofCleaner is for the reconciliation of the name, of which there is one at a time.
+	ofCleaner
+}
+
+// ofCleaner is what is remembered of one Cleaner, and not of another that had its name.
+type ofCleaner struct {
+	uid types.UID
+	// history is what is known of its records, and unpruned is true when it had a run since the old ones were looked at.
+	history  journal.History
+	unpruned bool
+	// countless is true when it has no counts.
+	countless bool
+	// takenUp is the run that was taken up last from an operator that went away.
+	takenUp takenUp
+	// conflicts is how often in a row the Cleaner changed under our hands.
+	conflicts int
+}
+
+// takenUp is when a run was taken up last by this process.
+type takenUp struct {
+	run  string
+	time time.Time
+}
+
+// memoryOf is what is remembered of the name.
+func (r *CleanerReconciler) memoryOf(name string) *memory {
+	found, ok := r.memories.Load(name)
+	if !ok {
+		found, _ = r.memories.LoadOrStore(name, &memory{})
+	}
+	return found.(*memory) //nolint:errcheck,forcetypeassert // nothing else is stored
+}

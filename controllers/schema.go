@@ -1,0 +1,160 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+)
+
+const (
+	// outdatedDelay is after how long a Cleaner is looked at again of which the API server does not keep all fields.
+	outdatedDelay = 30 * time.Second
+	// watchEvery is how often the API server is asked which fields it keeps, also when nothing runs.
+	watchEvery = 10 * time.Second
+)
+
+// outdated leaves a Cleaner alone whose fields the API server does not all keep. To write anything of it, if only the status, would
+// store it as the API server shows it: what was dropped would be lost for good. So its status says something only when it is known that nothing of the
+// spec was dropped.
+func (r *CleanerReconciler) outdated(ctx context.Context, cleaner *v1alpha1.Cleaner, lacks string) (reconcile.Result, error) {
+	again := reconcile.Result{RequeueAfter: wait.Jitter(outdatedDelay, 0.2)}
+	if cleaner.Status.ObservedSpec != v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash()) {
+		return again, nil
+	}
+	stored := cleaner.DeepCopy()
+	refuse(cleaner, v1alpha1.ReasonCRDOutdated, lacks)
+	if err := r.patch(ctx, stored, cleaner); err != nil {
+		return r.retry(cleaner.Name, err)
+	}
+	return again, nil
+}
+
+// recall says why a Cleaner may not run that lost fields while the API server did not keep them all. Its status may be lost as well:
+// then the records tell of both. The error is errBehind when the loss is only the cache's.
+func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleaner) (lost string, err error) {
+	stamp, forgotten, err := r.lastStamp(ctx, cleaner)
+	if err != nil {
+		return "", err
+	}
+	if isLost := cleaner.LostFields(stamp); isLost || forgotten {
+		switch live, err := r.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID); {
+		case err != nil:
+			return "", err
+		case live == nil || live.Spec.Hash() != cleaner.Spec.Hash() || live.Status.ObservedSpec != cleaner.Status.ObservedSpec:
+			return "", errBehind
+		case isLost:
+			lost = "It does not run: " + v1alpha1.LostFieldsWords + "."
+		}
+	}
+	if forgotten {
+		forgiveLostStatus(cleaner)
+	}
+	if cleaner.Status.ObservedSpec = stamp; lost == "" {
+		cleaner.Status.ObservedSpec = v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash())
+	}
+	return lost, nil
+}
+
+// lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that has records and no status.
+func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cleaner) (stamp string, forgotten bool, err error) {
+	if seen := cleaner.Status.ObservedSpec; seen != "" {
+		return seen, false, nil
+	}
+	runs, err := r.Journal.Runs(ctx, cleaner)
+	for i := range runs {
+		spec := &runs[i].Spec
+		if of := v1alpha1.Stamp(spec.CleanerGeneration, spec.CleanerSpecHash); spec.CleanerSpecHash != "" && cleaner.LostFields(of) {
+			stamp = of
+		}
+	}
+	return stamp, len(runs) > 0 && len(cleaner.Status.Conditions) == 0, err
+}
+
+// forgiveLostStatus takes a Cleaner that has records and no status for one that was seen before: nobody knows whether its request for
+// a run was answered, and it is not answered a second time.
+func forgiveLostStatus(cleaner *v1alpha1.Cleaner) {
+	cleaner.Status.ObservedGeneration = cleaner.Generation
+	cleaner.Status.LastHandledRunRequest = cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation]
+}
+
+// SchemaWatcher looks all the time whether the API server keeps all fields of Cleaners, and tells when that changes.
+type SchemaWatcher struct {
+	// Client reads Cleaners from the cache.
+	Client client.Reader
+	// Check says which fields the API server does not keep.
+	Check   func(ctx context.Context) (lacks string, err error)
+	Metrics *metrics.Metrics
+	Events  events.EventRecorder
+	Clock   clock.WithTicker
+	// Wake makes a Cleaner be looked at.
+	Wake func(name string)
+
+	// told is what was said last.
+	told error
+}
+
+// NeedLeaderElection says that only the leader looks: the others run nothing.
+func (w *SchemaWatcher) NeedLeaderElection() bool { return true }
+
+// Start looks until the context ends.
+func (w *SchemaWatcher) Start(ctx context.Context) error {
+	ticker := w.Clock.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		w.Look(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+// Look looks once.
+func (w *SchemaWatcher) Look(ctx context.Context) {
+	log := klog.FromContext(ctx)
+	lacks, fault := w.Check(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	outdated := fault
+	if lacks != "" {
+		outdated = errors.New(lacks)
+	}
+	w.Metrics.SchemaOutdated(outdated != nil)
+	if fmt.Sprint(outdated) == fmt.Sprint(w.told) {
+		return
+	}
+	if outdated != nil {
+		log.Error(outdated, "Nothing runs, because fields of Cleaners may be lost")
+	} else if w.told != nil {
+		log.Info("The API server keeps all fields of Cleaners again")
+	}
+	var cleaners v1alpha1.CleanerList
+	if err := w.Client.List(ctx, &cleaners); err != nil {
+		log.Error(err, "Could not list the Cleaners") // they are told of the change the next time
+		return
+	}
+	w.told = outdated
+	for i := range cleaners.Items {
+		if lacks != "" {
+			w.Events.Eventf(&cleaners.Items[i], nil, corev1.EventTypeWarning, v1alpha1.ReasonCRDOutdated, "Check", "%s", v1alpha1.Truncate(lacks, 1024))
+		}
+		w.Wake(cleaners.Items[i].Name)
+	}
+}

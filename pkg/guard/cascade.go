@@ -1,0 +1,171 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+var (
+	pods         = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+	claims       = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	replicaSets  = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
+	jobs         = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
+	allWorkloads = []schema.GroupVersionKind{
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: "apps", Version: "v1", Kind: "StatefulSet"},
+		{Group: "apps", Version: "v1", Kind: "DaemonSet"},
+		{Group: "batch", Version: "v1", Kind: "CronJob"},
+		replicaSets, jobs, pods, claims,
+	}
+)
+
+// dependents are what the owners that are part of Kubernetes own, directly or not. A Pod owns the claims of its ephemeral volumes.
+var dependents = map[schema.GroupKind][]schema.GroupVersionKind{
+	{Kind: "Pod"}:                        {claims},
+	{Kind: "ReplicationController"}:      {pods, claims},
+	{Kind: "Node"}:                       allWorkloads,
+	{Group: "apps", Kind: "DaemonSet"}:   {pods, claims},
+	{Group: "apps", Kind: "Deployment"}:  {replicaSets, pods, claims},
+	{Group: "apps", Kind: "ReplicaSet"}:  {pods, claims},
+	{Group: "apps", Kind: "StatefulSet"}: {pods, claims},
+	{Group: "batch", Kind: "CronJob"}:    {jobs, pods, claims},
+	{Group: "batch", Kind: "Job"}:        {pods, claims},
+}
+
+// builtIn are the groups that are part of Kubernetes. Their other kinds, such as ConfigMap, own no workloads. Custom resources may.
+var builtIn = []string{
+	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "certificates.k8s.io",
+	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
+	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+}
+
+// Dependents are the kinds of objects that a Delete with these options may delete together with an object of the kind, because that
+// owns them.
+func Dependents(kind schema.GroupKind, options *v1alpha1.DeleteOptions) []schema.GroupVersionKind {
+	kinds, known := dependents[kind]
+	switch {
+	case orphans(kind, options):
+		return nil
+	case known || slices.Contains(builtIn, kind.Group):
+		return kinds
+	}
+	return allWorkloads
+}
+
+// orphans reports whether a Delete leaves what an object of the kind owns. Without a policy the API server does so for two kinds, for
+// the sake of old clients.
+func orphans(kind schema.GroupKind, options *v1alpha1.DeleteOptions) bool {
+	if options != nil && options.PropagationPolicy != nil {
+		return *options.PropagationPolicy == metav1.DeletePropagationOrphan
+	}
+	return kind == jobs.GroupKind() || kind == schema.GroupKind{Kind: "ReplicationController"}
+}
+
+// Cascade finds the protected objects that a Delete would delete together with those that it has chosen: Add them all, look where it
+// says, and tell it what was Found. The zero Cascade has nothing to look for.
+type Cascade struct {
+	// Kinds are the kinds of dependents to look through, each once.
+	Kinds []schema.GroupVersionKind
+	// Cluster is true when an owner is cluster-scoped: its dependents may be anywhere.
+	Cluster bool
+
+	// namespaces are those that are to be deleted, ownersIn those that have owners, and owners are by UID. The values of the first and
+	// the last say which protected object goes with them.
+	namespaces map[string]string
+	ownersIn   map[string]bool
+	owners     map[types.UID]string
+}
+
+// Add adds an object that a Delete with these options has chosen. One without its bytes is taken to own all that its kind may.
+func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
+	if IsNamespace(o.Kind.Group, o.Kind.Kind) {
+		if c.namespaces == nil {
+			c.namespaces = map[string]string{}
+		}
+		c.namespaces[o.Name] = ""
+		return
+	}
+	kinds := Dependents(o.Kind.GroupKind(), options)
+	if len(kinds) == 0 || o.Kind.GroupKind() == pods.GroupKind() && len(o.Raw) > 0 && !hasEphemeralVolumes(o) {
+		return
+	}
+	if c.owners == nil {
+		c.owners, c.ownersIn = map[types.UID]string{}, map[string]bool{}
+	}
+	c.owners[o.UID] = ""
+	c.ownersIn[o.Namespace] = true
+	c.Cluster = c.Cluster || o.Namespace == ""
+	for _, kind := range kinds {
+		if !slices.Contains(c.Kinds, kind) {
+			c.Kinds = append(c.Kinds, kind)
+		}
+	}
+}
+
+func hasEphemeralVolumes(pod object.Object) bool {
+	for volume := range object.JSON(pod.Raw).At("spec", "volumes").Elements() {
+		if volume.Field("ephemeral").Type() == object.Map {
+			return true
+		}
+	}
+	return false
+}
+
+// cascadeSize is about what an owner or a namespace takes, with what is found.
+const cascadeSize = 200
+
+// Size is about how many bytes it takes.
+func (c *Cascade) Size() int { return cascadeSize * (len(c.namespaces) + len(c.owners)) }
+
+// Namespaces are those to look through, with all the kinds that they hold.
+func (c *Cascade) Namespaces() []string { return sortedKeys(c.namespaces) }
+
+// OwnersIn are the namespaces in which to look for dependents, unless Cluster is true.
+func (c *Cascade) OwnersIn() []string { return sortedKeys(c.ownersIn) }
+
+// Found takes a protected object, with the UIDs of all that own it, directly or not.
+func (c *Cascade) Found(o object.Object, owners []types.UID) {
+	if before, chosen := c.namespaces[o.Namespace]; chosen && before == "" {
+		c.namespaces[o.Namespace] = o.String()
+	}
+	for _, owner := range owners {
+		if before, chosen := c.owners[owner]; chosen && before == "" {
+			c.owners[owner] = o.String()
+		}
+	}
+}
+
+// Reason says why an object that the Delete has chosen must stay, or is empty. Of no Cascade it is empty.
+func (c *Cascade) Reason(o object.Object) string {
+	if c == nil {
+		return ""
+	}
+	found := c.owners[o.UID]
+	if IsNamespace(o.Kind.Group, o.Kind.Kind) {
+		found = c.namespaces[o.Name]
+	}
+	if found == "" {
+		return ""
+	}
+	return fmt.Sprintf(`%s would be deleted with it, and is annotated %s: "true"`, found, v1alpha1.ProtectAnnotation)
+}
+
+// IsProtected reports whether an object carries the annotation that protects it, unless it is being deleted already. It is for very many
+// objects: only the annotation is looked for.
+func IsProtected(o object.Object) bool {
+	return !o.Deleting && object.JSON(o.Raw).At("metadata", "annotations", v1alpha1.ProtectAnnotation).Text() == "true"
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,74 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"encoding/json"
+	"slices"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// records are the kinds whose objects only tell what was, or what was measured.
+var records = map[schema.GroupKind]bool{
+	{Kind: "Event"}:                                true,
+	{Group: "events.k8s.io", Kind: "Event"}:        true,
+	{Group: "metrics.k8s.io", Kind: "PodMetrics"}:  true,
+	{Group: "metrics.k8s.io", Kind: "NodeMetrics"}: true,
+}
+
+// remade are the kinds without state whose objects a controller creates again. Only those that a controller manages: nothing creates
+// again what a person made. Endpoints are not among them: those of a Service without a selector have state.
+var remade = map[schema.GroupKind]bool{
+	{Kind: "Pod"}: true,
+	{Group: "coordination.k8s.io", Kind: "Lease"}:      true,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: true,
+}
+
+// sliceControllers are the managers of EndpointSlices that are part of Kubernetes.
+var sliceControllers = []string{"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}
+
+// isStateless reports whether nothing would be lost with the object. No copy is made of it then.
+func isStateless(o object.Object) bool {
+	kind := o.Kind.GroupKind()
+	switch {
+	case records[kind]:
+		return true
+	case remade[kind]:
+		return isManaged(o)
+	case kind == schema.GroupKind{Group: "batch", Kind: "Job"}:
+		return hasFinished(o)
+	}
+	return false
+}
+
+// isManaged reports whether a controller manages the object. What cannot be decoded is taken for managed by nobody.
+func isManaged(o object.Object) bool {
+	metadata, err := o.Metadata()
+	if err != nil {
+		return false
+	}
+	isSlice := o.Kind.GroupKind() == discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice").GroupKind()
+	return metav1.GetControllerOfNoCopy(&metadata) != nil ||
+		isSlice && slices.Contains(sliceControllers, metadata.Labels[discoveryv1.LabelManagedBy])
+}
+
+// hasFinished reports whether a Job has finished.
+func hasFinished(o object.Object) bool {
+	var job struct {
+		Status struct {
+			Conditions []struct{ Type, Status string }
+		}
+	}
+	if json.Unmarshal(o.Raw, &job) != nil {
+		return false
+	}
+	return slices.ContainsFunc(job.Status.Conditions, func(c struct{ Type, Status string }) bool {
+		return (c.Type == "Complete" || c.Type == "Failed") && c.Status == "True"
+	})
+}

@@ -1,0 +1,176 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// reportTimeout bounds the writing of one Report.
+const reportTimeout = 10 * time.Second
+
+// Delivery delivers what runs have to tell, on the channels of their Cleaners.
+type Delivery struct {
+	// Report writes the Cleaner's Report. unlisted is how many objects are not among the outcomes.
+	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64) error
+	// Save writes the run's record.
+	Save func(ctx context.Context, run *v1alpha1.CleanerRun) error
+	// Event is the channel of notifications of type Event.
+	Event Channel
+	// Sender sends the notifications of the types that need a Secret, and Secret reads that.
+	Sender *Sender
+	Secret ReadSecret
+	// AccountRequired says that Cleaners must name a ServiceAccount.
+	AccountRequired bool
+	// Outbox sends, in its own time, what a run has to tell. Nil in tests that do not look at that.
+	Outbox func(run *v1alpha1.CleanerRun, outcomes []object.Outcome)
+	// Tried is called for each notification that was tried when the run ended, with the state that it is in then.
+	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
+	Clock clock.PassiveClock
+}
+
+// Due are the notifications that a run that has ended has to tell, as its record lists them: what is written with the end of the run
+// is sent, whatever becomes of this process.
+func Due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
+	if cleaner == nil {
+		return nil
+	}
+	var entries []v1alpha1.NotificationStatus
+	for i := range cleaner.Spec.Notifications {
+		if n := &cleaner.Spec.Notifications[i]; n.IsDue(record) {
+			entries = append(entries, v1alpha1.NotificationStatus{Name: n.Name, Type: n.Type, State: v1alpha1.NotificationPending})
+		}
+	}
+	return entries
+}
+
+// Tell delivers what a run that has ended has to tell. The Report is written at once: one write, for which the record need not have room for
+// all objects. Everything else, and what did not succeed, is left to the outbox.
+func (d *Delivery) Tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+	tried := false
+	for i := range record.Status.Notifications {
+		entry := &record.Status.Notifications[i]
+		if entry.Type != v1alpha1.NotificationCleanerReport {
+			continue
+		}
+		tried = true
+		err := d.report(ctx, cleaner, record, outcomes)
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Could not deliver notification", "notification", entry.Name, "type", entry.Type)
+		}
+		Settle(entry, err, d.Clock.Now(), record.Status.CompletionTime)
+	}
+	if tried && d.Save(ctx, record) == nil { // else it is written again, and counted then
+		d.count(record)
+	}
+	if d.Outbox != nil && record.HasPendingNotifications() {
+		d.Outbox(record, outcomes)
+	}
+}
+
+// count counts the notifications that were tried when the run ended.
+func (d *Delivery) count(record *v1alpha1.CleanerRun) {
+	for i := range record.Status.Notifications {
+		if entry := &record.Status.Notifications[i]; entry.Attempts > 0 {
+			d.Tried(record.Spec.Cleaner, entry.Type, entry.State)
+		}
+	}
+}
+
+// report writes the Cleaner's Report.
+func (d *Delivery) report(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+	defer cancel()
+	return recovered(ctx, func() error { return d.Report(ctx, cleaner, run, outcomes, 0) })
+}
+
+// Deliver delivers one notification, for the outbox: from the run's record, unless the message has outcomes.
+func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1alpha1.Notification) error {
+	if err := d.mayTell(message.Cleaner, message.Run); err != nil {
+		return err
+	}
+	unlisted, fromRecord := int64(0), message.Outcomes == nil
+	if fromRecord {
+		message.Outcomes = message.Told()
+		unlisted = unlistedOf(message.Run, message.Outcomes)
+	}
+	return recovered(ctx, func() error {
+		switch notification.Type {
+		case v1alpha1.NotificationCleanerReport:
+			return d.Report(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
+		case v1alpha1.NotificationEvent:
+			return withUnlisted(d.Event(ctx, message), fromRecord, unlisted)
+		}
+		return d.send(ctx, notification, message)
+	})
+}
+
+// mayTell says why a run is not told. What it found is for those who know the account with which it was found, and a Secret of the
+// Cleaner's as it is now is not to be read with the rights of before.
+func (d *Delivery) mayTell(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) error {
+	switch account := run.Spec.ServiceAccountRef; {
+	case d.AccountRequired && account == nil:
+		return &Error{Reason: "it was not sent: the run named no ServiceAccount, and the operator runs with --require-service-account", Permanent: true}
+	case !ptr.Equal(cleaner.Spec.ServiceAccountRef, account):
+		return &Error{Reason: "it was not sent: serviceAccountRef was changed after the run", Permanent: true}
+	}
+	return nil
+}
+
+// recovered turns a panic into an error: what panics has failed.
+func recovered(ctx context.Context, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a fault of KubeCleaner: %v", p)
+			klog.FromContext(ctx).Error(err, "The delivery of a notification panicked", "stack", string(debug.Stack()))
+		}
+	}()
+	return do()
+}
+
+// unlistedOf is how many objects the run handled that its record, which lists the others, has no room for.
+func unlistedOf(run *v1alpha1.CleanerRun, listed []object.Outcome) int64 {
+	handled := run.Status.Acted
+	if run.Spec.Action == v1alpha1.ActionScan || run.Spec.DryRun {
+		handled = run.Status.Matched - run.Status.Skipped
+	}
+	for i := range listed {
+		if listed[i].Handled(run.Spec.Action) {
+			handled--
+		}
+	}
+	return max(0, min(handled, run.Status.ObjectsOmitted))
+}
+
+// withUnlisted says of Events that were written from the record that some may have been there before, and that there may not be one on
+// every object.
+func withUnlisted(err error, fromRecord bool, unlisted int64) error {
+	var told *Error
+	if err != nil && !errors.As(err, &told) || !fromRecord {
+		return err
+	}
+	var texts []string
+	if told != nil {
+		texts = append(texts, told.Reason, "what was done is read from the record of the run, so some of them may have been written before")
+	}
+	if unlisted > 0 {
+		texts = append(texts, fmt.Sprintf("Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run counts these, and does not list them", unlisted))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return &Error{Reason: strings.Join(texts, "; "), Permanent: told == nil || told.Permanent}
+}

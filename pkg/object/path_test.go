@@ -1,0 +1,58 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Whatever a user writes as a name, a namespace, a group, a version or a kind, no request goes anywhere but to that object.
+func TestPathLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"..", ".", "../../../nodes/n/proxy/pods", "x/../../../../nodes", "a/pods/b/proxy/c", "/", "//", "a/", "/a", "%2e%2e", "..%2f..", "a%2Fb", "%",
+	} {
+		paths, plain := pathsWith(text), pathsWith("x")
+		for what, p := range paths {
+			if path.Clean(p) != p || strings.Count(p, "/") != strings.Count(plain[what], "/") {
+				t.Errorf("the %s %q leads to %s", what, text, p)
+			}
+			err := CheckPath(p)
+			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "nothing was sent to the API server: ") {
+				t.Errorf("the %s %q, whose path is %s: %v", what, text, p, err)
+			}
+		}
+		if CheckSegment(text) == nil {
+			t.Errorf("%q is taken for a name", text)
+		}
+	}
+	for _, p := range []string{
+		configMaps().Path("a", "b"), configMaps().Path("a", "b") + "/log", "/apis", "/readyz",
+		Kind{GroupVersionKind: schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1"}, Resource: "clusterroles"}.Path("", "system:node-proxier"),
+		configMaps().Path("a", "what?#is this"),
+	} {
+		if err := CheckPath(p); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if err := CheckSegment("../x"); err == nil || err.Error() != `"../x" is not a name: it may not contain '/'` {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// pathsWith are paths with the text in each place.
+func pathsWith(text string) map[string]string {
+	return map[string]string{
+		"group":     GroupVersionPath(schema.GroupVersion{Group: text, Version: "v1"}),
+		"version":   GroupVersionPath(schema.GroupVersion{Version: text}),
+		"resource":  Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1"}, Resource: text}.Path("", ""),
+		"namespace": configMaps().Path(text, "b"),
+		"name":      configMaps().Path("a", text),
+	}
+}

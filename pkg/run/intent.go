@@ -1,0 +1,136 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"k8s.io/klog/v2"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/metrics"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// notActedDetail is of what was going to be touched and was not, because of what the run's message says.
+const notActedDetail = "nothing was touched in this run; its message says why"
+
+// intent is what the record says that a run is going to touch.
+type intent struct {
+	decision *decision
+	// outcomes are what is known of each object that matches: Planned of the victims. Of a Scan, they are of the first maxListed.
+	outcomes []object.Outcome
+	// victims are going to be touched, and places are where their outcomes are.
+	victims []journal.Victim
+	places  []int
+	// ledger has the victims, and what becomes of them. Nil when there are none.
+	ledger *journal.Ledger
+	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
+	counts guard.Counts
+	// fault says why the intent could not be written, and incomplete why it could not be decided a second time: then nothing is touched.
+	fault, incomplete error
+	// left says that another operator goes on with the run.
+	left bool
+}
+
+// intend writes down what the run is going to touch, with copies, before anything is touched.
+func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
+	if stopped := context.Cause(ctx); stopped != nil && errors.Is(stopped, s.Stopping) {
+		return &intent{left: true}
+	}
+	in := &intent{decision: d, counts: d.counts}
+	if !t.acts() {
+		in.outcomes = found(ctx, t, d)
+		return in
+	}
+	for i, outcome := range d.outcomes(v1alpha1.OutcomePlanned) {
+		if outcome.Result == v1alpha1.OutcomePlanned {
+			in.victims = append(in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: d.changes[i].patch})
+			in.places = append(in.places, len(in.outcomes))
+		} else if outcome.Err != nil {
+			klog.FromContext(ctx).Error(errors.New(outcome.Detail), "Could not act on resource", "action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
+		}
+		in.outcomes = append(in.outcomes, outcome)
+	}
+	if len(in.victims) == 0 || context.Cause(ctx) != nil {
+		return in
+	}
+	if in.fault = s.CheckSchema.intact(ctx); in.fault != nil {
+		return in
+	}
+	t.progress.enter(metrics.StageRecord, len(in.victims))
+	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered, in.outcomes, in.victims)
+	in.left = errors.Is(in.fault, journal.ErrTaken)
+	return in
+}
+
+// unconfirmed is the intent when it could not be decided a second time: nothing is touched. script is set when that is a script's fault.
+func (in intent) unconfirmed(err, script error) *intent {
+	d := *in.decision
+	d.scriptFault = script
+	in.decision, in.incomplete = &d, err
+	return &in
+}
+
+// without is the intent without some of its victims, which have an outcome then.
+func (in intent) without(some func(object.Object) bool, result v1alpha1.OutcomeResult, detail string) *intent {
+	in.outcomes = append([]object.Outcome(nil), in.outcomes...)
+	for _, n := range in.places {
+		if o := &in.outcomes[n]; some(o.Object) {
+			o.Result, o.Detail = result, detail
+		}
+	}
+	if in.counts != nil {
+		in.counts = maps.Clone(in.counts)
+		for _, verdict := range in.decision.matched.All() {
+			if some(verdict.Object) {
+				delete(in.counts, journal.CountKey(verdict.Object))
+			}
+		}
+	}
+	return &in
+}
+
+// saveCounts saves in how many runs each object has matched. Without that, nothing is touched.
+func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
+	if in.counts == nil || in.left || in.fault != nil || in.incomplete != nil {
+		return in
+	}
+	saved := *in
+	saved.fault = s.Journal.SaveCounts(ctx, t.cleaner, in.counts, t.record.Name)
+	return &saved
+}
+
+// maxListed is of how many matches of a Scan the outcomes are made at once. It is more than a CleanerRun or a Report has room for.
+const maxListed = 10_000
+
+// found are the outcomes of a Scan, of which each is logged.
+func found(ctx context.Context, t *task, d *decision) []object.Outcome {
+	log := klog.FromContext(ctx)
+	outcomes := make([]object.Outcome, 0, min(maxListed, d.matched.Len()))
+	for _, outcome := range d.outcomes(scanned(t.record)) {
+		if outcome.Act { // the line that k8s-cleaner documents for dry runs
+			log.Info("resource is a match for cleaner", "kind", outcome.Kind.Kind, "object", objectName(outcome.Object), "message", outcome.Message)
+		}
+		if len(outcomes) < maxListed {
+			outcomes = append(outcomes, outcome)
+		}
+	}
+	return outcomes
+}
+
+// scanned is what becomes of an object that a Scan found.
+func scanned(record *v1alpha1.CleanerRun) v1alpha1.OutcomeResult {
+	if record.Spec.DryRun {
+		return v1alpha1.OutcomeDryRun
+	}
+	return v1alpha1.OutcomeMatched
+}
+
+// objectName names an object in logs.
+func objectName(o object.Object) klog.ObjectRef { return klog.KRef(o.Namespace, o.Name) }

@@ -1,0 +1,226 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Judge is the stage that decides. It has no client and no clock: given the same view and the same answers of the scripts, it decides the
+// same.
+type Judge struct {
+	Protection guard.Protection
+	// MaxActions is how many objects a run may act on: one that would act on more touches nothing. Zero means any number.
+	MaxActions int
+}
+
+// judge decides on a view. The guards come one after the other; the first that has something against an object decides.
+func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
+	d := &decision{choice: c, rulings: make([]*ruling, c.matched.Len())}
+	d.wait(t)
+	d.incomplete = errors.Join(d.incomplete, s.protect(t, d))
+	d.judgeClock(t)
+	if !t.acts() {
+		return d
+	}
+	if d.incomplete == nil {
+		d.incomplete = cmp.Or(d.hidden(), d.limitTo(t))
+	}
+	switch {
+	case t.preview: // which shows what would be touched, and beside it why nothing would
+		d.change(ctx, t)
+	case d.incomplete != nil:
+		d.leaveAlone("the view of the cluster was not complete")
+	case d.limit != nil:
+		d.leaveAlone(d.limit.Error())
+	default:
+		d.spare()
+		d.change(ctx, t)
+		if d.incomplete != nil {
+			d.leaveAlone(notActedDetail)
+		} else if d.limit = guard.MaxActions(s.MaxActions, int(d.acting())); d.limit != nil {
+			d.leaveAlone(notActedDetail)
+		}
+	}
+	return d
+}
+
+// protect leaves alone what is protected, or in a namespace that is not selected any more.
+func (s Judge) protect(t *task, d *decision) error {
+	var errs []error
+	action := t.cleaner.EffectiveAction()
+	g := guards{action: action, selectors: d.view.selectors, namespaces: d.view.namespaces, cascade: d.cascade}
+	d.rule(func(_ int, verdict object.Verdict) *ruling {
+		if t.expressions.aggregate != nil { // else what the object says itself was looked at while it passed
+			errs = append(errs, s.Protection.MarkOwn(action, &verdict))
+		}
+		if verdict.Reason != "" {
+			return &ruling{result: verdict.Skip, detail: verdict.Reason}
+		}
+		return g.against(verdict)
+	})
+	return errors.Join(errs...)
+}
+
+// wait leaves out the objects that have not matched in enough consecutive runs. An incomplete view counts nothing, and counts that could
+// not be read let everything wait.
+func (d *decision) wait(t *task) {
+	threshold := int64(ptr.Deref(t.cleaner.Spec.OccurrenceThreshold, 1))
+	if threshold <= 1 || t.preview {
+		return
+	}
+	counts := d.view.counts
+	if d.view.counted != t.record.Name { // else this run was counted before it was cut off
+		keys := make([]string, 0, d.matched.Len())
+		for _, verdict := range d.matched.All() {
+			keys = append(keys, journal.CountKey(verdict.Object))
+		}
+		counts = counts.Seen(keys, threshold)
+		if d.incomplete == nil {
+			d.counts = counts
+		}
+	}
+	for i, verdict := range d.matched.All() {
+		if d.view.countsFault != nil || counts[journal.CountKey(verdict.Object)] < threshold {
+			d.rulings[i] = waits
+			d.waiting++
+		}
+	}
+}
+
+// judgeClock touches nothing by a wrong clock. A Scan goes on, but does not count as a run in which the objects matched.
+func (d *decision) judgeClock(t *task) {
+	if d.view.clock == nil {
+		return
+	}
+	d.counts = nil
+	if t.acts() {
+		d.incomplete = errors.Join(d.incomplete, d.view.clock)
+	}
+}
+
+// hidden says why what is to be acted on cannot be seen whole.
+func (d *decision) hidden() error {
+	var errs []error
+	told := map[schema.GroupVersionKind]bool{}
+	for i, verdict := range d.matched.All() {
+		if gvk := verdict.Kind.GroupVersionKind; d.acts(i, verdict) && !told[gvk] {
+			told[gvk] = true
+			errs = append(errs, d.view.hidden[gvk])
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// limitTo compares what the run would touch with the Cleaner's limit. The error says that it cannot.
+func (d *decision) limitTo(t *task) error {
+	spec := t.cleaner.Spec.BlastRadiusLimit
+	matched := d.acting()
+	if spec == nil || matched == 0 {
+		return nil
+	}
+	var all int64
+	if spec.MaxPercentage != nil {
+		var err error
+		if all, err = d.total(t); err != nil {
+			return fmt.Errorf("counting for blastRadiusLimit: %w", err)
+		}
+	}
+	d.limit = guard.BlastRadius(spec, matched, all)
+	return nil
+}
+
+// total is how many objects there are of the kinds that can be acted on. Kinds that an aggregated script only looks things up in are not
+// counted: of an aggregated selection, those that it chose are.
+func (d *decision) total(t *task) (int64, error) {
+	chosen := map[schema.GroupKind]bool{}
+	for i, verdict := range d.matched.All() {
+		if d.acts(i, verdict) {
+			chosen[verdict.Kind.GroupKind()] = true
+		}
+	}
+	var all int64
+	for kind, total := range d.view.totals {
+		switch {
+		case t.expressions.aggregate != nil && !chosen[kind]:
+		case total.err != nil:
+			return 0, total.err
+		default:
+			all += total.n
+		}
+	}
+	return all, nil
+}
+
+// leaveAlone leaves alone all that was to be acted on.
+func (d *decision) leaveAlone(reason string) {
+	r := &ruling{result: v1alpha1.OutcomeNotActed, detail: reason}
+	d.rule(func(int, object.Verdict) *ruling { return r })
+}
+
+// spare leaves alone what admission denied, for as long as it is too early to ask again.
+func (d *decision) spare() {
+	d.rule(func(_ int, verdict object.Verdict) *ruling {
+		if reason := d.view.denied(verdict.Object); reason != "" {
+			return &ruling{result: v1alpha1.OutcomeDenied, detail: reason}
+		}
+		return nil
+	})
+}
+
+// change asks a Transform what to send. What it would leave as it is, or cannot change, is not acted on.
+func (d *decision) change(ctx context.Context, t *task) {
+	if t.action != v1alpha1.ActionTransform {
+		return
+	}
+	d.changes = map[int]change{}
+	d.rule(func(i int, verdict object.Verdict) *ruling {
+		if context.Cause(ctx) != nil {
+			return nil
+		}
+		if d.incomplete != nil && !t.preview {
+			return nil
+		}
+		patch, message, err := t.expressions.change(ctx, verdict.Object)
+		if isOutgrown(err) {
+			d.incomplete = cmp.Or(d.incomplete, err)
+			return nil
+		}
+		var tooLarge *object.PatchSizeError
+		if errors.As(err, &tooLarge) {
+			d.incomplete = cmp.Or(d.incomplete, fmt.Errorf("%s: %w", verdict.Object, err))
+			return &ruling{result: v1alpha1.OutcomeNotEvaluated, detail: err.Error(), err: err}
+		}
+		if fault := t.expressions.memory.Patch(len(d.changes)+1, len(patch)); fault != nil {
+			d.incomplete = cmp.Or(d.incomplete, fault)
+			return nil
+		}
+		d.changes[i] = change{patch, message}
+		switch stopped := context.Cause(ctx); {
+		case err != nil && stopped != nil && errors.Is(err, stopped):
+			return nil
+		case err != nil:
+			failed := action.Failed(verdict, err)
+			return &ruling{result: failed.Result, detail: failed.Detail, err: err}
+		case len(patch) == 0:
+			return &ruling{result: v1alpha1.OutcomeUnchanged, detail: "there is nothing to change"}
+		}
+		if reason := guard.Consent(verdict.Kind, patch, t.cleaner.Spec.TransformOptions); reason != "" {
+			return &ruling{result: v1alpha1.OutcomeProtected, detail: reason}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,70 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// recovered is the detail of an outcome that was found out from the live object.
+	recovered = "found out after the run had been cut off"
+	// changedAway is why an object was left alone that is not as it was judged.
+	changedAway = "it changed while the operator was away; the next run judges it again"
+)
+
+// look finds out what an operator before did to a victim: of one that is gone nobody knows who deleted it. It returns the live object when
+// that is still as it was judged, and else the outcome.
+func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object.Verdict) (*object.Object, *object.Outcome) {
+	settled := func(result v1alpha1.OutcomeResult, detail string) (*object.Object, *object.Outcome) {
+		return nil, &object.Outcome{Verdict: verdict, Result: result, Detail: detail}
+	}
+	deletes := a.task.action == v1alpha1.ActionDelete
+	live, err := a.task.who.actor.Live(ctx, victim.Object)
+	switch {
+	case err != nil:
+		return nil, unread(ctx, verdict, err)
+	case deletes && (live == nil || live.UID != victim.UID):
+		return settled(v1alpha1.OutcomeFoundGone, recovered)
+	case deletes && live.Deleting:
+		return settled(v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
+	case live == nil:
+		return settled(v1alpha1.OutcomeGone, "")
+	case live.UID != victim.UID:
+		return settled(v1alpha1.OutcomeReplaced, "it was created again under the same name")
+	}
+	if a.task.action == v1alpha1.ActionTransform {
+		if holds, err := object.Holds(*live, victim.Patch); err == nil && holds {
+			return settled(v1alpha1.OutcomeTransformed, recovered)
+		}
+	}
+	if live.ResourceVersion != victim.ResourceVersion {
+		return settled(v1alpha1.OutcomeAbandoned, changedAway)
+	}
+	return live, nil
+}
+
+// unread is the outcome of a victim that could not be looked at. When the run was stopped meanwhile there is none yet.
+func unread(ctx context.Context, verdict object.Verdict, err error) *object.Outcome {
+	if stopped := context.Cause(ctx); stopped != nil && mayPass(err) {
+		return &object.Outcome{Verdict: verdict, Err: stopped}
+	}
+	outcome := action.Failed(verdict, err)
+	if outcome.Result == v1alpha1.OutcomeFailed {
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, "the run was cut off, and it could not be found out what became of it: "+outcome.Detail
+	}
+	return &outcome
+}
+
+// abandonChanged leaves an object alone that changed before a run that was taken over came to it.
+func abandonChanged(victim journal.Victim) action.Again {
+	return func(_ context.Context, now object.Object) (object.Verdict, object.JSON, error) {
+		return object.Verdict{Candidate: object.Candidate{Object: now, Message: victim.Message}, Skip: v1alpha1.OutcomeAbandoned, Reason: changedAway}, nil, nil
+	}
+}

@@ -1,0 +1,62 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// outcomes are what became of a decision. Act makes them, and nobody changes them.
+type outcomes struct {
+	decision *decision
+	// list is what became of each object; of a Scan, of the first maxListed, and rest are the others.
+	list []object.Outcome
+	rest iter.Seq[object.Outcome]
+	// fault says why what was going to be touched could not be written down, and incomplete why it could not be decided a second time.
+	fault, incomplete error
+	// stopped says why the run did not come to all that it was going to touch.
+	stopped error
+	// left says that another operator goes on with the run.
+	left bool
+}
+
+// whyIncomplete says why the view was not complete.
+func (o *outcomes) whyIncomplete() error { return errors.Join(o.decision.incomplete, o.incomplete) }
+
+// exhausted reports whether a script used up its time or memory.
+func (o *outcomes) exhausted() bool {
+	of := func(o object.Outcome) bool { return exhausted(o.Err) }
+	return exhausted(o.whyIncomplete()) || slices.ContainsFunc(o.decision.view.notEvaluated, of) || slices.ContainsFunc(o.list, of)
+}
+
+// toTell are the outcomes to tell: the first ones, and all where somebody is told of all.
+func (o *outcomes) toTell(record *v1alpha1.CleanerRun) []object.Outcome {
+	tellsAll := func(n v1alpha1.NotificationStatus) bool {
+		return n.Type == v1alpha1.NotificationCleanerReport || n.Type == v1alpha1.NotificationEvent
+	}
+	if !slices.ContainsFunc(record.Status.Notifications, tellsAll) {
+		return o.list
+	}
+	return slices.AppendSeq(slices.Clip(o.list), o.rest)
+}
+
+// none are no more outcomes.
+func none(func(object.Outcome) bool) {}
+
+// beyond are the outcomes of a Scan behind the first maxListed.
+func (d *decision) beyond(planned v1alpha1.OutcomeResult) iter.Seq[object.Outcome] {
+	return func(yield func(object.Outcome) bool) {
+		n := 0
+		for _, outcome := range d.outcomes(planned) {
+			if n++; n > maxListed && !yield(outcome) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,187 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Read is the stage that reads everything that a run decides by. It writes nothing.
+type Read struct {
+	// Operator reads with the operator's own rights: a guard must not depend on whom it guards against.
+	Operator *selector.Reader
+	// Protection says which objects are protected, as they pass.
+	Protection guard.Protection
+	// Counts reads in how many runs each object has matched, and which run counted last. Nil in a preview, which does not count.
+	Counts func(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error)
+	// CheckClock says what is wrong with the operator's clock. Nil when nothing can be known of that.
+	CheckClock func() error
+	// Denials are what admission denied in the runs so far.
+	Denials *Denials
+	Clock   clock.PassiveClock
+}
+
+// read makes the view: one list per selector, each object judged as it passes, and then what the guards need to know.
+func (s Read) read(ctx context.Context, t *task) *view {
+	v, found := s.list(ctx, t)
+	if isOutgrown(v.incomplete) {
+		return v
+	}
+	acts := t.acts() && v.incomplete == nil
+	faults := []error{v.incomplete}
+	add := func(err error) {
+		if !t.preview || !forbidden(err) {
+			faults = append(faults, err)
+		}
+	}
+	add(s.readNowhere(ctx, t, v))
+	add(s.readCounts(ctx, t, v))
+	add(s.readNamespaces(ctx, v, found))
+	if acts {
+		v.hidden, v.totals = s.readHidden(ctx, t, v), s.readTotals(ctx, t, v)
+	}
+	v.denied = s.Denials.of(t, s.Clock.Now())
+	v.clock, v.incomplete = cmp.Or(v.clock, s.clockFault()), errors.Join(faults...)
+	return v
+}
+
+// list reads one list per selector. After one for which the scripts need more memory, the rest is not read.
+func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string]struct{}) {
+	e, v := t.expressions, &view{matched: &object.Verdicts{}, clock: s.clockFault()}
+	found := selector.Found{Whole: e.changesManagedFields(), Aggregate: e.aggregate, Observer: t.observer, Memory: e.memory}
+	found.Protect = func(v *object.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
+	found.Verdicts.Bodies = t.keepsBodies()
+	taken := e.memory.Taken()
+	var errs []error
+	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		sel, err := selector.New(i, spec, e.judge(i), t.now)
+		var selection selector.Selection
+		if err == nil {
+			selection = sel.Select(ctx, t.who.reader, &found)
+			err = selection.Err
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: %w", i, err))
+		}
+		v.selectors = append(v.selectors, sel)
+		v.selections = append(v.selections, selection)
+		v.considered += selection.Considered
+		v.notEvaluated = append(v.notEvaluated, selection.NotEvaluated...)
+		if isOutgrown(err) {
+			break
+		}
+	}
+	v.matched, v.marks, v.bytes = &found.Verdicts, found.Marks, e.memory.Taken()-taken
+	v.incomplete = errors.Join(append(errs, found.Faults...)...)
+	e.mask = found.Mask()
+	return v, found.Namespaces
+}
+
+// isOutgrown reports whether the scripts need more memory than the run has, and another run can have more.
+func isOutgrown(err error) bool {
+	var outgrown *sandbox.OutgrownError
+	return errors.As(err, &outgrown)
+}
+
+// readCounts reads in how many runs each object has matched, where that counts.
+func (s Read) readCounts(ctx context.Context, t *task, v *view) error {
+	if s.Counts == nil || ptr.Deref(t.cleaner.Spec.OccurrenceThreshold, 1) <= 1 {
+		return nil
+	}
+	var counts map[string]int64
+	counts, v.counted, v.countsFault = s.Counts(ctx, t.cleaner)
+	v.counts = counts
+	return v.countsFault
+}
+
+// readNamespaces reads the namespaces of what matched, for protection.
+func (s Read) readNamespaces(ctx context.Context, v *view, names map[string]struct{}) (err error) {
+	delete(names, "")
+	v.namespaces, err = namespacesOf(ctx, s.Operator, slices.Sorted(maps.Keys(names)))
+	return err
+}
+
+// readHidden finds out, kind by kind, why objects are not seen whole that are to be copied or changed. Nobody else needs them whole.
+func (s Read) readHidden(ctx context.Context, t *task, v *view) map[schema.GroupVersionKind]error {
+	deletes := t.action == v1alpha1.ActionDelete
+	if deletes && t.cleaner.CopyStorage() == v1alpha1.StorageNone {
+		return nil
+	}
+	hidden := map[schema.GroupVersionKind]error{}
+	for _, selection := range v.selections {
+		gvk := selection.Kind.GroupVersionKind
+		if _, asked := hidden[gvk]; !asked && selection.Considered > 0 {
+			hidden[gvk] = s.Operator.Whole(ctx, selection.Kind, !deletes)
+		}
+	}
+	return hidden
+}
+
+// readTotals counts the objects of each kind where the selectors look, before label filters, for a limit in percent.
+func (s Read) readTotals(ctx context.Context, t *task, v *view) map[schema.GroupKind]total {
+	limit := t.cleaner.Spec.BlastRadiusLimit
+	if limit == nil || limit.MaxPercentage == nil || v.matched.Len()+len(v.marks) == 0 {
+		return nil
+	}
+	// By group and kind: two selectors may name two versions of one kind, whose objects are the same.
+	kinds, scopes := map[schema.GroupKind]object.Kind{}, map[schema.GroupKind]selector.Scope{}
+	for _, selection := range v.selections {
+		kind := selection.Kind.GroupKind()
+		kinds[kind], scopes[kind] = selection.Kind, scopes[kind].Union(selection.Scope)
+	}
+	totals := make(map[schema.GroupKind]total, len(kinds))
+	for kind, scope := range scopes {
+		n, err := t.who.reader.Count(ctx, kinds[kind], scope)
+		totals[kind] = total{n, err}
+	}
+	return totals
+}
+
+// readNowhere finds out which selectors name a namespace that does not exist: an API server lists nothing in it, as in an empty one. An
+// aggregated script would take everything for unused then: where something is to be touched, the view is not complete.
+func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
+	var errs []error
+	must := t.acts() && t.expressions.aggregate != nil
+	for i, selection := range v.selections {
+		name := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Namespace
+		if name == "" || selection.Err != nil || selection.Considered > 0 {
+			continue
+		}
+		found, err := s.Operator.Namespaces(ctx, []string{name})
+		switch {
+		case err != nil && must:
+			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err))
+		case err != nil: // nothing is selected, whether it is there or not
+			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.", i, name, oneLine(err)))
+		case found[name] == nil && must:
+			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name))
+		case found[name] == nil:
+			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: there is no namespace %s.", i, name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// clockFault says why ages cannot be judged.
+func (s Read) clockFault() error {
+	if s.CheckClock == nil {
+		return nil
+	}
+	return s.CheckClock()
+}

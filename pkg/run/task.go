@@ -1,0 +1,49 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// task is one run in hand: what it was asked to do, as it was when it began, and what it does that with.
+type task struct {
+	request Request
+	cleaner *v1alpha1.Cleaner
+	// record is the run's own, which Record writes. Nil in a preview.
+	record *v1alpha1.CleanerRun
+	// asked is the context of who asked for the run, which the run's own deadline does not end.
+	asked  context.Context //nolint:containedctx // a record is written for as long as somebody waits for it
+	action v1alpha1.Action
+	// now is what ages are measured from.
+	now time.Time
+	// who reads, and later acts.
+	who         identity
+	expressions *expressions
+	// progress is told how the run goes, and observer how its lists go. progress is nil in a preview.
+	progress *progress
+	observer selector.Observer
+	// gone says that somebody deleted the record while the run went on.
+	gone error
+	// preview says that a user looks, who need not have the rights that the operator has.
+	preview bool
+}
+
+// acts reports whether the run is going to touch something.
+func (t *task) acts() bool { return t.action != v1alpha1.ActionScan }
+
+// keepsBodies reports whether the run needs more of what matches than its name, once it was judged.
+func (t *task) keepsBodies() bool {
+	return t.acts() || t.preview || t.cleaner.CopyStorage() == v1alpha1.StorageReport
+}
+
+// end closes what the task was opened with.
+func (t *task) end() {
+	t.progress.end()
+	t.expressions.close()
+}

@@ -1,0 +1,151 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+const (
+	// fresh is how long an answer is good for. Of many runs that begin at once, one asks.
+	fresh = time.Second
+	// timeout bounds one request, tries is how often it is made when the API server is not well, pause apart.
+	timeout = 10 * time.Second
+	tries   = 3
+	pause   = 200 * time.Millisecond
+	// maxDocument bounds what is read. The document has about 150 KiB.
+	maxDocument = 16 << 20
+	// maxNamed is how many fields a message names.
+	maxNamed = 8
+)
+
+// documentPath is that of the OpenAPI v3 document of our API.
+var documentPath = "/openapi/v3/apis/" + v1alpha1.GroupVersion.String()
+
+// WayOut is what to do about CustomResourceDefinitions that lack fields.
+const WayOut = "Apply the CustomResourceDefinitions of this version of KubeCleaner (kubectl apply --server-side --force-conflicts -k config/crd), and let nothing else install those of Cleaners"
+
+// Served asks the API server which schemas it serves. It is safe for concurrent use.
+type Served struct {
+	client *http.Client
+	url    string
+	ours   map[string]*Schema
+	clock  clock.PassiveClock
+
+	// turn is held by who asks the API server; it guards what follows.
+	turn chan struct{}
+	// asked is when lacks was last known to be so, and etag the document's that it was found from.
+	asked time.Time
+	etag  string
+	lacks string
+}
+
+// NewServed returns a Served for the API server of a configuration, which it asks by a client that was made for it.
+func NewServed(config *rest.Config, client *http.Client, clk clock.PassiveClock) (*Served, error) {
+	ours, err := Ours()
+	if err != nil {
+		return nil, err
+	}
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("reading the API server's address: %w", err)
+	}
+	return &Served{client: client, url: server.JoinPath(documentPath).String(), ours: ours, clock: clk, turn: make(chan struct{}, 1)}, nil
+}
+
+// Check says what the schemas lack that the API server serves, with the way out: nothing may run then, and no Cleaner be written,
+// because what is written is what the API server kept. An error means that nobody knows: the API server could not be asked.
+func (s *Served) Check(ctx context.Context) (lacks string, err error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	defer func() { <-s.turn }()
+	if age := s.clock.Since(s.asked); age >= 0 && age < fresh && !s.asked.IsZero() {
+		return s.lacks, nil
+	}
+	err = s.ask(ctx)
+	for n := 1; err != nil && n < tries && ctx.Err() == nil; n++ {
+		select {
+		case <-time.After(pause * time.Duration(n)):
+			err = s.ask(ctx)
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		s.asked = time.Time{}
+		return "", fmt.Errorf("finding out whether the API server keeps all fields of Cleaners: %w", err)
+	}
+	return s.lacks, nil
+}
+
+// ask reads the document, unless it is the one that was read last.
+func (s *Served) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	if s.etag != "" {
+		request.Header.Set("If-None-Match", s.etag)
+	}
+	asked := s.clock.Now()
+	response, err := s.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch code := response.StatusCode; {
+	case code == http.StatusNotModified && s.etag != "":
+	case code == http.StatusOK:
+		body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+		if err != nil {
+			return err
+		}
+		if len(body) > maxDocument {
+			return errors.New("the answer is too large: is there something between the operator and the API server?")
+		}
+		found, err := compare(s.ours, body)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", documentPath, err)
+		}
+		s.etag, s.lacks = response.Header.Get("Etag"), lacksWords(found)
+	case code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
+		return fmt.Errorf("GET %s: %d %s", documentPath, code, http.StatusText(code))
+	default: // it will not pass by itself
+		s.etag, s.lacks = "", unreadWords(code)
+	}
+	s.asked = asked
+	return nil
+}
+
+// lacksWords says which fields are missing.
+func lacksWords(found []string) string {
+	if len(found) == 0 {
+		return ""
+	}
+	named := strings.Join(found[:min(maxNamed, len(found))], ", ")
+	if more := len(found) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("The CustomResourceDefinitions in the cluster lack fields of this version of KubeCleaner: %s. The API server drops them, so that a Cleaner may match more than its author wrote: nothing runs. %s.", named, WayOut)
+}
+
+func unreadWords(code int) string {
+	return fmt.Sprintf("The API server does not show which fields it keeps of Cleaners (GET %s: %d %s): nothing runs. Let the operator's ServiceAccount read that, by the ClusterRole system:discovery, and see that the CustomResourceDefinitions are installed.", documentPath, code, http.StatusText(code))
+}

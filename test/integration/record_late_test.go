@@ -1,0 +1,48 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// TestRecordIsWrittenWhenTheServerIsBack: the API server refuses connections when a run ends, for longer than anybody would wait for a single
+// request. The status says nothing of the run before its record does, and then the same.
+func TestRecordIsWrittenWhenTheServerIsBack(t *testing.T) {
+	t.Parallel()
+	const tries = 12 // one a second
+	b := newBench(t)
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, notifying(v1alpha1.NotificationCleanerReport)))
+	l.startExecutor()
+	l.step()
+	var acted atomic.Bool
+	var refused atomic.Int64
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/") {
+			acted.Store(true)
+		}
+		if acted.Load() && r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/cleanerruns/") && refused.Add(1) <= tries {
+			return nil, syscall.ECONNREFUSED
+		}
+		return nil, nil
+	})
+	l.at(l.first())
+	l.eventually("the end of the run could not be written", func() bool { return refused.Load() > tries/2 })
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonRunning)
+	l.finish()
+	record := l.records()[0]
+	wantRun(t, &record, v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+	if got := len(b.reported(l.now).Spec.ResourceInfo); got != 1 {
+		t.Errorf("the Report lists %d objects", got)
+	}
+}
