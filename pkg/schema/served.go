@@ -21,15 +21,21 @@ import (
 const (
 	// fresh is how long an answer is good for. Of many runs that begin at once, one asks.
 	fresh = time.Second
-	// timeout bounds one request, tries is how often it is made when the API server is not well, pause apart.
+	// timeout bounds one request, tries is how often it is made when the API server is not well, with pauses that grow.
 	timeout = 10 * time.Second
 	tries   = 3
-	pause   = 200 * time.Millisecond
+	// publishTries is how often it is made when the document is not there: the API server publishes it some seconds after the
+	// CustomResourceDefinitions were installed.
+	publishTries = 8
+	firstPause   = 200 * time.Millisecond
 	// maxDocument bounds what is read. The document has about 150 KiB.
 	maxDocument = 16 << 20
 	// maxNamed is how many fields a message names.
 	maxNamed = 8
 )
+
+// errNotPublished says that the API server has no such document, or not yet.
+var errNotPublished = fmt.Errorf("GET %s: 404 Not Found", documentPath)
 
 // documentPath is that of the OpenAPI v3 document of our API.
 var documentPath = "/openapi/v3/apis/" + v1alpha1.GroupVersion.String()
@@ -43,6 +49,7 @@ type Served struct {
 	url    string
 	ours   map[string]*Schema
 	clock  clock.PassiveClock
+	pause  time.Duration
 
 	// turn is held by who asks the API server; it guards what follows.
 	turn chan struct{}
@@ -62,7 +69,7 @@ func NewServed(config *rest.Config, client *http.Client, clk clock.PassiveClock)
 	if err != nil {
 		return nil, fmt.Errorf("reading the API server's address: %w", err)
 	}
-	return &Served{client: client, url: server.JoinPath(documentPath).String(), ours: ours, clock: clk, turn: make(chan struct{}, 1)}, nil
+	return &Served{client: client, url: server.JoinPath(documentPath).String(), ours: ours, clock: clk, pause: firstPause, turn: make(chan struct{}, 1)}, nil
 }
 
 // Check says what the schemas lack that the API server serves, with the way out: nothing may run then, and no Cleaner be written,
@@ -78,12 +85,15 @@ func (s *Served) Check(ctx context.Context) (lacks string, err error) {
 		return s.lacks, nil
 	}
 	err = s.ask(ctx)
-	for n := 1; err != nil && n < tries && ctx.Err() == nil; n++ {
+	for n := 1; ctx.Err() == nil && (err != nil && n < tries || errors.Is(err, errNotPublished) && n < publishTries); n++ {
 		select {
-		case <-time.After(pause * time.Duration(n)):
+		case <-time.After(s.pause * time.Duration(n)):
 			err = s.ask(ctx)
 		case <-ctx.Done():
 		}
+	}
+	if errors.Is(err, errNotPublished) && ctx.Err() == nil {
+		s.asked, s.etag, s.lacks, err = s.clock.Now(), "", unreadWords(http.StatusNotFound), nil
 	}
 	if err != nil {
 		s.asked = time.Time{}
@@ -125,6 +135,8 @@ func (s *Served) ask(ctx context.Context) error {
 			return fmt.Errorf("reading %s: %w", documentPath, err)
 		}
 		s.etag, s.lacks = response.Header.Get("Etag"), lacksWords(found)
+	case code == http.StatusNotFound:
+		return errNotPublished
 	case code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return fmt.Errorf("GET %s: %d %s", documentPath, code, http.StatusText(code))
 	default: // it will not pass by itself

@@ -105,6 +105,7 @@ func served(t *testing.T, answers ...answer) (s *Served, clk *clocktesting.FakeC
 	if s, err = NewServed(&rest.Config{Host: server.URL + "/cluster"}, server.Client(), clk); err != nil {
 		t.Fatal(err)
 	}
+	s.pause = time.Millisecond
 	return s, clk, matches
 }
 
@@ -123,6 +124,7 @@ func TestServed(t *testing.T) {
 		"something else":                         {answers: []answer{{200, "", "{}"}}, lacks: ": Cleaner, CleanerRun, Report. The"},
 		"forbidden":                              {answers: []answer{{403, "", ""}}, lacks: "does not show which fields it keeps of Cleaners (GET " + documentPath + ": 403 Forbidden): nothing runs."},
 		"not there":                              {answers: []answer{{404, "", ""}}, lacks: "404 Not Found): nothing runs."},
+		"not published yet":                      {answers: []answer{{404, "", ""}, {404, "", ""}, {404, "", ""}, {404, "", ""}, {200, `"a"`, whole}}},
 		"away for a moment":                      {answers: []answer{{503, "", ""}, {503, "", ""}, {200, `"a"`, whole}}},
 		"away":                                   {answers: []answer{{503, "", ""}}, err: "finding out whether the API server keeps all fields of Cleaners: GET " + documentPath + ": 503 Service Unavailable"},
 		"no time":                                {answers: []answer{{429, "", ""}}, err: "429 Too Many Requests"},
