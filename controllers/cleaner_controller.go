@@ -100,6 +100,9 @@ type CleanerReconciler struct {
 	RequireServiceAccount bool
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
+	// ShowAfter is after how long a scheduled run that only reports is shown in status as going on: most are over by then, which saves
+	// one of the writes of each run. Zero shows it at once.
+	ShowAfter time.Duration
 
 	// checks are the Cleaners that may be checked at once. A check takes long when a script is hard to compile or an API is slow,
 	// and Cleaners that need none must not wait for it. Nil is no limit.
@@ -184,12 +187,34 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	case err != nil:
 		return reconcile.Result{}, err
 	}
-	if err := r.patch(ctx, stored, &cleaner); err != nil {
+	if r.mayShowLater(stored, &cleaner, round) {
+		round.memory.unshown = cleaner.Status.DeepCopy()
+		round.sleep = r.ShowAfter
+	} else if err := r.show(ctx, stored, &cleaner, round.memory); err != nil {
 		return r.retry(cleaner.Name, err)
 	}
-	round.memory.conflicts = 0
 	r.afterwards(ctx, &cleaner, round)
 	return reconcile.Result{RequeueAfter: round.sleep}, nil
+}
+
+// mayShowLater reports whether a run may be submitted before the status says so: one that touches nothing, and that the next leader finds
+// due again should this process go away. The Cleaner must be as this process left it: otherwise the write tells that the cache is behind.
+func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
+	return r.ShowAfter > 0 && round.submit != nil && !round.submit.Manual && round.ended == nil && round.attempt == nil &&
+		round.memory.unshown == nil && cleaner.Status.Action == v1alpha1.ActionScan && cleaner.Spec.ServiceAccountRef == nil &&
+		round.memory.version == stored.ResourceVersion
+}
+
+// show writes the status.
+func (r *CleanerReconciler) show(ctx context.Context, stored, cleaner *v1alpha1.Cleaner, memory *memory) error {
+	if err := r.patch(ctx, stored, cleaner); err != nil {
+		return err
+	}
+	if cleaner.ResourceVersion != stored.ResourceVersion {
+		memory.version = cleaner.ResourceVersion
+	}
+	memory.unshown, memory.unstamped, memory.conflicts = nil, false, 0
+	return nil
 }
 
 // retry turns a lost race into a new look at the Cleaner.
@@ -297,8 +322,11 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if round.memory.uid != cleaner.UID {
 		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
 	}
+	if unshown := round.memory.unshown; unshown != nil {
+		cleaner.Status = *unshown.DeepCopy()
+	}
 	var err error
-	if round.lost, err = r.recall(ctx, cleaner); err != nil {
+	if round.lost, err = r.recall(ctx, cleaner, round.memory); err != nil {
 		return nil, err
 	}
 	if err := r.fold(ctx, cleaner, round); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
@@ -30,6 +31,12 @@ type ofCleaner struct {
 	countless bool
 	// takenUp is the run that was taken up last from an operator that went away.
 	takenUp takenUp
+	// unshown is a status that is not written yet: a run was submitted that may be over before anybody looks. Nil when there is none.
+	unshown *v1alpha1.CleanerStatus
+	// version is the Cleaner's resourceVersion after this process wrote its status last.
+	version string
+	// unstamped is true of a Cleaner without a stamp in its status that has no records either, which were listed for that.
+	unstamped bool
 	// conflicts is how often in a row the Cleaner changed under our hands.
 	conflicts int
 }

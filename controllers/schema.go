@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
 
@@ -46,8 +47,8 @@ func (r *CleanerReconciler) outdated(ctx context.Context, cleaner *v1alpha1.Clea
 
 // recall says why a Cleaner may not run that lost fields while the API server did not keep them all. Its status may be lost as well:
 // then the records tell of both. The error is errBehind when the loss is only the cache's.
-func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleaner) (lost string, err error) {
-	stamp, forgotten, err := r.lastStamp(ctx, cleaner)
+func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) (lost string, err error) {
+	stamp, forgotten, err := r.lastStamp(ctx, cleaner, memory)
 	if err != nil {
 		return "", err
 	}
@@ -71,9 +72,12 @@ func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleane
 }
 
 // lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that has records and no status.
-func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cleaner) (stamp string, forgotten bool, err error) {
+func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) (stamp string, forgotten bool, err error) {
 	if seen := cleaner.Status.ObservedSpec; seen != "" {
 		return seen, false, nil
+	}
+	if memory.unstamped {
+		return "", false, nil
 	}
 	runs, err := r.Journal.Runs(ctx, cleaner)
 	for i := range runs {
@@ -81,6 +85,9 @@ func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cle
 		if of := v1alpha1.Stamp(spec.CleanerGeneration, spec.CleanerSpecHash); spec.CleanerSpecHash != "" && cleaner.LostFields(of) {
 			stamp = of
 		}
+	}
+	if err == nil && len(runs) == 0 {
+		memory.unstamped, memory.history = true, journal.Empty()
 	}
 	return stamp, len(runs) > 0 && len(cleaner.Status.Conditions) == 0, err
 }

@@ -55,6 +55,8 @@ const (
 	leaseName = "kubecleaner-leader"
 	// shutdownTimeout is how long the objects in hand may take when the operator stops. The Pod's grace period is longer.
 	shutdownTimeout = 45 * time.Second
+	// showAfter is after how long a scheduled run that only reports is shown as going on.
+	showAfter = time.Second
 	// hungAfter is by how much a run may outlive its own limit before the process counts as not alive.
 	hungAfter = 5 * time.Minute
 )
@@ -188,6 +190,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
+		ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
 	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}

@@ -43,12 +43,15 @@ type past struct {
 // listAfter is after how many runs the records are listed all the same: another operator may have left some.
 const listAfter = 50
 
+// Empty is the history of a Cleaner that has no records.
+func Empty() History { return History{whole: true} }
+
 // Add adds a run that has ended. One that is kept because something of it is still to be told is looked at in a list, until it is not.
 func (h *History) Add(run *v1alpha1.CleanerRun) {
 	if h.added++; h.added > listAfter || run.UID == "" {
 		h.whole = false
 	}
-	if h.whole {
+	if run.UID != "" {
 		h.add(run, time.Time{})
 	}
 }

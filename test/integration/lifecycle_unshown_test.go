@@ -1,0 +1,108 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// unshown is a Cleaner with one run behind it, by an operator that shows scheduled Scans only when they take longer than a second.
+func unshown(t *testing.T, opts ...option) *life {
+	t.Helper()
+	b := newBench(t, opts...)
+	b.reconciler.ShowAfter = time.Second
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.SuccessfulRunsHistoryLimit = ptr.To(int32(0)) }))
+	l.startExecutor()
+	l.at(l.first())
+	l.wantActive(l.first()) // the first one is written: the cache may be behind
+	l.finish()
+	l.step() // deletes the record
+	return l
+}
+
+// writes are those since the n-th request. The Event, which the manager's recorder writes, is not among them.
+func (l *life) writes(n int) []string {
+	return slices.DeleteFunc(l.requests.of(n), func(request string) bool { return strings.HasPrefix(request, "GET ") })
+}
+
+// TestAScheduledScanTakesFiveWrites: these four and the Event.
+func TestAScheduledScanTakesFiveWrites(t *testing.T) {
+	t.Parallel()
+	l := unshown(t)
+	before := l.requests.len()
+	l.at(l.first().Add(24 * time.Hour))
+	l.wantRequeue(time.Second)
+	l.finish()
+	l.step()
+	const api = "/apis/apps.projectsveltos.io/v1alpha1/"
+	run := api + "cleanerruns/" + l.now.Status.LastRun.Name
+	want := []string{"DELETE " + run, "PATCH " + api + "cleaners/" + l.now.Name + "/status", "POST " + api + "cleanerruns", "PUT " + run + "/status"}
+	if diff := cmp.Diff(want, l.writes(before)); diff != "" {
+		t.Errorf("the writes (-want +got):\n%s", diff)
+	}
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+	l.wantNext(l.first().Add(48 * time.Hour))
+	l.wantActive(time.Time{})
+	if !l.now.Status.LastRun.NominalTime.Time.Equal(l.first().Add(24 * time.Hour)) {
+		t.Errorf("the last run is that of %s", l.now.Status.LastRun.NominalTime)
+	}
+}
+
+func TestAScanThatTakesLongIsShown(t *testing.T) {
+	t.Parallel()
+	at := newBarrier(t)
+	l := unshown(t)
+	l.holdRequests(at, http.MethodPost, "/cleanerruns")
+	second := l.first().Add(24 * time.Hour)
+	l.at(second)
+	at.await(1)
+	if l.now.Status.ActiveRun != nil {
+		t.Fatal("the run is shown at once")
+	}
+	l.at(second.Add(time.Second))
+	l.wantActive(second)
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonRunning)
+	at.open()
+	l.finish()
+	l.wantActive(time.Time{})
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+}
+
+// TestACleanerThatChangedIsShownAtOnce: the write tells whether the cache is behind.
+func TestACleanerThatChangedIsShownAtOnce(t *testing.T) {
+	t.Parallel()
+	l := unshown(t)
+	l.change(func(c *v1alpha1.Cleaner) { c.Labels = map[string]string{"edited": "yes"} })
+	l.at(l.first().Add(24 * time.Hour))
+	l.wantActive(l.first().Add(24 * time.Hour))
+	l.finish()
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+}
+
+// TestRestartDuringARunThatIsNotShown: the next leader finds the run due again, and its record.
+func TestRestartDuringARunThatIsNotShown(t *testing.T) {
+	t.Parallel()
+	l := unshown(t)
+	second := l.first().Add(24 * time.Hour)
+	l.at(second)
+	l.waitFinished(l.now)
+	next := l.successor()
+	next.startExecutor()
+	next.step()
+	next.wantActive(second)
+	next.finish()
+	next.wantRecords(second)
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
+	next.wantNext(second.Add(24 * time.Hour))
+}
