@@ -14,14 +14,22 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// maxRunBytes bounds the list in a CleanerRun: etcd takes at most 1.5 MiB at once.
-const maxRunBytes = 256 << 10
+const (
+	// maxRunBytes bounds the list in a CleanerRun: etcd takes at most 1.5 MiB at once.
+	maxRunBytes = 256 << 10
+	// maxActingBytes bounds it while the run acts: the record is written anew every few seconds then.
+	maxActingBytes = 32 << 10
+)
 
 // examples is how many objects of each outcome are listed before all of a rarer one. Messages name 20.
 const examples = 20
 
 // Describe puts the outcomes, counted and listed as far as they fit, into the run's status. more are only counted.
 func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, more ...iter.Seq[object.Outcome]) {
+	describe(run, maxRunBytes, considered, outcomes, more...)
+}
+
+func describe(run *v1alpha1.CleanerRun, room int, considered int64, outcomes []object.Outcome, more ...iter.Seq[object.Outcome]) {
 	status, all, total := &run.Status, tallies{}, int64(0)
 	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
 	add := func(outcome *object.Outcome) {
@@ -37,7 +45,7 @@ func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outc
 			add(&outcome)
 		}
 	}
-	list(status, all, total, len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
+	list(status, room, all, total, len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
 }
 
 // Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
@@ -56,7 +64,7 @@ func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	others := slices.DeleteFunc(status.Objects, func(o v1alpha1.ObjectOutcome) bool {
 		return o.Outcome == v1alpha1.OutcomePlanned && victims[o.UID]
 	})
-	list(status, all, total, len(others)+len(outcomes), func(i int) v1alpha1.ObjectOutcome {
+	list(status, maxRunBytes, all, total, len(others)+len(outcomes), func(i int) v1alpha1.ObjectOutcome {
 		if i < len(others) {
 			return others[i]
 		}
@@ -64,9 +72,9 @@ func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	})
 }
 
-// list lists as many of n entries as fit, of total, and how many there are of each sort when those are not all.
-func list(status *v1alpha1.CleanerRunStatus, all tallies, total int64, n int, entry func(int) v1alpha1.ObjectOutcome) {
-	status.Objects, status.Tallies = fitting(n, entry), nil
+// list lists as many of n entries as fit into so many bytes, of total, and how many there are of each sort when those are not all.
+func list(status *v1alpha1.CleanerRunStatus, room int, all tallies, total int64, n int, entry func(int) v1alpha1.ObjectOutcome) {
+	status.Objects, status.Tallies = fitting(room, n, entry), nil
 	if status.ObjectsOmitted = total - int64(len(status.Objects)); status.ObjectsOmitted > 0 {
 		status.Tallies = all.largest()
 	}
@@ -83,9 +91,9 @@ func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
 // fitting are the entries that there is room for. When that is not all, failures come first, then some of each outcome, and then those
 // whose outcome is the rarest: nobody needs to be told 3,000 times what is as it should be, the one object that was left alone must
 // not be missing, and there is an example of everything.
-func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
+func fitting(maxBytes, n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
 	var list []v1alpha1.ObjectOutcome
-	room := maxRunBytes
+	room := maxBytes
 	for i := range n {
 		e := entry(i)
 		if room -= e.Size(); room < 0 {
@@ -96,7 +104,7 @@ func fitting(n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOut
 	if len(list) == n {
 		return list
 	}
-	list, room = list[:0], maxRunBytes
+	list, room = list[:0], maxBytes
 	for _, i := range telling(n, entry) {
 		e := entry(int(i))
 		if e.Size() <= room {

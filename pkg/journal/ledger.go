@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -44,6 +43,8 @@ type Ledger struct {
 	copies *copies
 	// copying is held while copies are written.
 	copying sync.Mutex
+	// waiting are victims to copy together when those in hand are copied. Nil when there are none.
+	waiting *group
 
 	// saving is held while outcomes are written. held is when it was last seen that the run is still this operator's.
 	saving sync.Mutex
@@ -91,7 +92,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Bundled: bundled != nil, Head: intent.head}
 		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
-			Describe(run, considered, outcomes)
+			describe(run, maxActingBytes, considered, outcomes)
 			run.Status.Intent, run.Status.Copies = written, l.copies.kept()
 		})
 	}
@@ -184,43 +185,4 @@ func (j *Journal) readBegun(ctx context.Context, run *v1alpha1.CleanerRun) (*v1a
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	defer cancel()
 	return j.read(reading, run.Name)
-}
-
-// CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched.
-func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
-	l.copying.Lock()
-	defer l.copying.Unlock()
-	switch {
-	case l.copies == nil:
-		return errors.New("a run that was taken over makes no further copies")
-	case !l.copies.keeps(v.Object) && !l.copies.stores(v.Object):
-		return nil
-	}
-	err := l.copies.add(ctx, v)
-	if err == nil {
-		err = l.copies.flush(ctx)
-	}
-	if err == nil && l.copies.keeps(v.Object) {
-		err = l.journal.extendCopies(ctx, l.run, l.copies)
-	}
-	return wrap("copying "+v.String()+" again", err)
-}
-
-// extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
-func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := j.read(ctx, run.Name)
-		if err != nil {
-			return err
-		}
-		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
-			return ErrTaken
-		}
-		kept := c.kept()
-		live.Status.Copies = kept
-		if err = j.changeStatus(ctx, live); err == nil {
-			run.Status.Copies, run.ResourceVersion = kept, live.ResourceVersion
-		}
-		return err
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,6 +206,76 @@ func TestCopyOfWhatChanged(t *testing.T) {
 	stored := b.stored(run)
 	if got := b.copies(stored)["old"]; !strings.Contains(string(got.Object), `"new":"value"`) || stored.Status.Copies.Objects != 1 {
 		t.Fatalf("the last copy is %s, of %+v", got.Object, stored.Status.Copies)
+	}
+}
+
+// TestCopiesOfWhatChangedAreWrittenTogether: while one is written, the others that changed wait, and the record is written once for all of them.
+func TestCopiesOfWhatChangedAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const many = 12 // fewer than are dealt with at once
+	b.configMaps(b.namespace, "busy", many)
+	at := newBarrier(t)
+	var mu sync.Mutex
+	changed := map[string]bool{}
+	first := sync.OnceFunc(at.pass)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		_, name, isVictim := strings.Cut(r.URL.Path, "/configmaps/")
+		mu.Lock()
+		change := isVictim && r.Method == http.MethodDelete && !changed[name]
+		if change {
+			changed[name] = true
+		}
+		last, begun := change && len(changed) == many, len(changed) > 0
+		mu.Unlock()
+		if change {
+			edit(b, b.named(name), func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"new": "value"} })
+		}
+		if last {
+			defer at.open()
+		}
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/secrets") && begun {
+			first() // the first copy waits until all have changed
+		}
+		return nil, nil
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete))
+	wantRun(t, run, v1alpha1.ReasonCompleted, fmt.Sprintf("%d deleted", many))
+	stored := b.stored(run)
+	for name, c := range b.copies(stored) {
+		if !strings.Contains(string(c.Object), `"new":"value"`) {
+			t.Errorf("the last copy of %s is %s", name, c.Object)
+		}
+	}
+	// Besides: it begins to act, and it ends.
+	if n := b.requests.count(http.MethodPut, "/"+run.Name+"/status"); n > 2+many/2 {
+		t.Errorf("the record was written %d times for %d objects that changed", n-2, many)
+	}
+}
+
+// TestRecordIsSmallWhileTheRunActs: it is written anew every few seconds then.
+func TestRecordIsSmallWhileTheRunActs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const many = 600
+	b.configMaps(b.namespace, strings.Repeat("long-", 30), many)
+	var listed, omitted int
+	b.beforeFirst(http.MethodDelete, "", func() {
+		var runs v1alpha1.CleanerRunList
+		must(t, b.user.List(t.Context(), &runs))
+		for i := range runs.Items {
+			if status := &runs.Items[i].Status; status.Phase == v1alpha1.RunExecuting && status.Matched == many {
+				listed, omitted = len(status.Objects), int(status.ObjectsOmitted)
+			}
+		}
+	})
+	run := b.run(b.cleaner(v1alpha1.ActionDelete))
+	wantRun(t, run, v1alpha1.ReasonCompleted, fmt.Sprintf("%d deleted", many))
+	if listed == 0 || listed > 200 || listed+omitted != many {
+		t.Errorf("while the run acted, its record listed %d objects and omitted %d", listed, omitted)
+	}
+	if stored := b.stored(run); len(stored.Status.Objects) < 2*listed {
+		t.Errorf("at its end, the record lists %d objects", len(stored.Status.Objects))
 	}
 }
 
