@@ -165,6 +165,7 @@ type RunCounts struct {
 }
 
 // OutcomeResult is what became of one object in a run.
+// +kubebuilder:validation:Enum=Planned;Matched;Deleted;Terminating;Transformed;Unchanged;FoundGone;Gone;Replaced;Changed;Conflict;Protected;DryRun;Denied;KindGone;Abandoned;NotActed;Interrupted;NotEvaluated;Failed
 type OutcomeResult string
 
 const (

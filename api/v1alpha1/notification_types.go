@@ -114,6 +114,7 @@ const (
 const NotificationRetention = 24 * time.Hour
 
 // NotificationState is how far the delivery of a notification has come.
+// +kubebuilder:validation:Enum=Pending;Delivered;Failed
 type NotificationState string
 
 const (
