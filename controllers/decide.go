@@ -26,7 +26,7 @@ const (
 // decide plans the next run and picks the one that is due. A nil plan means that the Cleaner cannot run.
 func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round) {
 	now := r.Clock.Now()
-	requested := cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation]
+	requested := cleaner.RunRequest()
 	manual := requested != "" && requested != cleaner.Status.LastHandledRunRequest
 	busy := cleaner.Status.ActiveRun != nil
 	// 1. It cannot run at all.
@@ -46,7 +46,7 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 	case busy:
 		return
 	case !due.IsZero():
-		r.start(cleaner, round, due, v1alpha1.TriggerSchedule)
+		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(due), Trigger: v1alpha1.TriggerSchedule})
 	case manual && restored(cleaner, requested):
 		cleaner.Status.LastHandledRunRequest = requested
 	case manual:
@@ -56,7 +56,7 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 			return
 		}
 		cleaner.Status.LastHandledRunRequest = requested
-		r.start(cleaner, round, nominal, v1alpha1.TriggerManual)
+		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(nominal), Trigger: v1alpha1.TriggerManual, RunRequest: requested})
 	}
 }
 
@@ -178,14 +178,13 @@ func manualTime(cleaner *v1alpha1.Cleaner, now time.Time) (nominal time.Time, wa
 }
 
 // start makes a run the active one. It is submitted when the status that says so is written.
-func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, nominal time.Time, trigger v1alpha1.RunTrigger) {
-	cleaner.Status.ActiveRun = &v1alpha1.ActiveRun{
-		Name: v1alpha1.RunName(cleaner.Name, nominal), NominalTime: metav1.NewTime(nominal),
-		Trigger: trigger, WhileSuspended: cleaner.IsSuspended(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef.DeepCopy(),
-	}
+func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, run v1alpha1.ActiveRun) {
+	run.Name = v1alpha1.RunName(cleaner.Name, run.NominalTime.Time)
+	run.WhileSuspended, run.ServiceAccountRef = cleaner.IsSuspended(), cleaner.Spec.ServiceAccountRef.DeepCopy()
+	cleaner.Status.ActiveRun = &run
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
-		fmt.Sprintf("The run that was %s %s is going on, or waits for its turn.", dueWords(trigger), nominal.UTC().Format(timeFormat)))
-	round.submit = r.requestFor(cleaner, cleaner.Status.ActiveRun)
+		fmt.Sprintf("The run that was %s %s is going on, or waits for its turn.", dueWords(run.Trigger), run.NominalTime.UTC().Format(timeFormat)))
+	round.submit = r.requestFor(cleaner, &run)
 }
 
 func dueWords(trigger v1alpha1.RunTrigger) string {

@@ -96,7 +96,7 @@ func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cle
 // a run was answered, and it is not answered a second time.
 func forgiveLostStatus(cleaner *v1alpha1.Cleaner) {
 	cleaner.Status.ObservedGeneration = cleaner.Generation
-	cleaner.Status.LastHandledRunRequest = cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation]
+	cleaner.Status.LastHandledRunRequest = cleaner.RunRequest()
 }
 
 // SchemaWatcher looks all the time whether the API server keeps all fields of Cleaners, and tells when that changes.

@@ -52,7 +52,7 @@ type CleanerStatus struct {
 	FailureMessage *string `json:"failureMessage,omitempty"`
 
 	// lastHandledRunRequest is the last value of the annotation apps.projectsveltos.io/run-requested-at that was answered
-	// with a run, or with a reason why there is none.
+	// with a run, or with a reason why there is none. It is cut to 256 bytes.
 	// +optional
 	LastHandledRunRequest string `json:"lastHandledRunRequest,omitempty"`
 
@@ -68,6 +68,14 @@ type CleanerStatus struct {
 	// lastRun is the outcome of the last run. Its full text is in the CleanerRun of the same name.
 	// +optional
 	LastRun *LastRun `json:"lastRun,omitempty"`
+}
+
+// maxRunRequest bounds what is kept of a request, in bytes.
+const maxRunRequest = 256
+
+// RunRequest is the value of the annotation that asks for a run now, cut to what is kept of it. Empty when nobody asks.
+func (c *Cleaner) RunRequest() string {
+	return Truncate(c.Annotations[RunRequestedAtAnnotation], maxRunRequest)
 }
 
 // RunTrigger is what started a run.
@@ -95,6 +103,10 @@ type ActiveRun struct {
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
+	// runRequest is which request the run answers, as in lastHandledRunRequest. Absent in a run of the schedule.
+	// +optional
+	RunRequest string `json:"runRequest,omitempty"`
+
 	// whileSuspended is true for a run that was asked for although the Cleaner was suspended: being suspended does not stop
 	// it.
 	// +optional
@@ -119,6 +131,10 @@ type LastRun struct {
 	// trigger is what started the run: Schedule or Manual.
 	// +required
 	Trigger RunTrigger `json:"trigger"`
+
+	// runRequest is which request the run answered, as in lastHandledRunRequest. Absent in a run of the schedule.
+	// +optional
+	RunRequest string `json:"runRequest,omitempty"`
 
 	// action is what the run did: Delete, Transform or Scan.
 	// +required

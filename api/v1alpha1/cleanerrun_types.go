@@ -64,6 +64,12 @@ type CleanerRunSpec struct {
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
+	// runRequest is which request the run answers: the value of the Cleaner's annotation apps.projectsveltos.io/run-requested-at, cut to
+	// 256 bytes. Absent in a run of the schedule.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	RunRequest string `json:"runRequest,omitempty"`
+
 	// action is what the run does: Delete, Transform or Scan.
 	// +required
 	Action Action `json:"action"`

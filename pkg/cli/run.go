@@ -78,8 +78,7 @@ func (o *runOptions) run(ctx context.Context, name string) error {
 	if err := o.ready(before); err != nil {
 		return err
 	}
-	value := requestValue(o.Now(), before)
-	asked, err := api.ask(ctx, before.Name, value)
+	asked, err := api.ask(ctx, before.Name, requestValue(o.Now(), before))
 	if err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (o *runOptions) run(ctx context.Context, name string) error {
 		fmt.Fprintf(o.ErrOut, "%s to see how it goes: kubectl get cleaner %s -o wide --watch\n", o.paint(o.ErrOut).bold("hint:"), before.Name)
 		return nil
 	}
-	return o.follow(ctx, api, newFollower(before, asked, value))
+	return o.follow(ctx, api, newFollower(asked))
 }
 
 // ready refuses a Cleaner that the operator has found unable to run as it stands now.

@@ -32,8 +32,6 @@ type follower struct {
 	cleaner string
 	uid     types.UID
 	value   string
-	// last is the last run that had ended or was going on when the request was made: not the one that is waited for.
-	last map[string]bool
 	// run is the CleanerRun's name, once it is known.
 	run string
 	// queued is whether it waits for its turn, so that there is no CleanerRun yet.
@@ -46,18 +44,8 @@ type follower struct {
 	answered bool
 }
 
-func newFollower(before, asked *v1alpha1.Cleaner, value string) *follower {
-	f := &follower{cleaner: before.Name, uid: asked.UID, value: value, last: map[string]bool{}, phase: "waiting for the operator"}
-	for _, c := range []*v1alpha1.Cleaner{before, asked} {
-		if c.Status.LastRun != nil {
-			f.last[c.Status.LastRun.Name] = true
-		}
-		// A request that was noticed already when the answer to it came is the active run.
-		if c.Status.ActiveRun != nil && c.Status.LastHandledRunRequest != value {
-			f.last[c.Status.ActiveRun.Name] = true
-		}
-	}
-	return f
+func newFollower(asked *v1alpha1.Cleaner) *follower {
+	return &follower{cleaner: asked.Name, uid: asked.UID, value: asked.RunRequest(), phase: "waiting for the operator"}
 }
 
 // step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing to wait for.
@@ -67,14 +55,16 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	}
 	status := &c.Status
 	if f.run == "" && status.LastHandledRunRequest != f.value {
-		return false, f.waiting(c)
+		if err := f.waiting(c); err != nil || status.LastHandledRunRequest != f.value {
+			return false, err
+		}
 	}
 	f.answered = true
 	if f.run == "" {
 		switch {
-		case status.ActiveRun != nil && !f.last[status.ActiveRun.Name]:
+		case status.ActiveRun != nil && status.ActiveRun.RunRequest == f.value:
 			f.run = status.ActiveRun.Name
-		case status.LastRun != nil && !f.last[status.LastRun.Name]:
+		case status.LastRun != nil && status.LastRun.RunRequest == f.value:
 			f.run = status.LastRun.Name
 		default:
 			return false, f.notBegun(c)
@@ -101,7 +91,7 @@ func (f *follower) goesOn() {
 
 // waiting takes note of what the request waits for.
 func (f *follower) waiting(c *v1alpha1.Cleaner) error {
-	switch requested := c.Annotations[v1alpha1.RunRequestedAtAnnotation]; requested {
+	switch requested := c.RunRequest(); requested {
 	case f.value:
 	case "":
 		return fail(RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
@@ -111,7 +101,6 @@ func (f *follower) waiting(c *v1alpha1.Cleaner) error {
 	f.phase, f.answered = "waiting for the operator", false
 	if active := c.Status.ActiveRun; active != nil {
 		f.phase, f.answered = "waiting for the run "+active.Name+" to end", true
-		f.last[active.Name] = true
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func begin(o *operator) {
 // taken is a Cleaner whose request was taken up.
 func taken(c *v1alpha1.Cleaner, run string) {
 	c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
-	c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerManual}
+	c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, RunRequest: c.RunRequest()}
 }
 
 // end writes the record, and ends the run.
@@ -101,7 +101,9 @@ func endStatus(phase v1alpha1.RunPhase, reason, message string, objects ...v1alp
 		o.status(func(c *v1alpha1.Cleaner) {
 			c.Status.LastHandledRunRequest = c.Annotations[v1alpha1.RunRequestedAtAnnotation]
 			c.Status.ActiveRun = nil
-			c.Status.LastRun = &v1alpha1.LastRun{Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete, Matches: objects}
+			c.Status.LastRun = &v1alpha1.LastRun{
+				Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerManual, RunRequest: c.RunRequest(), Action: v1alpha1.ActionDelete, Matches: objects,
+			}
 			c.Status.LastRun.Matched = int64(len(objects))
 			condition := metav1.Condition{Type: v1alpha1.ConditionRunSucceeded, Status: metav1.ConditionFalse, Reason: reason, Message: message}
 			if phase == v1alpha1.RunCompleted {
@@ -401,36 +403,41 @@ func TestRunUsage(t *testing.T) {
 	}
 }
 
-// A scheduled run that begins between the request and its answer is not the one that was asked for.
+// Runs of the schedule, and such as answer other requests, are not the one that was asked for.
 func TestFollowerKnowsOtherRuns(t *testing.T) {
 	const value = "asked"
-	cleaner := func(handled, active, last string) *v1alpha1.Cleaner {
-		c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "u", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: value}}}
+	request := map[string]string{"mine": value, "theirs": "later"}
+	at := func(asked, handled, active, last string) *v1alpha1.Cleaner {
+		c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "u", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: asked}}}
 		c.Status.LastHandledRunRequest = handled
 		if active != "" {
-			c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: active}
+			c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: active, RunRequest: request[active]}
 		}
 		if last != "" {
-			c.Status.LastRun = &v1alpha1.LastRun{Name: last}
+			c.Status.LastRun = &v1alpha1.LastRun{Name: last, RunRequest: request[last]}
 		}
 		return c
 	}
+	cleaner := func(handled, active, last string) *v1alpha1.Cleaner { return at(value, handled, active, last) }
 	tests := map[string]struct {
 		seen []*v1alpha1.Cleaner
 		run  string
 		err  string
 	}{
 		"it follows the other one":      {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "mine", "tick"), cleaner(value, "", "mine")}, "mine", ""},
+		"the other one was not seen":    {[]*v1alpha1.Cleaner{cleaner(value, "tick", "mine")}, "mine", ""},
 		"it does not begin":             {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "", "tick")}, "", `cleaner "c" did not run: the operator did not say why`},
 		"it does not begin at all":      {[]*v1alpha1.Cleaner{cleaner(value, "", "old")}, "", `cleaner "c" did not run: the operator did not say why`},
 		"the next one has begun":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "next", "mine")}, "mine", ""},
 		"the next one has ended":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "later", "next")}, "mine", ""},
 		"it was cut off and taken back": {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "", "old")}, "mine", `cleaner "c" did not run: the operator did not say why`},
+		"somebody else asks too":        {[]*v1alpha1.Cleaner{at("later", "", "", "old"), at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
+		"somebody else was answered":    {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
 		"it is another Cleaner":         {[]*v1alpha1.Cleaner{{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "other"}}}, "", `cleaner "c" was deleted and created again; the request was for the one before`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			f := newFollower(cleaner("", "", "old"), cleaner("", "", "old"), value)
+			f := newFollower(cleaner("", "", "old"))
 			var ended bool
 			var err error
 			for _, c := range test.seen {

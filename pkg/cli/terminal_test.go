@@ -102,7 +102,7 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 					fields{"name": hostile, "type": "Slack", "notificationRef": fields{"apiVersion": "v1", "kind": "Secret", "namespace": "a", "name": "b"}},
 				},
 			},
-			"status": fields{"lastHandledRunRequest": request, "lastRun": fields{"name": hostile + request, "trigger": "Manual"}},
+			"status": fields{"lastHandledRunRequest": request, "lastRun": fields{"name": hostile + request, "trigger": "Manual", "runRequest": request}},
 		}
 	}
 	run := fields{

@@ -49,7 +49,7 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 	spec := v1alpha1.CleanerRunSpec{
 		Cleaner: cleaner.Name, CleanerUID: cleaner.UID, CleanerGeneration: cleaner.Generation,
 		NominalTime: metav1.NewTime(request.Nominal), Trigger: request.Trigger, CleanerSpecHash: cleaner.Spec.Hash(),
-		Action: cleaner.EffectiveAction(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
+		RunRequest: answered(cleaner, request.Nominal), Action: cleaner.EffectiveAction(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
 	}
 	if s.DryRun && spec.Action != v1alpha1.ActionScan {
 		spec.Action, spec.DryRun = v1alpha1.ActionScan, true
@@ -65,6 +65,14 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		record.Status.StartTime = &now
 	}
 	return b, nil
+}
+
+// answered is the request that the run of a nominal time answers, as the Cleaner's status says. Empty if it answers none.
+func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
+	if active := cleaner.Status.ActiveRun; active != nil && active.NominalTime.Time.Equal(nominal) {
+		return active.RunRequest
+	}
+	return ""
 }
 
 // isSame reports whether what an operator before wrote down is what would be done now: a record must say what is done.

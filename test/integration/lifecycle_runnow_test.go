@@ -46,6 +46,39 @@ func TestManualRunsAreRecorded(t *testing.T) {
 	l.wantRecords(now)
 }
 
+// TestRunsNameTheirRequest: each run says which request it answers, if any, so that who asked finds the record of it.
+func TestRunsNameTheirRequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionScan))
+	l.startExecutor()
+	want := func(n int, request string) {
+		t.Helper()
+		if active := l.now.Status.ActiveRun; active == nil || active.RunRequest != request {
+			t.Fatalf("status.activeRun is %+v, want request %q", active, request)
+		}
+		l.finish()
+		if records := l.records(); len(records) != n || records[n-1].Spec.RunRequest != request {
+			t.Fatalf("the records are %+v, want request %q in the last of %d", records, request, n)
+		}
+		if got := l.now.Status.LastRun.RunRequest; got != request {
+			t.Fatalf("status.lastRun.runRequest is %q, want %q", got, request)
+		}
+	}
+	now := l.first().Add(-time.Hour)
+	l.ask("one")
+	l.at(now)
+	want(1, "one")
+	l.at(l.first())
+	want(2, "")
+	long := letters(300)
+	l.ask(long)
+	l.at(l.first().Add(time.Minute))
+	want(3, long[:253]+"…")
+	l.step() // what is cut is not asked for again
+	l.wantActive(time.Time{})
+}
+
 // TestTwoRequestsInOneSecond are two runs: each has a nominal time of its own.
 func TestTwoRequestsInOneSecond(t *testing.T) {
 	t.Parallel()
