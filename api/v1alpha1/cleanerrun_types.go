@@ -173,6 +173,10 @@ type CleanerRunStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=cleanerruns,scope=Cluster,shortName=clr,categories=kubecleaner
+// +kubebuilder:selectablefield:JSONPath=`.spec.cleaner`
+// +kubebuilder:selectablefield:JSONPath=`.spec.runRequest`
+// +kubebuilder:selectablefield:JSONPath=`.status.phase`
+// +kubebuilder:selectablefield:JSONPath=`.status.reason`
 // +kubebuilder:printcolumn:name="Cleaner",type=string,JSONPath=`.spec.cleaner`
 // +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`

@@ -104,6 +104,37 @@ func TestKubectlGet(t *testing.T) {
 	}
 }
 
+// TestFieldSelectors: runs are found by their Cleaner, their request, their phase and their reason.
+func TestFieldSelectors(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	other := b.follow(b.cleaner(v1alpha1.ActionScan, evaluate("function evaluate() error(\"no\") end")))
+	l.startExecutor()
+	for _, of := range []*life{other, l} {
+		of.ask("by " + of.now.Name)
+		of.step()
+		of.finish()
+	}
+	done, failed := "cleanerrun.apps.projectsveltos.io/"+l.now.Status.LastRun.Name+"\n", "cleanerrun.apps.projectsveltos.io/"+other.now.Status.LastRun.Name+"\n"
+	for selector, want := range map[string]string{
+		"spec.cleaner=" + l.now.Name:                                                done,
+		"spec.cleaner=" + other.now.Name:                                            failed,
+		"spec.runRequest=by " + l.now.Name:                                          done,
+		"spec.cleaner=" + l.now.Name + ",status.phase=Completed":                    done,
+		"spec.cleaner=" + l.now.Name + ",status.phase!=Completed":                   "",
+		"spec.cleaner=" + other.now.Name + ",status.phase=Failed":                   failed,
+		"spec.cleaner=" + other.now.Name + ",status.reason=ViewIncomplete":          failed,
+		"spec.cleaner=" + l.now.Name + ",status.reason=ViewIncomplete":              "",
+		"status.reason=Completed,status.phase=Completed,spec.cleaner=" + l.now.Name: done,
+	} {
+		if got := kubectl(t, "", "get", "cleanerruns", "-o", "name", "--field-selector", selector); got != want {
+			t.Errorf("--field-selector %s finds %q, want %q", selector, got, want)
+		}
+	}
+}
+
 // wantTable compares a table's head, and its one line cell by cell with regular expressions.
 func wantTable(t *testing.T, table, head string, cells ...string) {
 	t.Helper()
