@@ -85,6 +85,13 @@ type CleanerRunSpec struct {
 
 // CleanerRunStatus is how a run went.
 type CleanerRunStatus struct {
+	// conditions are there when the run has ended: Completed, which is True then, also of a run that failed, and Acted, which is True when
+	// acted is more than 0, and Unknown when nobody knows.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
 	// phase is how far the run has come: empty while it reads and judges, Executing while it deletes or changes objects, and at
 	// the end Completed, Failed or Interrupted.
 	// +optional

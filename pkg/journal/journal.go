@@ -151,7 +151,7 @@ func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
 		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
-// End sets the fields that every ended run has.
+// End sets the fields that every ended run has. What it counts must be told before.
 func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason, message string) {
 	now := metav1.NewTime(j.clock.Now())
 	run.Status.Phase, run.Status.Reason, run.Status.Message = phase, reason, message
@@ -159,6 +159,7 @@ func (j *Journal) End(run *v1alpha1.CleanerRun, phase v1alpha1.RunPhase, reason,
 	if run.Status.StartTime != nil {
 		run.Status.Duration = &metav1.Duration{Duration: now.Sub(run.Status.StartTime.Time).Round(time.Millisecond)}
 	}
+	run.Status.Conditions = run.EndConditions()
 }
 
 func ownedBy(cleaner *v1alpha1.Cleaner) metav1.OwnerReference {

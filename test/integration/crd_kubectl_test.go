@@ -6,6 +6,7 @@ package integration
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,6 +132,26 @@ func TestFieldSelectors(t *testing.T) {
 	} {
 		if got := kubectl(t, "", "get", "cleanerruns", "-o", "name", "--field-selector", selector); got != want {
 			t.Errorf("--field-selector %s finds %q, want %q", selector, got, want)
+		}
+	}
+}
+
+// TestKubectlWait: a program can wait for the end of a run, and ask whether it did anything.
+func TestKubectlWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.startExecutor()
+	for n, want := range []string{"True ObjectsActedOn", "False NothingMatched"} {
+		l.ask(fmt.Sprint(n))
+		l.at(l.first().Add(time.Duration(n-10) * time.Minute))
+		l.finish()
+		run := "cleanerrun/" + l.now.Status.LastRun.Name
+		kubectl(t, "", "wait", "--for=condition=Completed", "--timeout=10s", run)
+		acted := `{.status.conditions[?(@.type=="Acted")].status} {.status.conditions[?(@.type=="Acted")].reason}`
+		if got := kubectl(t, "", "get", run, "-o", "jsonpath="+acted); got != want {
+			t.Errorf("Acted of run %d is %s, want %s", n, got, want)
 		}
 	}
 }

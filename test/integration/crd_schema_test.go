@@ -137,11 +137,15 @@ func TestCleanerRunIsARecord(t *testing.T) {
 	refused(b.user.Update(t.Context(), other), "a CleanerRun is a record; to run a Cleaner again, annotate the Cleaner with apps.projectsveltos.io/run-requested-at")
 	resting := changed(func(r *v1alpha1.CleanerRun) { r.Status.Phase = "Resting" })
 	refused(b.user.Status().Update(t.Context(), resting), `status.phase: Unsupported value: "Resting"`)
-	mistold := changed(func(r *v1alpha1.CleanerRun) { r.Status.Objects = []v1alpha1.ObjectOutcome{{Name: "a", Outcome: "Vanished"}} })
+	mistold := changed(func(r *v1alpha1.CleanerRun) {
+		r.Status.Objects = []v1alpha1.ObjectOutcome{{Name: "a", Outcome: "Vanished"}}
+	})
 	refused(b.user.Status().Update(t.Context(), mistold), `status.objects[0].outcome: Unsupported value: "Vanished"`)
 	counted := changed(func(r *v1alpha1.CleanerRun) { r.Status.Tallies = []v1alpha1.ObjectTally{{Outcome: "Vanished"}} })
 	refused(b.user.Status().Update(t.Context(), counted), `status.tallies[0].outcome: Unsupported value: "Vanished"`)
-	lost := changed(func(r *v1alpha1.CleanerRun) { r.Status.Notifications = []v1alpha1.NotificationStatus{{Type: "Event", State: "Lost"}} })
+	lost := changed(func(r *v1alpha1.CleanerRun) {
+		r.Status.Notifications = []v1alpha1.NotificationStatus{{Type: "Event", State: "Lost"}}
+	})
 	refused(b.user.Status().Update(t.Context(), lost), `status.notifications[0].state: Unsupported value: "Lost"`)
 	run.Status.Phase = v1alpha1.RunCompleted
 	for _, word := range words(t) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,6 +44,9 @@ func wantRun(t *testing.T, run *v1alpha1.CleanerRun, reason string, texts ...str
 		if !strings.Contains(run.Status.Message, text) {
 			t.Fatalf("the message is %q, want it to contain %q", run.Status.Message, text)
 		}
+	}
+	if got, want := run.Status.Conditions, run.EndConditions(); len(want) == 0 || !equality.Semantic.DeepEqual(got, want) {
+		t.Fatalf("the conditions of %s are %+v, want %+v", run.Name, got, want)
 	}
 }
 
