@@ -122,15 +122,23 @@ func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 
 // restorer is one that acts as the user. copiesPath is where copies are that are files.
 func (c *cluster) restorer(copiesPath string) (*restore.Restorer, error) {
+	parts, err := c.parts()
+	if err != nil {
+		return nil, err
+	}
+	parts.CopiesPath = copiesPath
+	return restore.New(c.raw, parts), nil
+}
+
+// parts reads what runs wrote down.
+func (c *cluster) parts() (*journal.Parts, error) {
 	mapper := meta.NewDefaultRESTMapper(nil) // of the one kind that is read: nothing needs to be looked up
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	secrets, err := client.New(c.config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fail(ClusterUnreachable, err, "")
 	}
-	parts := journal.NewParts(secrets)
-	parts.CopiesPath = copiesPath
-	return restore.New(c.raw, parts), nil
+	return journal.NewParts(secrets), nil
 }
 
 // plan finds out what is to become of the objects.
@@ -172,15 +180,19 @@ func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun
 	case errors.As(err, &nothing):
 		return fail(RestoreNothing, err, "")
 	case apierrors.IsForbidden(err):
-		namespace := run.Status.Intent.Namespace
-		return fail(ClusterForbidden, err, fmt.Sprintf("the copies are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s; somebody who may can give it to you: "+
-			"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU", namespace, restoreRole))
+		return fail(ClusterForbidden, err, "the copies "+neededRole(run))
 	}
 	return fail(RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
 }
 
 // restoreRole is the name of the Role that lets people read copies, as config/default installs it.
 const restoreRole = "kubecleaner-cleaner-restore-role"
+
+// neededRole says how to come by the right to read what the run wrote down.
+func neededRole(run *v1alpha1.CleanerRun) string {
+	return fmt.Sprintf("are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s; somebody who may can give it to you: "+
+		"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU", run.Status.Intent.Namespace, restoreRole)
+}
 
 // confirm shows what is going to be done, and asks once.
 func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {

@@ -67,6 +67,8 @@ func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
 	}
 	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
 	switch {
+	case omitted > 0 && record.Status.Intent != nil:
+		fmt.Fprintf(o.ErrOut, "... and %s more; all that the run was going to touch are in: %s runs %s -o json\n", thousands(max(listed, 0)+omitted), name, record.Name)
 	case listed > 0 && omitted > 0:
 		fmt.Fprintf(o.ErrOut, "... and %s more, %s of them in: kubectl get %s -o yaml\n", thousands(listed+omitted), thousands(listed), where)
 	case listed > 0:

@@ -30,18 +30,21 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 	for name, c := range map[string]struct {
 		objects    []v1alpha1.ObjectOutcome
 		omitted    int64
+		kept       bool
 		summedUp   bool
 		rows       int
 		first      string
 		standsLast string
 	}{
-		"as many as are shown":  {became(20, v1alpha1.OutcomeDeleted), 0, false, 20, "Deleted-0 Deleted-1", ""},
-		"few, in their order":   {slices.Concat(became(2, v1alpha1.OutcomeDeleted), failed), 0, false, 5, "Deleted-0 Deleted-1 Failed-0", ""},
-		"one more":              {became(21, v1alpha1.OutcomeDeleted), 0, false, 20, "Deleted-0 Deleted-1", "... and 1 more: kubectl get cleanerrun r -o yaml\n"},
-		"failures, then rare":   {slices.Concat(became(1155, v1alpha1.OutcomeDeleted), kept, failed), 0, false, 20, "Failed-0 Failed-1 Failed-2 Protected-0 Protected-1 Deleted-0", "... and 1,140 more: kubectl get cleanerrun r -o yaml\n"},
-		"not all in the record": {became(1160, v1alpha1.OutcomeDeleted), 3840, false, 20, "Deleted-0", "... and 4,980 more, 1,140 of them in: kubectl get cleanerrun r -o yaml\n"},
-		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, 3, "Deleted-0", "note: 2 more objects are not listed: the record has no room for them; what failed, and what is rare, is listed first\n"},
-		"without a record":      {became(50, v1alpha1.OutcomeDeleted), 0, true, 20, "Deleted-0", "... and 30 more: kubectl get cleaner c -o yaml\n"},
+		"as many as are shown":  {became(20, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", ""},
+		"few, in their order":   {slices.Concat(became(2, v1alpha1.OutcomeDeleted), failed), 0, false, false, 5, "Deleted-0 Deleted-1 Failed-0", ""},
+		"one more":              {became(21, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", "... and 1 more: kubectl get cleanerrun r -o yaml\n"},
+		"failures, then rare":   {slices.Concat(became(1155, v1alpha1.OutcomeDeleted), kept, failed), 0, false, false, 20, "Failed-0 Failed-1 Failed-2 Protected-0 Protected-1 Deleted-0", "... and 1,140 more: kubectl get cleanerrun r -o yaml\n"},
+		"not all in the record": {became(1160, v1alpha1.OutcomeDeleted), 3840, false, false, 20, "Deleted-0", "... and 4,980 more, 1,140 of them in: kubectl get cleanerrun r -o yaml\n"},
+		"all are kept":          {became(1160, v1alpha1.OutcomeDeleted), 3840, true, false, 20, "Deleted-0", "... and 4,980 more; all that the run was going to touch are in: kubectl cleaner runs r -o json\n"},
+		"few, and all are kept": {became(3, v1alpha1.OutcomeDeleted), 2, true, false, 3, "Deleted-0", "... and 2 more; all that the run was going to touch are in: kubectl cleaner runs r -o json\n"},
+		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, false, 3, "Deleted-0", "note: 2 more objects are not listed: the record has no room for them; what failed, and what is rare, is listed first\n"},
+		"without a record":      {became(50, v1alpha1.OutcomeDeleted), 0, false, true, 20, "Deleted-0", "... and 30 more: kubectl get cleaner c -o yaml\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
@@ -51,6 +54,9 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 				record.UID = ""
 			}
 			record.Status.Phase, record.Status.Message = v1alpha1.RunCompleted, "Done."
+			if c.kept {
+				record.Status.Intent = &v1alpha1.RunIntent{}
+			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
 			check(t, (&runOptions{shared: &shared{IOStreams: streams, Options: Options{Getenv: func(string) string { return "" }}}}).tellRun(record))
 			var names []string

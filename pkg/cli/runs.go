@@ -29,15 +29,17 @@ type runsOptions struct {
 func (s *shared) runsCommand() *cobra.Command {
 	o := &runsOptions{shared: s}
 	cmd := &cobra.Command{
-		Use:   "runs [CLEANER]",
+		Use:   "runs [CLEANER | RUN]",
 		Short: "List the runs of Cleaners, and until when they can be undone",
 		Long: "Lists the runs of a Cleaner, or of all, the latest first: what they did, how many copies of the objects they keep, and until\n" +
 			"when. kubectl cleaner restore RUN brings the objects back. kubectl's other flags of connection (--cluster, --user, --server,\n" +
-			"--token ...) are understood as well.",
-		Example: "  kubectl cleaner runs\n  kubectl cleaner runs unused-configmaps -o wide",
+			"--token ...) are understood as well.\n\n" +
+			"Of one run, -o json and -o yaml print its CleanerRun with every object that the run was going to touch. What the CleanerRun has\n" +
+			"no room for is in Secrets of the operator's namespace, which you need the right to get. It exits with 4 if they cannot be read.",
+		Example: "  kubectl cleaner runs\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000 -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError(cmd, fmt.Sprintf("takes the name of one Cleaner, and was given %d", len(args)))
+				return usageError(cmd, fmt.Sprintf("takes the name of one Cleaner or of one run, and was given %d", len(args)))
 			}
 			return nil
 		},
@@ -59,31 +61,51 @@ func firstOnly(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-func (o *runsOptions) run(ctx context.Context, cleaner string) error {
+func (o *runsOptions) run(ctx context.Context, name string) error {
 	api, err := o.connect(&o.connection)
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(name, "cleanerrun") && strings.Contains(name, "/") { // as kubectl prints it
+		run, err := api.cleanerRun(ctx, name)
+		if err != nil {
+			return err
+		}
+		return o.one(ctx, api, run)
 	}
 	runs, err := api.runs(ctx)
 	if err != nil {
 		return err
 	}
-	if cleaner = strings.TrimPrefix(cleaner, "cleaner/"); cleaner != "" {
-		var all []string
-		for _, run := range runs {
-			all = append(all, run.Spec.Cleaner)
+	if name = strings.TrimPrefix(name, "cleaner/"); name == "" {
+		return o.print(runs)
+	}
+	of := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != name })
+	if len(of) == 0 {
+		if i := slices.IndexFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Name == name }); i >= 0 {
+			return o.one(ctx, api, &runs[i])
 		}
-		runs = slices.DeleteFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != cleaner })
-		if len(runs) == 0 { // the records of one that is deleted may be there still
-			if _, err := api.cleaner(ctx, cleaner); err != nil {
-				if near := suggest.Nearest(cleaner, all); near != "" {
-					return fail(CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
-				}
-				return err
-			}
+		if err := api.knows(ctx, name, runs); err != nil {
+			return err
 		}
 	}
-	return o.print(runs)
+	return o.print(of)
+}
+
+// knows says that there is no such Cleaner, of which there are no runs either.
+func (c *cluster) knows(ctx context.Context, cleaner string, runs []v1alpha1.CleanerRun) error {
+	_, err := c.cleaner(ctx, cleaner)
+	if err == nil {
+		return nil
+	}
+	var names []string
+	for i := range runs {
+		names = append(names, runs[i].Spec.Cleaner, runs[i].Name)
+	}
+	if near := suggest.Nearest(cleaner, names); near != "" {
+		return fail(CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
+	}
+	return err
 }
 
 func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
