@@ -53,25 +53,13 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	if c.UID != f.uid {
 		return false, fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
 	}
-	status := &c.Status
-	if f.run == "" && status.LastHandledRunRequest != f.value {
-		if err := f.waiting(c); err != nil || status.LastHandledRunRequest != f.value {
+	if f.run == "" {
+		if err := f.find(c); err != nil || f.run == "" {
 			return false, err
 		}
 	}
-	f.answered = true
-	if f.run == "" {
-		switch {
-		case status.ActiveRun != nil && status.ActiveRun.RunRequest == f.value:
-			f.run = status.ActiveRun.Name
-		case status.LastRun != nil && status.LastRun.RunRequest == f.value:
-			f.run = status.LastRun.Name
-		default:
-			return false, f.notBegun(c)
-		}
-	}
 	f.goesOn()
-	switch {
+	switch status := &c.Status; {
 	case status.ActiveRun != nil && status.ActiveRun.Name == f.run:
 		f.whileSuspended = status.ActiveRun.WhileSuspended
 		return false, nil
@@ -79,6 +67,32 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 		return true, nil
 	}
 	return false, f.notBegun(c) // it was the active run, is not any more, and left no result
+}
+
+// find finds the run that answers the request, once it is answered.
+func (f *follower) find(c *v1alpha1.Cleaner) error {
+	status := &c.Status
+	if f.run = answer(status, f.value); f.run == "" && status.LastHandledRunRequest != f.value {
+		if err := f.waiting(c); err != nil || status.LastHandledRunRequest != f.value {
+			return err
+		}
+		f.run = answer(status, f.value)
+	}
+	if f.answered = true; f.run == "" {
+		return f.notBegun(c)
+	}
+	return nil
+}
+
+// answer is the name of the run that answers a request. Empty if the status knows of none.
+func answer(status *v1alpha1.CleanerStatus, request string) string {
+	switch {
+	case status.ActiveRun != nil && status.ActiveRun.RunRequest == request:
+		return status.ActiveRun.Name
+	case status.LastRun != nil && status.LastRun.RunRequest == request:
+		return status.LastRun.Name
+	}
+	return ""
 }
 
 // goesOn says what the run is doing.

@@ -433,6 +433,7 @@ func TestFollowerKnowsOtherRuns(t *testing.T) {
 		"it was cut off and taken back": {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "", "old")}, "mine", `cleaner "c" did not run: the operator did not say why`},
 		"somebody else asks too":        {[]*v1alpha1.Cleaner{at("later", "", "", "old"), at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
 		"somebody else was answered":    {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
+		"the next one asks already":     {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "mine")}, "mine", ""},
 		"it is another Cleaner":         {[]*v1alpha1.Cleaner{{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "other"}}}, "", `cleaner "c" was deleted and created again; the request was for the one before`},
 	}
 	for name, test := range tests {
