@@ -201,7 +201,7 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 // due again should this process go away. The Cleaner must be as this process left it: otherwise the write tells that the cache is behind.
 func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
 	return r.ShowAfter > 0 && round.submit != nil && !round.submit.Manual && round.ended == nil && round.attempt == nil &&
-		round.memory.unshown == nil && cleaner.Status.Action == v1alpha1.ActionScan && cleaner.Spec.ServiceAccountRef == nil &&
+		round.memory.unshown == nil && cleaner.EffectiveAction() == v1alpha1.ActionScan && cleaner.Spec.ServiceAccountRef == nil &&
 		round.memory.version == stored.ResourceVersion
 }
 
