@@ -225,7 +225,7 @@ const (
 	OutcomeNotActed OutcomeResult = "NotActed"
 	// OutcomeInterrupted is an object that the run did not come to before it was stopped.
 	OutcomeInterrupted OutcomeResult = "Interrupted"
-	// OutcomeNotEvaluated is an object that a script could not judge.
+	// OutcomeNotEvaluated is an object that could not be judged. It was left alone.
 	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
 	// OutcomeFailed is an object that could not be deleted or changed.
 	OutcomeFailed OutcomeResult = "Failed"

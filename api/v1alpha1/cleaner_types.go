@@ -92,12 +92,24 @@ type BlastRadiusLimit struct {
 	MaxPercentage *int32 `json:"maxPercentage,omitempty"`
 }
 
+// PartialViewPolicy is what becomes of a run when objects cannot be judged.
+// +kubebuilder:validation:Enum=Stop;Skip
+type PartialViewPolicy string
+
+const (
+	// PartialViewStop lets the run touch nothing.
+	PartialViewStop PartialViewPolicy = "Stop"
+	// PartialViewSkip leaves these objects alone and lets the run go on with the others.
+	PartialViewSkip PartialViewPolicy = "Skip"
+)
+
 // CleanerSpec is what the user wants cleaned, when, and how.
 // +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.resourcePolicySet.action) || self.action == self.resourcePolicySet.action",message="action and resourcePolicySet.action differ; remove resourcePolicySet.action, which is deprecated"
 // +kubebuilder:validation:XValidation:rule="!((has(self.action) && self.action == 'Transform') || (!has(self.action) && has(self.resourcePolicySet.action) && self.resourcePolicySet.action == 'Transform')) || (has(self.transform) && size(self.transform) > 0) || has(self.mergePatch)",message="action Transform needs a script in transform, or a mergePatch"
 // +kubebuilder:validation:XValidation:rule="!has(self.mergePatch) || !has(self.transform) || size(self.transform) == 0",message="transform and mergePatch are both set; remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || !(self.schedule.startsWith('TZ=') || self.schedule.startsWith('CRON_TZ=')) || self.schedule.startsWith('TZ=' + self.timeZone + ' ') || self.schedule.startsWith('CRON_TZ=' + self.timeZone + ' ')",message="timeZone and the time zone in schedule differ; remove the TZ= prefix from schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.deleteOptions) || !has(self.deleteOptions.podDeletion) || self.deleteOptions.podDeletion != 'Evict' || self.resourcePolicySet.resourceSelectors.exists(s, s.kind == 'Pod' && (!has(s.group) || size(s.group) == 0))",message="deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
+// +kubebuilder:validation:XValidation:rule="!has(self.onPartialView) || self.onPartialView != 'Skip' || !has(self.resourcePolicySet.aggregatedSelection) || size(self.resourcePolicySet.aggregatedSelection) == 0",message="onPartialView Skip and resourcePolicySet.aggregatedSelection are both set: that script judges all objects together, and must not miss one; leave onPartialView out"
 type CleanerSpec struct {
 	// schedule says when the Cleaner runs, in cron syntax: five fields (minute, hour, day of month, month, day of week) or
 	// six (seconds first), for example "0 3 * * *" for 3 AM every day; @hourly, @daily, @weekly, @monthly and @yearly; or
@@ -185,6 +197,14 @@ type CleanerSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	OccurrenceThreshold *int32 `json:"occurrenceThreshold,omitempty"`
+
+	// onPartialView says what becomes of a run when an object cannot be judged, because a condition or script fails on it or its
+	// logs cannot be read. Stop: the run touches nothing. Skip: such an object is left alone as NotEvaluated, and the run goes on
+	// with the others, unless more than 10 objects, and more than 1 % of those considered, could not be judged. A list that
+	// cannot be read and a right that is missing stop the run in any case. Skip does not go with aggregatedSelection. Default
+	// Stop.
+	// +optional
+	OnPartialView PartialViewPolicy `json:"onPartialView,omitempty"`
 
 	// blastRadiusLimit stops a Delete or Transform run, before it touches anything, when too many objects match. Unset
 	// means no limit.

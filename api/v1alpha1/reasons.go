@@ -68,7 +68,7 @@ const (
 	ReasonRecordNotWritten = "RecordNotWritten"
 	// ReasonCompleted says that the run did all it was asked to do.
 	ReasonCompleted = "Completed"
-	// ReasonPartiallyFailed says that some objects could not be deleted or changed.
+	// ReasonPartiallyFailed says that some objects could not be judged, deleted or changed.
 	ReasonPartiallyFailed = "PartiallyFailed"
 	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit or the operator's --max-actions-per-run allows.
 	// Nothing was touched.

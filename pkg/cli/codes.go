@@ -67,6 +67,7 @@ const (
 	CleanerInvalid Code = "E-PRE-003"
 	ChangeFailed   Code = "E-PRE-004"
 	PreviewTimeout Code = "E-PRE-005"
+	ObjectUnjudged Code = "E-PRE-006"
 
 	RunNotReady    Code = "E-RUN-001"
 	RunNotAnswered Code = "E-RUN-002"
@@ -125,6 +126,7 @@ func codeTable() [][2]string {
 		{string(CleanerInvalid), "the Cleaner cannot run in this cluster as it stands"},
 		{string(ChangeFailed), "the transform failed on some of the objects that match"},
 		{string(PreviewTimeout), "the preview took longer than --timeout"},
+		{string(ObjectUnjudged), "an object could not be judged, and a run would leave it alone (onPartialView: Skip)"},
 		{string(RunNotReady), "the Cleaner cannot run as it stands"},
 		{string(RunNotAnswered), "the operator did not take the request up"},
 		{string(RunNotBegun), "the run that was asked for did not begin"},

@@ -86,6 +86,8 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 	switch {
 	case found.Incomplete != nil:
 		j.fails(j.conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
+	case result.unjudged > 0:
+		j.fails(j.conclude(ctx, unjudgedError(cleaner, found, result, j.dump != nil)))
 	case result.Failed > 0:
 		j.fails(j.conclude(ctx, &failure{
 			exit: ExitPartial, code: ChangeFailed, err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, counted(int(result.Failed), "object")),
@@ -138,12 +140,27 @@ func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool
 	case isForbidden(found.Incomplete):
 		f.code, f.hint = ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
 	case first != nil:
-		f.hint = fmt.Sprintf("run: %s preview %s --only %s", name, cleaner.Name, wantedOf(first.Object))
-		if cleaner.UID == "" || offline {
-			f.hint = "mend the expression, or exclude such objects; the Cleaner would touch nothing until then"
-		}
+		f.hint = lookAt(cleaner, first, offline, "the Cleaner would touch nothing until then")
 	}
 	return f
+}
+
+// unjudgedError says that a run would leave objects alone that could not be judged.
+func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result previewResult, offline bool) error {
+	first := firstNotEvaluated(found)
+	return &failure{
+		exit: ExitPartial, code: ObjectUnjudged,
+		err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, counted(int(result.unjudged), "object"), first.Object, first.Detail),
+		hint: lookAt(cleaner, first, offline, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
+	}
+}
+
+// lookAt is how to go on with an object that could not be judged.
+func lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, offline bool, untilThen string) string {
+	if cleaner.UID == "" || offline {
+		return "mend the expression, or exclude such objects; " + untilThen
+	}
+	return fmt.Sprintf("run: %s preview %s --only %s", name, cleaner.Name, wantedOf(first.Object))
 }
 
 func firstNotEvaluated(found *run.Preview) *run.PreviewItem {

@@ -29,6 +29,8 @@ type previewResult struct {
 
 	// findings are the objects that are shown and that would be touched or reported, were there no limit.
 	findings int64
+	// unjudged are those of Failed that could not be judged.
+	unjudged int64
 }
 
 type previewObject struct {
@@ -69,6 +71,7 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 			}
 		case v1alpha1.OutcomeNotEvaluated:
 			result.Failed++
+			result.unjudged++
 		case v1alpha1.OutcomeFailed:
 			result.Matched++
 			result.Failed++

@@ -27,6 +27,7 @@ var previewScreens = map[string]string{
 	"secrets-json": "-f secrets.yaml --from dump.yaml -o json",
 	"secrets-yaml": "-f secrets.yaml --from dump.yaml -o yaml",
 	"failing":      "-f failing.yaml --from dump.yaml",
+	"skipping":     "-f skipping.yaml --from dump.yaml",
 	"failing-json": "-f failing.yaml --from dump.yaml -o json",
 	"limit":        "-f limit.yaml --from dump.yaml",
 	"limit-json":   "-f limit.yaml --from dump.yaml -o json",

@@ -122,7 +122,8 @@ func summary(found *run.Preview, result previewResult) string {
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
-	add(result.Failed, "could not be changed", "could not be changed")
+	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
+	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
 	if len(parts) > 0 {
 		text += "; " + strings.Join(parts, ", ")
 	}

@@ -58,6 +58,21 @@ func MaxActions(limit, objects int) error {
 	return fmt.Errorf("the run would act on %d objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if all of them are meant, raise the flag", objects, limit)
 }
 
+// How many objects a run may leave alone because they could not be judged: either many, or a small share.
+const (
+	maxUnjudged        = 10
+	maxUnjudgedPercent = 1
+)
+
+// Unjudged returns an error when more objects could not be judged than a run with onPartialView: Skip may leave alone.
+func Unjudged(unjudged, considered int64) error {
+	if unjudged <= maxUnjudged || unjudged*100 <= maxUnjudgedPercent*considered {
+		return nil
+	}
+	return fmt.Errorf("%d of %d objects could not be judged, which is more than onPartialView: Skip leaves alone (%d objects, or %d %% of those considered)",
+		unjudged, considered, maxUnjudged, maxUnjudgedPercent)
+}
+
 // share writes a percentage with as many digits as it takes not to look like the limit that it exceeds.
 func share(matched, total, limit int64) string {
 	value := float64(matched) * 100 / float64(total)

@@ -52,6 +52,19 @@ func TestBlastRadius(t *testing.T) {
 	}
 }
 
+func TestUnjudged(t *testing.T) {
+	for _, test := range []struct {
+		unjudged, considered int64
+		want                 bool
+	}{
+		{0, 0, true}, {10, 10, true}, {11, 11, false}, {11, 1099, false}, {11, 1100, true}, {100, 9999, false}, {100, 10000, true},
+	} {
+		if err := Unjudged(test.unjudged, test.considered); (err == nil) != test.want {
+			t.Errorf("%d of %d: %v", test.unjudged, test.considered, err)
+		}
+	}
+}
+
 func TestCountsSeen(t *testing.T) {
 	first := Counts{}.Seen([]string{"a", "b"}, 3)
 	second := first.Seen([]string{"a"}, 3)

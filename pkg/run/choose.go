@@ -33,8 +33,8 @@ type choice struct {
 // complete, nothing is chosen.
 func (r *Runner) choose(ctx context.Context, t *task) choice {
 	v := r.Read.read(ctx, t)
-	c := choice{view: v, matched: v.matched, incomplete: v.incomplete}
-	if t.expressions.aggregate == nil || v.incomplete != nil {
+	c := choice{view: v, matched: v.matched, incomplete: v.whyIncomplete(t.cleaner)}
+	if t.expressions.aggregate == nil || c.incomplete != nil {
 		return c
 	}
 	t.progress.enter(metrics.StageJudge, 0)

@@ -31,10 +31,16 @@ type ruling struct {
 	result v1alpha1.OutcomeResult
 	detail string
 	err    error
+	// noMatch says that the object is no match, and has no outcome as one.
+	noMatch bool
 }
 
-// waits is the ruling on an object that has not matched in enough consecutive runs: it is no match yet.
-var waits = &ruling{}
+var (
+	// waits is the ruling on an object that has not matched in enough consecutive runs: it is no match yet.
+	waits = &ruling{noMatch: true}
+	// unjudged is the ruling on an object that matches one selector, and that another could not judge. The view has its outcome.
+	unjudged = &ruling{noMatch: true}
+)
 
 // change is what a Transform does to an object, and what its script said.
 type change struct {
@@ -45,7 +51,7 @@ type change struct {
 // acts reports whether the i-th object, whose verdict is given, is to be acted on.
 func (d *decision) acts(i int, verdict object.Verdict) bool {
 	r := d.rulings[i]
-	return verdict.Act && (r == nil || r != waits && r.result == "")
+	return verdict.Act && (r == nil || !r.noMatch && r.result == "")
 }
 
 // rule decides on the objects that are still to be acted on. A nil ruling leaves it at that.
@@ -75,7 +81,7 @@ func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, objec
 		for i, verdict := range d.matched.All() {
 			outcome := object.Outcome{Verdict: verdict, Result: planned}
 			switch r := d.rulings[i]; {
-			case r == waits:
+			case r != nil && r.noMatch:
 				continue
 			case r != nil && r.result == "":
 				outcome.Detail = r.detail

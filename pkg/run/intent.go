@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"k8s.io/klog/v2"
 
@@ -64,7 +65,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		return in
 	}
 	t.progress.enter(metrics.StageRecord, len(in.victims))
-	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered, in.outcomes, in.victims)
+	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered, slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
 	in.left = errors.Is(in.fault, journal.ErrTaken)
 	return in
 }

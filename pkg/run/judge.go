@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -30,6 +31,7 @@ type Judge struct {
 // judge decides on a view. The guards come one after the other; the first that has something against an object decides.
 func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	d := &decision{choice: c, rulings: make([]*ruling, c.matched.Len())}
+	d.leaveOutUnjudged()
 	d.wait(t)
 	d.incomplete = errors.Join(d.incomplete, s.protect(t, d))
 	d.judgeClock(t)
@@ -75,6 +77,22 @@ func (s Judge) protect(t *task, d *decision) error {
 	return errors.Join(errs...)
 }
 
+// leaveOutUnjudged leaves out the objects that some selector could not judge, whatever another one said of them.
+func (d *decision) leaveOutUnjudged() {
+	if len(d.view.notEvaluated) == 0 {
+		return
+	}
+	uids := map[types.UID]bool{}
+	for _, outcome := range d.view.notEvaluated {
+		uids[outcome.UID] = true
+	}
+	for i, verdict := range d.matched.All() {
+		if uids[verdict.UID] {
+			d.rulings[i] = unjudged
+		}
+	}
+}
+
 // wait leaves out the objects that have not matched in enough consecutive runs. An incomplete view counts nothing, and counts that could
 // not be read let everything wait.
 func (d *decision) wait(t *task) {
@@ -85,8 +103,10 @@ func (d *decision) wait(t *task) {
 	counts := d.view.counts
 	if d.view.counted != t.record.Name { // else this run was counted before it was cut off
 		keys := make([]string, 0, d.matched.Len())
-		for _, verdict := range d.matched.All() {
-			keys = append(keys, journal.CountKey(verdict.Object))
+		for i, verdict := range d.matched.All() {
+			if d.rulings[i] == nil {
+				keys = append(keys, journal.CountKey(verdict.Object))
+			}
 		}
 		counts = counts.Seen(keys, threshold)
 		if d.incomplete == nil {
@@ -94,7 +114,7 @@ func (d *decision) wait(t *task) {
 		}
 	}
 	for i, verdict := range d.matched.All() {
-		if d.view.countsFault != nil || counts[journal.CountKey(verdict.Object)] < threshold {
+		if d.rulings[i] == nil && (d.view.countsFault != nil || counts[journal.CountKey(verdict.Object)] < threshold) {
 			d.rulings[i] = waits
 			d.waiting++
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,8 +64,20 @@ func (s *situation) decide() *decision {
 		s.t.Fatal(err)
 	}
 	t := &task{cleaner: cleaner, action: s.action, record: &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "now"}}, expressions: &expressions{cleaner: cleaner, patch: patch, memory: (*selector.Budget)(nil).Share()}}
-	chosen := choice{view: &s.view, matched: s.view.matched, incomplete: s.view.incomplete, cascade: &s.cascade}
+	chosen := choice{view: &s.view, matched: s.view.matched, incomplete: s.view.whyIncomplete(cleaner), cascade: &s.cascade}
 	return s.judge.judge(s.t.Context(), t, chosen)
+}
+
+func (s *situation) skips() { s.spec.OnPartialView = v1alpha1.PartialViewSkip }
+
+// unjudged makes n of the considered objects, the first ones, such as could not be judged.
+func (s *situation) unjudged(n int, considered int64, err error) {
+	s.view.considered, s.view.unjudged = considered, err
+	for i := range n {
+		o := object.Outcome{Result: v1alpha1.OutcomeNotEvaluated, Err: err}
+		o.UID = types.UID(rune('a' + i))
+		s.view.notEvaluated = append(s.view.notEvaluated, o)
+	}
 }
 
 func (d *decision) words() string {
@@ -89,9 +102,9 @@ func TestJudge(t *testing.T) {
 		waiting           int
 	}{
 		"all match":       {func(*situation) {}, allPlanned, "", "", 0},
-		"nothing is read": {func(s *situation) { s.view.incomplete = boom }, all("NotActed", "the view of the cluster was not complete"), "boom", "", 0},
+		"nothing is read": {func(s *situation) { s.view.unread = boom }, all("NotActed", "the view of the cluster was not complete"), "boom", "", 0},
 		"nothing is read, for a Scan": {
-			func(s *situation) { s.view.incomplete, s.action = boom, v1alpha1.ActionScan },
+			func(s *situation) { s.view.unread, s.action = boom, v1alpha1.ActionScan },
 			allPlanned, "boom", "", 0,
 		},
 		"one is protected": {
@@ -178,7 +191,7 @@ func TestJudge(t *testing.T) {
 		"counts that cannot be read": {
 			func(s *situation) {
 				s.spec.OccurrenceThreshold = ptr.To[int32](2)
-				s.view.countsFault, s.view.incomplete = boom, boom
+				s.view.countsFault, s.view.unread = boom, boom
 			},
 			"", "boom", "", 3,
 		},
@@ -214,6 +227,74 @@ func TestJudge(t *testing.T) {
 				s.spec.MergePatch = &runtime.RawExtension{Raw: []byte(`{"metadata":{"finalizers":["example.com/x"]}}`)}
 			},
 			all("Protected", "the Cleaner would change its metadata.finalizers, which needs its consent: transformOptions: {allow: [Finalizers]}"), "", "", 0,
+		},
+		"one that another selector could not judge": {
+			func(s *situation) { s.unjudged(1, 3, boom) },
+			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "boom", "", 0,
+		},
+		"one that another selector could not judge is skipped": {
+			func(s *situation) { s.skips(); s.unjudged(1, 3, boom) },
+			"b Planned\nc Planned", "", "", 0,
+		},
+		"a Scan skips it too": {
+			func(s *situation) { s.skips(); s.unjudged(1, 3, boom); s.action = v1alpha1.ActionScan },
+			"b Planned\nc Planned", "", "", 0,
+		},
+		"protected, and not judged": {
+			func(s *situation) {
+				s.skips()
+				s.unjudged(1, 3, boom)
+				s.own = map[string]string{"a": "it is precious"}
+			},
+			"b Planned\nc Planned", "", "", 0,
+		},
+		"what could not be judged does not count for a limit": {
+			func(s *situation) {
+				s.skips()
+				s.unjudged(1, 3, boom)
+				s.spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](2)}
+			},
+			"b Planned\nc Planned", "", "", 0,
+		},
+		"what could not be judged does not wait": {
+			func(s *situation) {
+				s.skips()
+				s.unjudged(1, 3, boom)
+				s.spec.OccurrenceThreshold = ptr.To[int32](2)
+				s.view.counts = guard.Counts{"ConfigMap__a": 1, "ConfigMap__b": 1}
+			},
+			"b Planned", "", "", 1,
+		},
+		"ten that could not be judged, of few": {
+			func(s *situation) { s.skips(); s.unjudged(10, 13, boom) },
+			"", "", "", 0,
+		},
+		"eleven, of few": {
+			func(s *situation) { s.skips(); s.unjudged(11, 1099, boom) },
+			"", "11 of 1099 objects could not be judged, which is more than onPartialView: Skip leaves alone (10 objects, or 1 % of those considered)\nboom", "", 0,
+		},
+		"eleven, of many": {
+			func(s *situation) { s.skips(); s.unjudged(11, 1100, boom) },
+			"", "", "", 0,
+		},
+		"a right that is missing is not skipped": {
+			func(s *situation) {
+				s.skips()
+				s.unjudged(1, 3, fmt.Errorf("logSource: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "pods/log"}, "a", boom)))
+			},
+			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "pods/log", "", 0,
+		},
+		"a list that did not come is not skipped": {
+			func(s *situation) { s.skips(); s.unjudged(1, 3, errors.New("bang")); s.view.unread = boom },
+			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "boom", "", 0,
+		},
+		"an aggregated script misses none": {
+			func(s *situation) {
+				s.skips()
+				s.unjudged(1, 3, boom)
+				s.spec.ResourcePolicySet.AggregatedSelection = "function evaluate() end"
+			},
+			"b NotActed: the view of the cluster was not complete\nc NotActed: the view of the cluster was not complete", "boom", "", 0,
 		},
 		"more than the operator allows": {
 			func(s *situation) { s.judge.MaxActions = 2 },
@@ -255,7 +336,7 @@ func TestWhatIsCounted(t *testing.T) {
 		want guard.Counts
 	}{
 		"a complete view":    {func(*view) {}, guard.Counts{"ConfigMap__a": 1, "ConfigMap__b": 2, "ConfigMap__c": 1}},
-		"an incomplete view": {func(v *view) { v.incomplete = boom }, nil},
+		"an incomplete view": {func(v *view) { v.unread = boom }, nil},
 		"a wrong clock":      {func(v *view) { v.clock = boom }, nil},
 		"counted already":    {func(v *view) { v.counted = "now" }, nil},
 	} {

@@ -40,11 +40,11 @@ type Read struct {
 // read makes the view: one list per selector, each object judged as it passes, and then what the guards need to know.
 func (s Read) read(ctx context.Context, t *task) *view {
 	v, found := s.list(ctx, t)
-	if isOutgrown(v.incomplete) {
+	if isOutgrown(v.unread) {
 		return v
 	}
-	acts := t.acts() && v.incomplete == nil
-	faults := []error{v.incomplete}
+	acts := t.acts() && v.whyIncomplete(t.cleaner) == nil
+	faults := []error{v.unread}
 	add := func(err error) {
 		if !t.preview || !forbidden(err) {
 			faults = append(faults, err)
@@ -57,7 +57,7 @@ func (s Read) read(ctx context.Context, t *task) *view {
 		v.hidden, v.totals = s.readHidden(ctx, t, v), s.readTotals(ctx, t, v)
 	}
 	v.denied = s.Denials.of(t, s.Clock.Now())
-	v.clock, v.incomplete = cmp.Or(v.clock, s.clockFault()), errors.Join(faults...)
+	v.clock, v.unread = cmp.Or(v.clock, s.clockFault()), errors.Join(faults...)
 	return v
 }
 
@@ -68,7 +68,7 @@ func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string
 	found.Protect = func(v *object.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
 	found.Verdicts.Bodies = t.keepsBodies()
 	taken := e.memory.Taken()
-	var errs []error
+	var errs, unjudged []error
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		sel, err := selector.New(i, spec, e.judge(i), t.now)
 		var selection selector.Selection
@@ -78,6 +78,8 @@ func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: %w", i, err))
+		} else if err := selection.Unjudged(); err != nil {
+			unjudged = append(unjudged, fmt.Errorf("resourceSelectors[%d]: %w", i, err))
 		}
 		v.selectors = append(v.selectors, sel)
 		v.selections = append(v.selections, selection)
@@ -88,7 +90,7 @@ func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string
 		}
 	}
 	v.matched, v.marks, v.bytes = &found.Verdicts, found.Marks, e.memory.Taken()-taken
-	v.incomplete = errors.Join(append(errs, found.Faults...)...)
+	v.unread, v.unjudged = errors.Join(append(errs, found.Faults...)...), errors.Join(unjudged...)
 	e.mask = found.Mask()
 	return v, found.Namespaces
 }

@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +50,7 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes) bool {
 	t.progress.stopWriting()
 	t.progress.enter(metrics.StageRecord, 0)
 	record, v := t.record, out.decision.view
-	journal.Describe(record, v.considered, append(out.list[:len(out.list):len(out.list)], v.notEvaluated...), out.rest)
+	journal.Describe(record, v.considered, slices.Concat(out.list, v.notEvaluated), out.rest)
 	record.Status.Exhausted = out.exhausted()
 	phase, reason, message := conclude(ctx, t, out)
 	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(ctx, t, out) }) {

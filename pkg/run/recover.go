@@ -271,7 +271,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	if m.late != nil && abandoned {
 		what += "; " + m.late.wayOut(selectLess)
 	}
-	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes))
+	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes, unjudgedIn(m.record)))
 	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	if m.failed {
 		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
@@ -290,5 +290,18 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			}
 		}
 	}
+	if phase == v1alpha1.RunCompleted && m.record.Status.Failed > 0 { // before the run was cut off
+		phase, reason = v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
+	}
 	return phase, reason, v1alpha1.Truncate(message, maxMessage)
+}
+
+// unjudgedIn is how many objects could not be judged, by the record of a run.
+func unjudgedIn(record *v1alpha1.CleanerRun) (n int64) {
+	for _, tally := range journal.Tallies(record) {
+		if tally.Outcome == v1alpha1.OutcomeNotEvaluated {
+			n += tally.Count
+		}
+	}
+	return n
 }

@@ -208,6 +208,9 @@ func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool
 	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && (cleaner.Spec.Transform == "") == (cleaner.Spec.MergePatch == nil) {
 		problems = append(problems, errors.New("transform: action Transform needs a script in transform, or a mergePatch, and not both"))
 	}
+	if cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
+		problems = append(problems, errors.New("onPartialView: Skip does not go with aggregatedSelection: that script judges all objects together, and must not miss one; leave onPartialView out"))
+	}
 	return problems, err
 }
 

@@ -4,10 +4,14 @@
 package run
 
 import (
+	"errors"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -44,14 +48,31 @@ type view struct {
 	nowhere []string
 	// clock says why ages could not be judged.
 	clock error
-	// incomplete says why the view is not complete.
-	incomplete error
+	// unread says why not everything was read, and unjudged why objects could not be judged. See whyIncomplete.
+	unread, unjudged error
 }
 
 // total is how many objects there are, or why that is not known.
 type total struct {
 	n   int64
 	err error
+}
+
+// whyIncomplete says why the view is not complete: then nothing is touched. Objects that could not be judged do not matter where the
+// Cleaner says so, if they are few and no right is missing: an aggregated script must not miss one.
+func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
+	skips := cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip && cleaner.Spec.ResourcePolicySet.AggregatedSelection == ""
+	isForbidden := func(o object.Outcome) bool { return forbidden(o.Err) }
+	switch {
+	case v.unjudged == nil:
+		return v.unread
+	case !skips, slices.ContainsFunc(v.notEvaluated, isForbidden):
+		return errors.Join(v.unread, v.unjudged)
+	}
+	if tooMany := guard.Unjudged(int64(len(v.notEvaluated)), v.considered); tooMany != nil {
+		return errors.Join(v.unread, tooMany, v.unjudged)
+	}
+	return v.unread
 }
 
 func labelsOf(metadata *metav1.ObjectMeta) labels.Set {

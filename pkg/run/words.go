@@ -22,7 +22,7 @@ const maxMessage = 4096
 // conclude says in which phase the run ends, for which reason, and in a sentence.
 func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, string, string) {
 	record, outcomes, d, incomplete, err := t.record, out.list, out.decision, out.whyIncomplete(), out.fault
-	touched := touchedWords(record, outcomes)
+	touched := touchedWords(record, outcomes, int64(len(d.view.notEvaluated)))
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
 		return phase, reason, v1alpha1.Truncate(hinted(record, reason, message), maxMessage)
 	}
@@ -53,8 +53,12 @@ func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, s
 		}
 		reason = reasonOf(outcomes[i], reason)
 	}
-	if first != nil {
+	touched += unjudgedWords(d.view)
+	switch {
+	case first != nil:
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+alongWords(record, outcomes), first.Object, first.Detail))
+	case d.view.unjudged != nil:
+		return end(v1alpha1.RunFailed, reason, touched+waitingWords(d)+nowhereWords(d.view)+muchWords(record)+alongWords(record, outcomes)+clockWords(d.view))
 	}
 	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(d)+nowhereWords(d.view)+muchWords(record)+alongWords(record, outcomes)+clockWords(d.view))
 }
@@ -106,11 +110,14 @@ func forbidden(err error) bool {
 	return apierrors.IsForbidden(err)
 }
 
-// touchedWords says what the run did, in counts.
-func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
+// touchedWords says what the run did, in counts, of the objects that matched and of those that could not be judged.
+func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int64) string {
 	counts := record.Status.RunCounts
 	done := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[record.Spec.Action]
 	text := fmt.Sprintf("%d of %s matched", counts.Matched, objects(counts.Considered))
+	if done == "" && unjudged > 0 {
+		text += fmt.Sprintf(", %d not judged", unjudged)
+	}
 	switch {
 	case record.Spec.DryRun:
 		return text + "; nothing was touched, because the operator runs with --dry-run."
@@ -137,13 +144,22 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string
 		{counts.Skipped, "left alone"},
 		{denied, "denied"},
 		{kindGone, "whose kind is not served any more"},
-		{counts.Failed - denied - kindGone, "failed"},
+		{counts.Failed - denied - kindGone - unjudged, "failed"},
+		{unjudged, "not judged"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.words)
 		}
 	}
 	return text + "."
+}
+
+// unjudgedWords says what was left alone because it could not be judged, in a run that went on with the others.
+func unjudgedWords(v *view) string {
+	if v.unjudged == nil {
+		return ""
+	}
+	return fmt.Sprintf(" Objects that could not be judged were left alone (onPartialView: Skip): %s.", oneLine(v.unjudged))
 }
 
 func waitingWords(d *decision) string {

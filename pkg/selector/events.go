@@ -79,18 +79,21 @@ func (r *Reader) events(ctx context.Context, path string, events *inputs.Events,
 // freshFor is for how long an object is new by its timestamp, when the clocks differ as much as they may.
 const freshFor = time.Minute
 
-// data is the inputs of an object of the list. At the first one that may be newer than the list of events, that is read once more: the
-// list of objects, whose resourceVersion is that of its beginning, has none that is newer than that.
+// refresh reads the list of events once more, at the first object that may be newer than it: the list of objects, whose resourceVersion
+// is that of its beginning, has none that is newer than that. When it fails, the events that were known may be lost.
+func (c *collector) refresh(ctx context.Context, o object.Object) error {
+	if c.events == nil || c.refreshed || !o.Created.After(c.selector.now.Add(-freshFor)) {
+		return nil
+	}
+	c.refreshed = true
+	return c.selector.reader.events(ctx, c.eventPath, c.events, fields.Set{"involvedObject.kind": c.kind.Kind})
+}
+
+// data is the inputs of an object of the list.
 func (c *collector) data(ctx context.Context, o object.Object) (object.JSON, error) {
 	metrics, err := c.selector.metrics(ctx)
 	if err != nil || c.events == nil {
 		return metrics, err
-	}
-	if !c.refreshed && o.Created.After(c.selector.now.Add(-freshFor)) {
-		if err := c.selector.reader.events(ctx, c.eventPath, c.events, fields.Set{"involvedObject.kind": c.kind.Kind}); err != nil {
-			return nil, err
-		}
-		c.refreshed = true
 	}
 	return joinEvents(metrics, c.events, o)
 }

@@ -6,7 +6,6 @@ package selector
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -44,7 +43,7 @@ type Selection struct {
 	Considered int64
 	// NotEvaluated are the objects that could not be judged, without their bytes.
 	NotEvaluated []object.Outcome
-	// Err says why the view is not complete, if it is not.
+	// Err says why not everything was read and asked, if it was not.
 	Err error
 }
 
@@ -87,10 +86,6 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 			result.Err = err
 			return result
 		}
-	}
-	if n := len(result.NotEvaluated); n > 0 {
-		first := result.NotEvaluated[0]
-		result.Err = fmt.Errorf("%s (%d of %d objects could not be judged): %w", first.Object, n, result.Considered, first.Err)
 	}
 	return result
 }
@@ -186,6 +181,9 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 		return nil
 	}
 	c.added++
+	if err := c.refresh(ctx, o); err != nil {
+		return err
+	}
 	data, err := c.data(ctx, o)
 	if err != nil {
 		return c.judged(ctx, o, c.added, false, "", err)

@@ -32,6 +32,15 @@ func (c *collector) failed(o object.Object, place int64, err error) error {
 	return nil
 }
 
+// Unjudged says that objects could not be judged, and why the first could not. Nil if all were.
+func (s Selection) Unjudged() error {
+	if len(s.NotEvaluated) == 0 {
+		return nil
+	}
+	first := s.NotEvaluated[0]
+	return fmt.Errorf("%s (%d of %d objects could not be judged): %w", first.Object, len(s.NotEvaluated), s.Considered, first.Err)
+}
+
 // outcomes are the objects that could not be judged, in the order of the list: the script's come later than the conditions'.
 func (c *collector) outcomes() []object.Outcome {
 	slices.SortStableFunc(c.notEvaluated, func(a, b notEvaluated) int { return cmp.Compare(a.place, b.place) })

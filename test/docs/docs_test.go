@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,11 +97,11 @@ func TestYAML(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range append(blocks(t, "../../README.md", "yaml"), blocks(t, "../../docs/identity.md", "yaml")...) {
+	for _, text := range append(blocks(t, "../../README.md", "yaml"), slices.Concat(blocks(t, "../../docs/identity.md", "yaml"), blocks(t, "../../docs/outcomes.md", "yaml"))...) {
 		var cleaner v1alpha1.Cleaner
 		strict(t, text, &cleaner)
 		if _, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&cleaner); err != nil || cleaner.Spec.Schedule == "" {
-			t.Errorf("%v: the Cleaner of the README or of docs/identity.md is %+v", err, cleaner)
+			t.Errorf("%v: the Cleaner of the README, docs/identity.md or docs/outcomes.md is %+v", err, cleaner)
 		}
 	}
 }

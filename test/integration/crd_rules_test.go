@@ -27,6 +27,7 @@ const (
 	needsSecret     = "this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
 	secretOnly      = "notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
 	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
+	noSkip          = "onPartialView Skip and resourcePolicySet.aggregatedSelection are both set: that script judges all objects together, and must not miss one; leave onPartialView out"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"
 )
@@ -64,6 +65,8 @@ var crossRules = []rule{
 	{path: note + ".type", good: "CleanerReport", bad: "Webhook", want: needsSecret, with: around(note, report)},
 	{path: "spec.deleteOptions.podDeletion", good: "Delete", bad: "Evict", want: noPods},
 	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noPods, with: around("spec.deleteOptions", around("podDeletion", "Evict"))},
+	{path: "spec.onPartialView", good: "Stop", bad: "Skip", want: noSkip, with: around("spec.resourcePolicySet.aggregatedSelection", "function evaluate() end")},
+	{path: "spec.resourcePolicySet.aggregatedSelection", good: "", bad: "function evaluate() end", want: noSkip, with: around("spec.onPartialView", "Skip")},
 	{path: sel + ".metricSource", good: anySource, bad: nil, want: noSource, with: around(sel+".metricQueries", []any{anyQuery})},
 	{path: sel + ".metricSource.url", good: "https://a.b.svc", bad: "ldap://a.b.svc", want: noScheme, with: around(sel+".metricSource", anySource)},
 	{path: sel + ".kind", good: "Pod", bad: "ConfigMap", want: noLogs, with: withLogs},

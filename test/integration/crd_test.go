@@ -87,6 +87,7 @@ var bounds = []rule{
 	{path: "spec.failedRunsHistoryLimit", good: 1000, bad: 1001, want: atMost + "1000"},
 	{path: "spec.occurrenceThreshold", good: 1, bad: 0, want: atLeast + "1"},
 	{path: "spec.action", good: "Scan", bad: "Erase", want: noSuch},
+	{path: "spec.onPartialView", good: "Skip", bad: "Hope", want: noSuch},
 	{path: "spec.transform", good: letters(65536), bad: letters(65537), want: tooLong + "65536"},
 	{path: "spec.storeResourcePath", good: "", bad: letters(4097), want: tooLong + "4096"},
 	{path: "spec.rollback.storage", good: "Volume", bad: "Attic", want: noSuch},
