@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -79,15 +78,11 @@ func (s Judge) protect(t *task, d *decision) error {
 
 // leaveOutUnjudged leaves out the objects that some selector could not judge, whatever another one said of them.
 func (d *decision) leaveOutUnjudged() {
-	if len(d.view.notEvaluated) == 0 {
+	if len(d.view.unjudgedUIDs) == 0 {
 		return
 	}
-	uids := map[types.UID]bool{}
-	for _, outcome := range d.view.notEvaluated {
-		uids[outcome.UID] = true
-	}
 	for i, verdict := range d.matched.All() {
-		if uids[verdict.UID] {
+		if d.view.unjudgedUIDs[verdict.UID] {
 			d.rulings[i] = unjudged
 		}
 	}

@@ -76,7 +76,7 @@ func (s *situation) unjudged(n int, considered int64, err error) {
 	for i := range n {
 		o := object.Outcome{Result: v1alpha1.OutcomeNotEvaluated, Err: err}
 		o.UID = types.UID(rune('a' + i))
-		s.view.notEvaluated = append(s.view.notEvaluated, o)
+		s.view.addNotEvaluated([]object.Outcome{o, o})
 	}
 }
 

@@ -84,7 +84,7 @@ func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string
 		v.selectors = append(v.selectors, sel)
 		v.selections = append(v.selections, selection)
 		v.considered += selection.Considered
-		v.notEvaluated = append(v.notEvaluated, selection.NotEvaluated...)
+		v.addNotEvaluated(selection.NotEvaluated)
 		if isOutgrown(err) {
 			break
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -22,9 +23,10 @@ type view struct {
 	// selectors are the Cleaner's, and selections how the list of each went.
 	selectors  []*selector.Selector
 	selections []selector.Selection
-	// considered is how many objects were judged, and notEvaluated those that could not be.
+	// considered is how many objects were judged, and notEvaluated those that could not be, each once, with their UIDs.
 	considered   int64
 	notEvaluated []object.Outcome
+	unjudgedUIDs map[types.UID]bool
 	// matched are the objects that match, each once, in the order in which they were found; those that are protected by what they are
 	// themselves say so. It is empty when an aggregated script has the objects: then marks are on these.
 	matched *object.Verdicts
@@ -56,6 +58,19 @@ type view struct {
 type total struct {
 	n   int64
 	err error
+}
+
+// addNotEvaluated adds what a selector could not judge. What another one could not judge either has its outcome.
+func (v *view) addNotEvaluated(outcomes []object.Outcome) {
+	if v.unjudgedUIDs == nil && len(outcomes) > 0 {
+		v.unjudgedUIDs = map[types.UID]bool{}
+	}
+	for _, outcome := range outcomes {
+		if outcome.UID == "" || !v.unjudgedUIDs[outcome.UID] {
+			v.unjudgedUIDs[outcome.UID] = true
+			v.notEvaluated = append(v.notEvaluated, outcome)
+		}
+	}
 }
 
 // whyIncomplete says why the view is not complete: then nothing is touched. Objects that could not be judged do not matter where the
