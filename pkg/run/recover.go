@@ -272,7 +272,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 		what += "; " + m.late.wayOut(selectLess)
 	}
 	message := fmt.Sprintf("%s, %s. %s", m.cause, what, touchedWords(m.record, outcomes, unjudgedIn(m.record)))
-	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	phase, reason := m.endsAs()
 	if m.failed {
 		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
 	}
@@ -290,10 +290,15 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			}
 		}
 	}
-	if phase == v1alpha1.RunCompleted && m.record.Status.Failed > 0 { // before the run was cut off
-		phase, reason = v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
-	}
 	return phase, reason, v1alpha1.Truncate(message, maxMessage)
+}
+
+// endsAs is how the run ends if it did not fail, and nothing is left undone.
+func (m *remainder) endsAs() (v1alpha1.RunPhase, string) {
+	if m.record.Status.Failed > 0 { // some of it maybe before the run was cut off
+		return v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
+	}
+	return v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 }
 
 // unjudgedIn is how many objects could not be judged, by the record of a run.
