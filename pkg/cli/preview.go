@@ -33,6 +33,7 @@ type previewOptions struct {
 	timeout             time.Duration
 	operatorNamespace   string
 	protectedNamespaces string
+	maxActions          int
 	metricHosts         string
 	progress            string
 }
@@ -64,6 +65,7 @@ func (s *shared) previewCommand() *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
 	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
+	flags.IntVar(&o.maxActions, "max-actions-per-run", 0, "the operator's flag: how many objects a run may delete or change; 0 means any number")
 	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")
 	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.bind(flags)

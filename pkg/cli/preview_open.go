@@ -100,7 +100,7 @@ func (j *previewJob) runner() *run.Runner {
 	runner := &run.Runner{
 		Check: run.Check{Identities: &run.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk},
 		Read:  run.Read{Operator: reader, Protection: protection, Clock: clk},
-		Judge: run.Judge{Protection: protection},
+		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
 	if j.dump == nil {
 		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.config.Host)

@@ -28,6 +28,7 @@ var previewScreens = map[string]string{
 	"secrets-yaml": "-f secrets.yaml --from dump.yaml -o yaml",
 	"failing":      "-f failing.yaml --from dump.yaml",
 	"skipping":     "-f skipping.yaml --from dump.yaml",
+	"max-actions":  "-f along.yaml --from dump.yaml --max-actions-per-run 1",
 	"failing-json": "-f failing.yaml --from dump.yaml -o json",
 	"limit":        "-f limit.yaml --from dump.yaml",
 	"limit-json":   "-f limit.yaml --from dump.yaml -o json",

@@ -43,6 +43,7 @@ func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	switch {
 	case t.preview: // which shows what would be touched, and beside it why nothing would
 		d.change(ctx, t)
+		d.limit = cmp.Or(d.limit, guard.MaxActions(s.MaxActions, int(d.acting())))
 	case d.incomplete != nil:
 		d.leaveAlone("the view of the cluster was not complete")
 	case d.limit != nil:

@@ -6,7 +6,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"k8s.io/utils/ptr"
 
@@ -64,9 +63,6 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 		planned = v1alpha1.OutcomeMatched
 	}
 	for i, outcome := range d.outcomes(planned) {
-		if outcome.Err != nil && outcome.Result != v1alpha1.OutcomeNotEvaluated {
-			outcome.Result, outcome.Detail = v1alpha1.OutcomeFailed, fmt.Sprintf("it could not be changed: %v", outcome.Err)
-		}
 		item := PreviewItem{Outcome: outcome}
 		if outcome.Result == planned && d.changes[i].patch != nil {
 			item.Patch, _ = object.DecodePatch(d.changes[i].patch) // it was encoded just now
