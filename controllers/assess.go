@@ -117,8 +117,8 @@ func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule
 	if jitter := r.jitter(cleaner); jitter > 0 {
 		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
 	}
-	if r.DryRun {
-		words += " The operator runs with --dry-run: nothing is touched."
+	if why := r.WhyOff(); why != "" {
+		words += " " + strings.ToUpper(why[:1]) + why[1:] + ": nothing is touched."
 	}
 	if r.CheckClock() != nil { // its words change with each second
 		words += " Mind: nothing starts by the schedule, because the operator's clock is not the API server's; set the node's clock."

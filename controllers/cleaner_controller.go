@@ -94,8 +94,8 @@ type CleanerReconciler struct {
 	CheckSchema func(ctx context.Context) (lacks string, err error)
 	// Weight says how much room a Cleaner's run takes.
 	Weight func(cleaner *v1alpha1.Cleaner) int64
-	// DryRun says that every run is a Scan.
-	DryRun bool
+	// WhyOff says why acting is off, so that every run is a Scan. Empty when it is on.
+	WhyOff func() string
 	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
 	RequireServiceAccount bool
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
@@ -120,7 +120,7 @@ type CleanerReconciler struct {
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
 
 // SetupWithManager makes the manager call Reconcile for Cleaners that change and for runs that end.
@@ -350,7 +350,7 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
 	}
 	cleaner.Status.Action = cleaner.EffectiveAction()
-	if r.DryRun {
+	if cleaner.Status.DryRunReason = r.WhyOff(); cleaner.Status.DryRunReason != "" {
 		cleaner.Status.Action = v1alpha1.ActionScan
 	}
 	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)

@@ -225,7 +225,7 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 func lastRun(run *v1alpha1.CleanerRun) *v1alpha1.LastRun {
 	last := &v1alpha1.LastRun{
 		Name: run.Name, NominalTime: run.Spec.NominalTime, Trigger: run.Spec.Trigger, RunRequest: run.Spec.RunRequest,
-		Action: run.Spec.Action, DryRun: run.Spec.DryRun,
+		Action: run.Spec.Action, DryRun: run.Spec.DryRun, DryRunReason: run.Spec.DryRunReason,
 		Duration: run.Status.Duration, RunCounts: run.Status.RunCounts,
 	}
 	size := 0

@@ -34,9 +34,14 @@ type CleanerStatus struct {
 	Schedule string `json:"schedule,omitempty"`
 
 	// action is what a run does: Delete, Transform or Scan. It is Scan for every Cleaner while the operator runs with
-	// --dry-run.
+	// --dry-run, or while all acting is stopped.
 	// +optional
 	Action Action `json:"action,omitempty"`
+
+	// dryRunReason says why action is Scan for every Cleaner. Absent when it is not.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	DryRunReason string `json:"dryRunReason,omitempty"`
 
 	// nextScheduleTime is when the Cleaner runs next. Absent when it is suspended or not ready.
 	// +optional
@@ -118,6 +123,9 @@ type ActiveRun struct {
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
 
+// DryRunByFlag is the dryRunReason of an operator that runs with --dry-run.
+const DryRunByFlag = "the operator runs with --dry-run"
+
 // LastRun sums up a run for status.
 type LastRun struct {
 	// name is the CleanerRun's name.
@@ -140,9 +148,14 @@ type LastRun struct {
 	// +required
 	Action Action `json:"action"`
 
-	// dryRun is true when the operator's --dry-run made the run a Scan.
+	// dryRun is true when the run was made a Scan, by the operator's --dry-run or because all acting was stopped.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
+
+	// dryRunReason says why. Absent when dryRun is false.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	DryRunReason string `json:"dryRunReason,omitempty"`
 
 	// duration is how long the run took, for example "1.2s".
 	// +optional
@@ -211,7 +224,7 @@ const (
 	OutcomeConflict OutcomeResult = "Conflict"
 	// OutcomeProtected is an object that no Cleaner may touch, or with which an object would be deleted that must stay. It was left alone.
 	OutcomeProtected OutcomeResult = "Protected"
-	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run.
+	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run, or all acting is stopped.
 	OutcomeDryRun OutcomeResult = "DryRun"
 	// OutcomeDenied is an object that an admission webhook, a policy or a quota did not let the run delete or change.
 	OutcomeDenied OutcomeResult = "Denied"

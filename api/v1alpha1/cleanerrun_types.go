@@ -4,6 +4,7 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -74,14 +75,22 @@ type CleanerRunSpec struct {
 	// +required
 	Action Action `json:"action"`
 
-	// dryRun is true when the operator's --dry-run made the run a Scan.
+	// dryRun is true when the run was made a Scan, by the operator's --dry-run or because all acting was stopped.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
+
+	// dryRunReason says why, for example "the operator runs with --dry-run". Absent when dryRun is false.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	DryRunReason string `json:"dryRunReason,omitempty"`
 
 	// serviceAccountRef is the ServiceAccount as which the run reads and acts. Unset means the operator's own rights.
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
+
+// WhyDryRun says why the run was made a Scan, if it was. A record of an earlier version does not say; then there was one cause only.
+func (s *CleanerRunSpec) WhyDryRun() string { return cmp.Or(s.DryRunReason, DryRunByFlag) }
 
 // CleanerRunStatus is how a run went.
 type CleanerRunStatus struct {

@@ -10,6 +10,9 @@ const (
 	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
 	// ProtectAnnotation, with the value "true" on an object or its namespace, keeps every Cleaner from touching it.
 	ProtectAnnotation = "cleaner/protect"
+	// StopAnnotation on the operator's own namespace stops all acting before the next object: every Cleaner acts as Scan for as long as it
+	// is there. Its value, which may be empty, is the reason.
+	StopAnnotation = "cleaner/stop"
 	// RestoredFromAnnotation on an object that was brought back holds the UID of the CleanerRun that had deleted it. As long as
 	// it is there, no Cleaner touches the object: removing it confirms that one may.
 	RestoredFromAnnotation = "apps.projectsveltos.io/restored-from"
@@ -79,6 +82,8 @@ const (
 	ReasonForbidden = "Forbidden"
 	// ReasonDeadlineExceeded says that activeDeadlineSeconds passed before the run had come to its end.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonActingStopped says that the run had not come to its end when all acting was stopped (StopAnnotation).
+	ReasonActingStopped = "ActingStopped"
 	// ReasonFailed says that the run ended for another cause.
 	ReasonFailed = "Failed"
 )

@@ -156,9 +156,7 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
 func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, memory *scriptMemory, skew *transport.ClockSkew, o *options) error {
 	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
-	book := journal.New(live, o.namespace, clk)
-	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
-	book.CheckClock = skew.Check
+	book := newJournal(live, clk, skew, o)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -176,6 +174,10 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return err
 	}
+	off, err := newSwitch(mgr, o)
+	if err != nil {
+		return err
+	}
 	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
@@ -185,11 +187,11 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Protection: guard.Protection{Namespaces: o.protected()},
 		Scripts:    scripts,
 		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
-		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, DryRun: o.dryRun, Stopping: executor.ErrStopping,
+		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,
 	})
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, DryRun: o.dryRun, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
+		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
 		ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
@@ -207,15 +209,29 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
-	for _, component := range []manager.Runnable{outbox, workers, slimming, watcher, sweeper} {
-		if err := mgr.Add(component); err != nil {
-			return err
-		}
+	if err := addAll(mgr, append(watchStops(mgr, off, facts, clk, reconciler), outbox, workers, slimming, watcher, sweeper)); err != nil {
+		return err
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {
 		return fmt.Errorf("setting up the reconciler: %w", err)
 	}
 	return addChecks(mgr, workers)
+}
+
+func newJournal(live client.Client, clk clock.Clock, skew *transport.ClockSkew, o *options) *journal.Journal {
+	book := journal.New(live, o.namespace, clk)
+	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
+	book.CheckClock = skew.Check
+	return book
+}
+
+func addAll(mgr ctrl.Manager, components []manager.Runnable) error {
+	for _, component := range components {
+		if err := mgr.Add(component); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deliver names the Cleaner in the requests of a delivery.

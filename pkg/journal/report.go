@@ -71,7 +71,7 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 // look here for it.
 func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
-	if run.Status.Phase != v1alpha1.RunCompleted {
+	if run.Status.Phase != v1alpha1.RunCompleted || run.Spec.DryRun { // a Scan that nobody asked for says why
 		spec.Message = run.Status.Message
 	}
 	size, omitted := 0, 0

@@ -38,6 +38,7 @@ type Metrics struct {
 	copies         *prometheus.GaugeVec
 	copyBytes      *prometheus.GaugeVec
 	schemaOutdated *prometheus.GaugeVec
+	actingStopped  *prometheus.GaugeVec
 	legacy         legacy
 
 	// ofCleaners are those whose series end with their Cleaner.
@@ -66,7 +67,7 @@ func New(registry prometheus.Registerer) *Metrics {
 	for _, v := range m.ofCleaners {
 		registry.MustRegister(v.Collector)
 	}
-	registry.MustRegister(m.stages, m.evaluation, m.copies, m.copyBytes, m.schemaOutdated)
+	registry.MustRegister(m.stages, m.evaluation, m.copies, m.copyBytes, m.schemaOutdated, m.actingStopped)
 	return m
 }
 

@@ -68,6 +68,7 @@ func (m *Metrics) fill(cleaner string) {
 	m.Notified(cleaner, v1alpha1.NotificationEvent, v1alpha1.NotificationPending)
 	m.CopiesFailed(run)
 	m.SchemaOutdated(true)
+	m.ActingStopped(true)
 }
 
 func filled(cleaners ...string) (*prometheus.Registry, *Metrics) {

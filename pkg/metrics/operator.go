@@ -21,6 +21,9 @@ func (m *Metrics) initOperator() {
 	m.schemaOutdated = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "kubecleaner_crds_outdated", Help: "1 while nothing runs, because the API server does not keep all fields of Cleaners (or does not say which), else 0.",
 	}, nil)
+	m.actingStopped = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "kubecleaner_acting_stopped", Help: "1 while all acting is stopped (kubectl cleaner stop), so that every Cleaner only reports, else 0.",
+	}, nil)
 	m.copyBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "kubecleaner_snapshot_bytes", Help: "How much the copies of objects that are kept take together, compressed. --max-copies-bytes bounds it.",
 	}, nil)
@@ -43,11 +46,19 @@ func (m *Metrics) CopiesFailed(run *v1alpha1.CleanerRun) {
 
 // SchemaOutdated says whether fields of Cleaners may be lost, so that nothing runs.
 func (m *Metrics) SchemaOutdated(outdated bool) {
-	value := 0.0
-	if outdated {
-		value = 1
+	m.schemaOutdated.WithLabelValues().Set(number(outdated))
+}
+
+// ActingStopped says whether all acting is stopped.
+func (m *Metrics) ActingStopped(stopped bool) {
+	m.actingStopped.WithLabelValues().Set(number(stopped))
+}
+
+func number(is bool) float64 {
+	if is {
+		return 1
 	}
-	m.schemaOutdated.WithLabelValues().Set(value)
+	return 0
 }
 
 // CopiesKept says how many copies there are, and how much they take.

@@ -26,9 +26,11 @@ type Document struct {
 	Duration    string              `json:"duration"`
 	Action      v1alpha1.Action     `json:"action"`
 	DryRun      bool                `json:"dryRun"`
-	Phase       v1alpha1.RunPhase   `json:"phase"`
-	Reason      string              `json:"reason"`
-	Message     string              `json:"message"`
+	// DryRunReason says why, when it is true.
+	DryRunReason string            `json:"dryRunReason,omitempty"`
+	Phase        v1alpha1.RunPhase `json:"phase"`
+	Reason       string            `json:"reason"`
+	Message      string            `json:"message"`
 	v1alpha1.RunCounts
 	// Objects are as many as the record had room for, ObjectsOmitted how many more there were.
 	Objects        []v1alpha1.ObjectOutcome `json:"objects"`
@@ -48,6 +50,9 @@ func newDocument(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, hide func(
 		NominalTime: run.Spec.NominalTime.Time, Schedule: safe(schedule), Action: run.Spec.Action, DryRun: run.Spec.DryRun,
 		Phase: run.Status.Phase, Reason: safe(run.Status.Reason), Message: safe(run.Status.Message), RunCounts: run.Status.RunCounts,
 		Objects: make([]v1alpha1.ObjectOutcome, len(run.Status.Objects)), ObjectsOmitted: run.Status.ObjectsOmitted,
+	}
+	if run.Spec.DryRun {
+		d.DryRunReason = safe(run.Spec.WhyDryRun())
 	}
 	if run.Status.Duration != nil {
 		d.Duration = run.Status.Duration.Duration.String()

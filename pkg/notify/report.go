@@ -101,7 +101,7 @@ func factsOf(d Document) []fact {
 	}
 	action := string(d.Action)
 	if d.DryRun {
-		action += ", because the operator runs with --dry-run"
+		action += ", because " + d.DryRunReason
 	}
 	return []fact{{"Run", ran}, {"Action", action}, {"Schedule", d.Schedule}}
 }

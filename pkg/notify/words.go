@@ -99,7 +99,7 @@ func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 	return words
 }
 
-// would says what a run had done if the operator did not run with --dry-run, as long as the Cleaner is as it was then.
+// would says what a run had done if acting were not off, as long as the Cleaner is as it was then.
 func would(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) string {
 	if cleaner.Generation != run.Spec.CleanerGeneration {
 		return "matched"

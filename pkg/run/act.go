@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // Act is the stage that deletes and changes objects. No other stage writes to objects that are not the operator's own.
@@ -27,7 +29,9 @@ type Act struct {
 	MaxActions int
 	// Denials are what admission denied in the runs so far.
 	Denials *Denials
-	Clock   clock.PassiveClock
+	// Stop ends the acting before the next object.
+	Stop  *stop.Switch
+	Clock clock.PassiveClock
 	// Stopping is the cause of a context that is cancelled because the operator stops: then the next leader finishes the run.
 	Stopping error
 }
@@ -40,7 +44,7 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 	case !t.acts():
 		out.rest = in.decision.beyond(scanned(t.record))
 	case in.ledger == nil || in.fault != nil || in.incomplete != nil:
-		out.stopped = context.Cause(ctx)
+		out.stopped = cmp.Or(context.Cause(ctx), in.stopped)
 		out.list = in.settle(ctx, out.list, in.whyNotActed(out.stopped))
 	default:
 		s.actOn(ctx, t, in, out)
@@ -67,7 +71,9 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 	for _, n := range in.places {
 		a.outcomes = append(a.outcomes, in.outcomes[n])
 	}
-	out.stopped = a.all(ctx)
+	on, end := s.Stop.WhileActing(ctx)
+	out.stopped = a.all(on)
+	end()
 	out.list = slices.Clone(in.outcomes)
 	for i, n := range in.places {
 		out.list[n] = a.outcomes[i]

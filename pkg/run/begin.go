@@ -10,12 +10,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // Begin is the stage that reads the Cleaner and creates the record, which is the lock that makes a run happen once.
@@ -27,8 +29,8 @@ type Begin struct {
 	// CheckSchema says which fields of Cleaners the API server does not keep: then a run touches nothing. An error means that nobody
 	// knows, which is as bad.
 	CheckSchema CheckSchema
-	// DryRun makes every run a Scan.
-	DryRun bool
+	// Stop says whether acting is off: then every run is a Scan.
+	Stop *stop.Switch
 }
 
 // begun is a run that has a record.
@@ -38,6 +40,8 @@ type begun struct {
 	// suspended says that the schedule was stopped before the run began; changed, that what an operator before wrote down would be done
 	// differently now.
 	suspended, changed bool
+	// off says why acting is off. Empty when it is on, or for a Cleaner that only reports.
+	off string
 }
 
 // begin reads the Cleaner and takes the lock. With an error there is no record of this run, or it cannot be read.
@@ -51,15 +55,16 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		NominalTime: metav1.NewTime(request.Nominal), Trigger: request.Trigger, CleanerSpecHash: cleaner.Spec.Hash(),
 		RunRequest: answered(cleaner, request.Nominal), Action: cleaner.EffectiveAction(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
 	}
-	if s.DryRun && spec.Action != v1alpha1.ActionScan {
-		spec.Action, spec.DryRun = v1alpha1.ActionScan, true
+	off := s.whyOff(ctx, spec.Action)
+	if off != "" {
+		spec.Action, spec.DryRun, spec.DryRunReason = v1alpha1.ActionScan, true, off
 	}
 	now := metav1.NewTime(s.Clock.Now())
 	record, err := s.Journal.Begin(ctx, cleaner, spec)
 	if err != nil {
 		return nil, err
 	}
-	b := &begun{cleaner: cleaner, record: record, suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
+	b := &begun{cleaner: cleaner, record: record, off: off, suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
 	// The time of a run that an operator before began counts from then, if it is limited.
 	if record.Status.Phase == "" && !b.changed && (record.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil) {
 		record.Status.StartTime = &now
@@ -75,21 +80,40 @@ func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
 	return ""
 }
 
+// whyOff says why a run of the action is to be a Scan. What is not known yet is waited for; a run that acts asks again before it does.
+func (s Begin) whyOff(ctx context.Context, action v1alpha1.Action) string {
+	if action == v1alpha1.ActionScan {
+		return ""
+	}
+	if err := s.Stop.Wait(ctx); err != nil {
+		klog.FromContext(ctx).V(1).Info("Could not find out whether acting is stopped", "cause", err.Error())
+	}
+	return s.Stop.Why()
+}
+
 // isSame reports whether what an operator before wrote down is what would be done now: a record must say what is done.
 func isSame(left, wanted *v1alpha1.CleanerRunSpec) bool {
 	return left.Action == wanted.Action && left.DryRun == wanted.DryRun && left.CleanerGeneration == wanted.CleanerGeneration &&
 		ptr.Equal(left.ServiceAccountRef, wanted.ServiceAccountRef)
 }
 
-// closing says why a run that an operator before had begun to carry out is not gone on with. Empty if it is.
-func (b *begun) closing() string {
+// closing says why a run that an operator before had begun to carry out is not gone on with. Nil if it is.
+func (b *begun) closing() error {
 	switch {
 	case b.suspended:
-		return "the Cleaner was suspended"
+		return errors.New("the Cleaner was suspended")
 	case b.changed:
-		return "the Cleaner, or the operator's --dry-run, has changed since"
+		return b.whatChanged()
 	}
-	return ""
+	return nil
+}
+
+// whatChanged says why what an operator before wrote down is not done.
+func (b *begun) whatChanged() error {
+	if b.off != "" && !b.record.Spec.DryRun {
+		return stop.Because(b.off)
+	}
+	return errors.New("the Cleaner, or whether it may act, has changed since")
 }
 
 // live reads the Cleaner that was asked for, if it may still run.

@@ -47,8 +47,8 @@ type refusal struct {
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
 	case b.changed:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything, " +
-			"and the Cleaner or the operator's --dry-run has changed since; the next run goes by that."}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything, and " +
+			b.whatChanged().Error() + "; the next run goes by that."}
 	case lacks != "":
 		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired, message: "Nothing was read or touched: " + lacks}
 	case wasQueuedAsAnother(b):

@@ -98,7 +98,7 @@ func (e *expressions) renew(v *view) {
 // confirm decides a second time what was decided from many objects, after it was written down: what the aggregated script does not choose
 // again is left alone.
 func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
-	if !t.acts() || t.expressions.aggregate == nil || in.left || in.fault != nil || context.Cause(ctx) != nil || !needsConfirming(in) {
+	if !t.acts() || t.expressions.aggregate == nil || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil || !needsConfirming(in) {
 		return in
 	}
 	again := *t

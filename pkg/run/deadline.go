@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // MaxDuration is after how long a run is stopped before its next object, unless its Cleaner's activeDeadlineSeconds say less.
@@ -84,7 +85,16 @@ func stopReason(stopped error) string {
 	if late := (*deadlineError)(nil); errors.As(stopped, &late) {
 		return v1alpha1.ReasonDeadlineExceeded
 	}
+	if isStop(stopped) {
+		return v1alpha1.ReasonActingStopped
+	}
 	return v1alpha1.ReasonFailed
+}
+
+// isStop reports whether a run was stopped because acting is off.
+func isStop(stopped error) bool {
+	var off *stop.Error
+	return errors.As(stopped, &off)
 }
 
 // stopWords say why a run was stopped. How far it had come is said of one that took too long, and of one that was in the middle of a
@@ -129,7 +139,10 @@ func readLess(spec v1alpha1.ResourceSelector) string {
 // it can do with less time.
 func stopWords(stopped error, cameTo, less string) string {
 	late := (*deadlineError)(nil)
-	if !errors.As(stopped, &late) {
+	switch {
+	case isStop(stopped):
+		return fmt.Sprintf("%s. The next run after kubectl cleaner resume deals with what it did not come to.", stopped)
+	case !errors.As(stopped, &late):
 		return stopped.Error() + "."
 	}
 	return fmt.Sprintf("%s %s; %s.", late, cameTo, late.wayOut(less))

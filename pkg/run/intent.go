@@ -35,6 +35,8 @@ type intent struct {
 	counts guard.Counts
 	// fault says why the intent could not be written, and incomplete why it could not be decided a second time: then nothing is touched.
 	fault, incomplete error
+	// stopped says why nothing is touched although it could be. Nil when that is not so.
+	stopped error
 	// left says that another operator goes on with the run.
 	left bool
 }
@@ -62,6 +64,14 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		return in
 	}
 	if in.fault = s.CheckSchema.intact(ctx); in.fault != nil {
+		return in
+	}
+	switch err := s.Stop.Confirm(ctx); {
+	case isStop(err):
+		in.stopped = err
+		return in
+	case err != nil:
+		in.fault, in.left = err, errors.Is(err, s.Stopping)
 		return in
 	}
 	t.progress.enter(metrics.StageRecord, len(in.victims))

@@ -16,31 +16,33 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
 // Config is what New divides among the stages; their fields say what it is for.
 type Config struct {
-	Client                        client.Reader
-	Reader                        *selector.Reader
-	Actor                         *action.Actor
-	As                            transport.As
-	Journal                       *journal.Journal
-	Metrics                       *metrics.Metrics
-	Lists                         *selector.Lists
-	Schemas                       *cel.Schemas
-	Memory                        *selector.Budget
-	Event                         notify.Channel
-	Sender                        *notify.Sender
-	Protection                    guard.Protection
-	Queries                       *inputs.Metrics
-	Scripts                       *sandbox.Pool
-	Clock                         clock.WithTickerAndDelayedExecution
-	CheckClock                    func() error
-	CheckSchema                   CheckSchema
-	DryRun, RequireServiceAccount bool
-	MaxActions                    int
-	Stopping                      error
+	Client                client.Reader
+	Reader                *selector.Reader
+	Actor                 *action.Actor
+	As                    transport.As
+	Journal               *journal.Journal
+	Metrics               *metrics.Metrics
+	Lists                 *selector.Lists
+	Schemas               *cel.Schemas
+	Memory                *selector.Budget
+	Event                 notify.Channel
+	Sender                *notify.Sender
+	Protection            guard.Protection
+	Queries               *inputs.Metrics
+	Scripts               *sandbox.Pool
+	Clock                 clock.WithTickerAndDelayedExecution
+	CheckClock            func() error
+	CheckSchema           CheckSchema
+	Stop                  *stop.Switch
+	RequireServiceAccount bool
+	MaxActions            int
+	Stopping              error
 }
 
 // New returns a Runner whose stages have what they use. It does not deliver anything but Reports yet: its Delivery needs an Outbox.
@@ -48,15 +50,15 @@ func New(c Config) *Runner {
 	identities := &Identities{Reader: c.Reader, Actor: c.Actor, As: c.As, Lists: c.Lists, Clock: c.Clock, Required: c.RequireServiceAccount}
 	denials := &Denials{}
 	r := &Runner{
-		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, DryRun: c.DryRun},
+		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop},
 		Check: Check{
 			Identities: identities, Scripts: c.Scripts, Memory: c.Memory, Schemas: c.Schemas, Queries: c.Queries,
 			CopyProblems: c.Journal.CopyProblems, Clock: c.Clock,
 		},
 		Read:   Read{Operator: c.Reader, Protection: c.Protection, Counts: c.Journal.Counts, CheckClock: c.CheckClock, Denials: denials, Clock: c.Clock},
 		Judge:  Judge{Protection: c.Protection, MaxActions: c.MaxActions},
-		Act:    Act{Operator: c.Reader, Protection: c.Protection, MaxActions: c.MaxActions, Denials: denials, Clock: c.Clock, Stopping: c.Stopping},
-		Record: Record{Journal: c.Journal, Metrics: c.Metrics, Clock: c.Clock, CheckSchema: c.CheckSchema, Lacks: identities.lacks, Stopping: c.Stopping},
+		Act:    Act{Operator: c.Reader, Protection: c.Protection, MaxActions: c.MaxActions, Denials: denials, Stop: c.Stop, Clock: c.Clock, Stopping: c.Stopping},
+		Record: Record{Journal: c.Journal, Metrics: c.Metrics, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop, Lacks: identities.lacks, Stopping: c.Stopping},
 	}
 	r.Delivery = &notify.Delivery{
 		Report: c.Journal.WriteReport, Save: r.Record.Save, Event: c.Event, Sender: c.Sender, Secret: identities.Live,

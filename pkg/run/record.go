@@ -20,6 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 const (
@@ -37,6 +38,8 @@ type Record struct {
 	Clock   clock.WithTicker
 	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing is touched.
 	CheckSchema CheckSchema
+	// Stop says whether acting is off: then nothing is touched.
+	Stop *stop.Switch
 	// Lacks says why a run as the account must not be told to anybody. Empty if it may.
 	Lacks func(account *v1alpha1.ServiceAccountRef) string
 	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is then left for

@@ -49,11 +49,8 @@ type remainder struct {
 // Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim whose
 // outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any other is left alone. With a
 // reason to close, or without the Cleaner, nothing more is touched.
-func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing string) {
-	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting"}
-	if closing != "" {
-		rest.closing = errors.New(closing)
-	}
+func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
+	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting", closing: closing}
 	if err := guarded(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
 		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
 	}
@@ -64,7 +61,7 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 	ctx, cancel := limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, MaxDuration, &deadlineError{MaxDuration})
 	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
-		r.Recover(ctx, record, nil, "its Cleaner was deleted, or does not wait for it any more")
+		r.Recover(ctx, record, nil, errors.New("its Cleaner was deleted, or does not wait for it any more"))
 		return
 	}
 	r.Record.close(ctx, &task{record: record, asked: ctx}, &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything."})
@@ -84,7 +81,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		r.endAndTell(ctx, &task{cleaner: rest.tells, record: record, asked: ctx}, gaveUp(record))
 		return
 	}
-	rest.decide(r, t)
+	rest.decide(ctx, r, t)
 	ctx, stop := rest.limit(ctx, r.Begin.Clock)
 	defer stop()
 	who, fault := r.Check.Identities.of(record.Spec.ServiceAccountRef)
@@ -126,7 +123,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 }
 
 // decide says why the run is not gone on with, if it is not.
-func (m *remainder) decide(r *Runner, t *task) {
+func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 	if m.cleaner == nil || m.closing != nil {
 		return
 	}
@@ -137,7 +134,10 @@ func (m *remainder) decide(r *Runner, t *task) {
 	}
 	if why := cmp.Or(r.Check.Identities.lacks(t.record.Spec.ServiceAccountRef), wrong, tooLate(m.cleaner, t.record, r.Begin.Clock.Now())); why != "" {
 		m.closing = errors.New(why)
+		return
 	}
+	m.closing = r.Act.Stop.Confirm(ctx)
+	m.faulty = m.closing != nil && !isStop(m.closing)
 }
 
 // goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the rest is looked at:
@@ -162,7 +162,12 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 		}
 	}
 	a.closing = rest.closing
-	cause := a.all(ctx)
+	on, end := ctx, func() {}
+	if a.closing == nil { // else it only looks
+		on, end = s.Stop.WhileActing(ctx)
+	}
+	cause := a.all(on)
+	end()
 	switch {
 	case cause == nil:
 		return a.outcomes, nil
@@ -227,10 +232,7 @@ func (m *remainder) close(cause error) {
 }
 
 func (m *remainder) stopReason() string {
-	if m.late != nil {
-		return v1alpha1.ReasonDeadlineExceeded
-	}
-	return v1alpha1.ReasonFailed
+	return stopReason(m.closing)
 }
 
 // gaveUp is how a run ends that was attempted too often. What it was going to touch is not read: that may be what ends the operator.

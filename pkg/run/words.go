@@ -120,7 +120,7 @@ func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudg
 	}
 	switch {
 	case record.Spec.DryRun:
-		return text + "; nothing was touched, because the operator runs with --dry-run."
+		return text + "; nothing was touched, because " + record.Spec.WhyDryRun() + "."
 	case done == "":
 		return text + "."
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 const (
@@ -193,7 +194,7 @@ func (s *site) runCleaner(ctx context.Context, name string) (*v1alpha1.CleanerRu
 	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(s.client, clk), Actor: action.NewActor(s.client),
 		Journal: journal.New(live, operatorNamespace, clk), Metrics: metrics.New(prometheus.NewRegistry()),
-		Scripts: s.pool, Clock: clk, CheckSchema: served.Check,
+		Scripts: s.pool, Clock: clk, CheckSchema: served.Check, Stop: stop.Fixed(""),
 	})
 	ctx = logr.NewContext(ctx, logr.Discard()) // a line for each object that matches
 	return runner.Run(ctx, run.Request{Cleaner: name, Nominal: time.Now(), Trigger: v1alpha1.TriggerManual})

@@ -44,6 +44,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 	"github.com/kubecleaner/kubecleaner/test/faultproxy"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
@@ -155,7 +156,7 @@ func (s *site) newRunner(t *testing.T) (*run.Runner, *faultproxy.Proxy) {
 		Journal: journal.New(live, operatorNamespace, s.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 		Event:      notify.Event(live, s.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace}},
-		Scripts:    s.scripts, Clock: s.clock, CheckSchema: served.Check, Stopping: errors.New("the operator stops"),
+		Scripts:    s.scripts, Clock: s.clock, CheckSchema: served.Check, Stop: stop.Fixed(""), Stopping: errors.New("the operator stops"),
 	}), proxy
 }
 

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 var protect = map[string]string{v1alpha1.ProtectAnnotation: "true"}
@@ -206,7 +207,7 @@ end`
 			if len(reasons) > 0 {
 				t.Errorf("the Report does not list %v", reasons)
 			}
-			b.runner.Begin.DryRun = true
+			b.runner.Begin.Stop = stop.Fixed(v1alpha1.DryRunByFlag)
 			run = b.run(b.cleaner(v1alpha1.ActionDelete, selects, edit))
 			wantCounts(t, run, v1alpha1.RunCounts{Considered: 3, Matched: 3, Skipped: 3})
 			wantOutcome(t, run, "annotated", v1alpha1.OutcomeProtected, `it is annotated cleaner/protect: "true"`)

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // The emergency stop: a Delete run that was only planning when its operator went away is not carried out under --dry-run.
@@ -30,7 +31,7 @@ func TestPlannedDeleteIsNotTakenUpUnderDryRun(t *testing.T) {
 	b.holdRequests(at, http.MethodGet, b.namespace+"/configmaps")
 	l.at(l.first())
 	at.await(1)
-	next := l.successor(func(s *settings) { s.dryRun = true })
+	next := l.successor(func(s *settings) { s.off = stop.Fixed(v1alpha1.DryRunByFlag) })
 	next.startExecutor()
 	next.at(l.first().Add(time.Minute))
 	next.finish()

@@ -43,6 +43,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
@@ -89,7 +90,8 @@ type option func(*settings)
 
 type settings struct {
 	config *rest.Config
-	dryRun bool
+	// off says whether acting is off. It is on unless a test says otherwise.
+	off *stop.Switch
 	// requireAccount refuses Cleaners without a ServiceAccount.
 	requireAccount bool
 	// old makes the API server one of before the large pages.
@@ -102,7 +104,7 @@ type settings struct {
 
 func newBench(t *testing.T, opts ...option) *bench {
 	t.Helper()
-	s := settings{config: env.Config}
+	s := settings{config: env.Config, off: stop.Fixed("")}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -143,7 +145,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
-		Clock:      b.clock, CheckSchema: served.Check, DryRun: s.dryRun, Stopping: executor.ErrStopping,
+		Clock:      b.clock, CheckSchema: served.Check, Stop: s.off, Stopping: executor.ErrStopping,
 	})
 	b.executor = executor.New(executor.Rooms{{Workers: 4, Weight: 1 << 30}}, func(ctx context.Context, request executor.Request) (controllers.Attempt, *executor.Request) {
 		if s.gate != nil {
@@ -174,7 +176,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 			return b.runner.Check.Validate(ctx, c)
 		},
 		Weight: func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
-		Executor: b.executor, DryRun: s.dryRun, RequireServiceAccount: s.requireAccount,
+		Executor: b.executor, WhyOff: s.off.Why, RequireServiceAccount: s.requireAccount,
 	}
 }
 

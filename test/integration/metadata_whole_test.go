@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // Whoever looks at more than metadata gets more, whatever the scripts read: what is copied, changed, aggregated, shown or guarded.
@@ -73,7 +74,7 @@ end`)), false, nil},
 		})
 	}
 	// The same Cleaner in an operator whose runs touch nothing is a Scan.
-	b.runner.Begin.DryRun = true
+	b.runner.Begin.Stop = stop.Fixed(v1alpha1.DryRunByFlag)
 	asked := b.watchLists("/configmaps", false)
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete, evaluate(name))), v1alpha1.ReasonCompleted)
 	if !asked.askedForMetadata(t) {

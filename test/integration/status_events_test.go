@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // TestOneEventPerRun comes after the status was written, about the Cleaner and related to the CleanerRun.
@@ -146,7 +147,7 @@ func TestNotificationsDelivered(t *testing.T) {
 // TestDryRunIsToldEverywhere: with --dry-run every Cleaner acts as Scan.
 func TestDryRunIsToldEverywhere(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(s *settings) { s.dryRun = true })
+	b := newBench(t, func(s *settings) { s.off = stop.Fixed(v1alpha1.DryRunByFlag) })
 	b.configMap("old")
 	l := b.follow(b.cleaner(v1alpha1.ActionDelete)).slim()
 	l.startExecutor()

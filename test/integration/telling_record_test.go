@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // records are the Cleaner's CleanerRuns, oldest first, after g for good or f for failed.
@@ -80,7 +81,7 @@ func TestDryRunOnlyReports(t *testing.T) {
 	t.Parallel()
 	for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
 		t.Run(string(action), func(t *testing.T) {
-			b := newBench(t, func(s *settings) { s.dryRun = true })
+			b := newBench(t, func(s *settings) { s.off = stop.Fixed(v1alpha1.DryRunByFlag) })
 			b.startExecutor()
 			b.configMap("old", stale)
 			c := b.cleaner(action, evaluate(matchStale), transform(touch), maxCount(0), notifying(v1alpha1.NotificationCleanerReport))

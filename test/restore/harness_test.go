@@ -44,6 +44,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
 
@@ -98,7 +99,7 @@ func newBench(t *testing.T) *bench {
 	b.runner = run.New(run.Config{
 		Client: b.user, Reader: selector.NewReader(b.raw, b.clock), Actor: action.NewActor(b.raw), Journal: b.journal,
 		Metrics: metrics.New(prometheus.NewRegistry()), Event: notify.Event(b.user, b.clock, "kubecleaner", "kubecleaner-test"),
-		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}}, Scripts: scripts, Clock: b.clock, CheckSchema: served.Check,
+		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}}, Scripts: scripts, Clock: b.clock, CheckSchema: served.Check, Stop: stop.Fixed(""),
 	})
 	for _, name := range []string{operatorNamespace, b.namespace} {
 		err := b.user.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
