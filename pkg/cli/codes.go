@@ -83,6 +83,8 @@ const (
 	RestoreNotConfirmed Code = "E-RST-004"
 
 	NotificationNotFound Code = "E-NTF-001"
+
+	OperatorNotFound Code = "E-STP-001"
 )
 
 // codeTable says what each code means.
@@ -139,6 +141,7 @@ func codeTable() [][2]string {
 		{string(RestoreIncomplete), "something that the run touched is not as it was before"},
 		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
 		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
+		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(TestNothing), "there is nothing to test in a directory"},
 	}
 }

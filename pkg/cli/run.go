@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -132,7 +133,7 @@ func (o *runOptions) tellAsked(cleaner *v1alpha1.Cleaner) {
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
 	if cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedGeneration == cleaner.Generation {
-		does = "it only reports what matches, because the operator runs with --dry-run"
+		does = "it only reports what matches, because " + cmp.Or(oneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
 	if active := cleaner.Status.ActiveRun; active != nil {

@@ -82,6 +82,8 @@ func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
 func afterRun(record *v1alpha1.CleanerRun) string {
 	status, again := &record.Status, name+" run "+record.Spec.Cleaner
 	switch {
+	case status.Reason == v1alpha1.ReasonActingStopped:
+		return "what still matches is dealt with by the next run after: " + name + " resume"
 	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0: // the next one would end in the same place
 		return "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), " +
 			"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
@@ -123,7 +125,7 @@ func (o *runOptions) tellEnd(ctx context.Context, api *cluster, f *follower, cle
 // summedUp is what a Cleaner's status knows of its last run.
 func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
 	last := cleaner.Status.LastRun
-	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun}}
+	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun, DryRunReason: last.DryRunReason}}
 	record.Name = last.Name
 	record.Status.RunCounts, record.Status.Objects = last.RunCounts, last.Matches
 	record.Status.Duration = last.Duration

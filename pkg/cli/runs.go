@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (o *runsOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if name = strings.TrimPrefix(name, "cleaner/"); name == "" {
-		return o.print(runs)
+		return o.printAll(ctx, api, "", runs)
 	}
 	of := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != name })
 	if len(of) == 0 {
@@ -89,7 +90,7 @@ func (o *runsOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return o.print(of)
+	return o.printAll(ctx, api, name, of)
 }
 
 // knows says that there is no such Cleaner, of which there are no runs either.
@@ -106,6 +107,30 @@ func (c *cluster) knows(ctx context.Context, cleaner string, runs []v1alpha1.Cle
 		return fail(CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
 	}
 	return err
+}
+
+// printAll prints the runs of a Cleaner, or of all without a name, and to people also why Cleaners only report, if they do.
+func (o *runsOptions) printAll(ctx context.Context, api *cluster, cleaner string, runs []v1alpha1.CleanerRun) error {
+	if err := o.print(runs); err != nil || o.output != "table" && o.output != "wide" {
+		return err
+	}
+	if off := api.whyOff(ctx, cleaner); off != "" {
+		o.note("Cleaners only report now, because %s", oneLine(off))
+	}
+	return nil
+}
+
+// whyOff says why the Cleaner, or any without a name, only reports although it may say otherwise. Empty when it does not, or cannot be read.
+func (c *cluster) whyOff(ctx context.Context, cleaner string) string {
+	var list v1alpha1.CleanerList
+	request := c.raw.Get().AbsPath(cleanerPath("")).Param("limit", "1")
+	if cleaner != "" {
+		request.Param("fieldSelector", "metadata.name="+cleaner)
+	}
+	if body, err := send(ctx, request); err != nil || json.Unmarshal(body, &list) != nil || len(list.Items) == 0 {
+		return ""
+	}
+	return list.Items[0].Status.DryRunReason
 }
 
 func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {

@@ -102,7 +102,7 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 					fields{"name": hostile, "type": "Slack", "notificationRef": fields{"apiVersion": "v1", "kind": "Secret", "namespace": "a", "name": "b"}},
 				},
 			},
-			"status": fields{"lastHandledRunRequest": request, "lastRun": fields{"name": hostile + request, "trigger": "Manual", "runRequest": request}},
+			"status": fields{"lastHandledRunRequest": request, "dryRunReason": hostile, "action": "Scan", "lastRun": fields{"name": hostile + request, "trigger": "Manual", "runRequest": request}},
 		}
 	}
 	run := fields{
@@ -129,6 +129,8 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 			check(t, json.NewDecoder(r.Body).Decode(&patch))
 			request = patch.Metadata.Annotations["apps.projectsveltos.io/run-requested-at"]
 			answer = cleaner(request)
+		case strings.HasSuffix(path, "/namespaces/stopped"):
+			answer = fields{"metadata": fields{"annotations": fields{"cleaner/stop": hostile}}}
 		case strings.HasSuffix(path, "/cleaners/tidy"):
 			answer = cleaner(request)
 		case strings.HasSuffix(path, "/cleaners"):
@@ -172,6 +174,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"preview tidy", "preview HOSTILE", "runs", "runs -o wide", "runs -o json", "runs -o yaml", "runs -o name", "runs HOSTILE",
 		"run tidy", "run tidy --wait", "run tidy --wait --progress json", "run HOSTILE", "restore HOSTILE", "restore tidy-1 --only HOSTILE",
 		"notify test tidy", "notify test tidy HOSTILE", "__complete run e", "__complete restore e",
+		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
 	}
 	for _, line := range append(files, server...) {
 		for _, colour := range []string{"--color=never", "--color=always"} {

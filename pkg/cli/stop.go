@@ -1,0 +1,219 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// stopOptions are the flags of stop and of resume.
+type stopOptions struct {
+	*shared
+	connection
+	reason    string
+	namespace string
+}
+
+func (s *shared) stopCommand() *cobra.Command {
+	o := &stopOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "stop",
+		Short: "Stop all acting at once, in an emergency",
+		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
+			"no run begins another object. Runs go on as Scans, and say so, until kubectl cleaner resume. Nothing is restarted.\n\n" +
+			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, set its spec.suspend to true.",
+		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for everybody who wonders; your name and the time are added")
+	o.bindAll(cmd)
+	return cmd
+}
+
+func (s *shared) resumeCommand() *cobra.Command {
+	o := &stopOptions{shared: s}
+	cmd := &cobra.Command{
+		Use:   "resume",
+		Short: "Let acting go on after kubectl cleaner stop",
+		Long: "Removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace, by which all acting was stopped. Runs that were\n" +
+			"stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts.",
+		Example: "  kubectl cleaner resume",
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.resume(cmd.Context()) },
+	}
+	o.bindAll(cmd)
+	return cmd
+}
+
+func (o *stopOptions) bindAll(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.namespace, "operator-namespace", "",
+		"the operator's namespace (default: the environment variable NAMESPACE, or where the operator's Deployment is)")
+	o.bind(cmd.Flags())
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+}
+
+func (o *stopOptions) stop(ctx context.Context) error {
+	api, namespace, err := o.find(ctx)
+	if err != nil {
+		return err
+	}
+	if reason, _ := api.stopReason(ctx, namespace); reason != nil {
+		fmt.Fprintf(o.ErrOut, "all acting is stopped already, by namespace %s: %s\n", namespace, reasonWords(*reason))
+		o.hintResume()
+		return nil
+	}
+	reason := "at " + o.Now().UTC().Format(time.RFC3339)
+	if who := api.whoAmI(ctx); who != "" {
+		reason = "by " + who + " " + reason
+	}
+	if why := strings.TrimSpace(o.reason); why != "" {
+		reason = why + ", " + reason
+	}
+	if err := api.annotate(ctx, namespace, &reason); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "all acting is stopped: namespace %s is annotated %s: %s\n", namespace, v1alpha1.StopAnnotation, quoted(reason))
+	fmt.Fprintln(o.ErrOut, "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each")
+	o.hintResume()
+	return nil
+}
+
+func (o *stopOptions) hintResume() {
+	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.paint(o.ErrOut).bold("hint:"), name)
+}
+
+func (o *stopOptions) resume(ctx context.Context) error {
+	api, namespace, err := o.find(ctx)
+	if err != nil {
+		return err
+	}
+	reason, err := api.stopReason(ctx, namespace)
+	if err == nil && reason == nil {
+		fmt.Fprintf(o.ErrOut, "acting is not stopped: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
+		return nil
+	}
+	if err := api.annotate(ctx, namespace, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "acting goes on: the annotation %s is removed from namespace %s", v1alpha1.StopAnnotation, namespace)
+	if reason != nil {
+		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
+	}
+	fmt.Fprintf(o.ErrOut, "\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",
+		o.paint(o.ErrOut).bold("hint:"), name)
+	return nil
+}
+
+func reasonWords(reason string) string {
+	if reason == "" {
+		return "without a reason"
+	}
+	return quoted(reason)
+}
+
+// find connects, and finds the operator's namespace.
+func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
+	api, err := o.connect(&o.connection)
+	if err != nil {
+		return nil, "", err
+	}
+	if given := cmp.Or(o.namespace, o.Getenv("NAMESPACE")); given != "" {
+		return api, given, nil
+	}
+	found, err := api.operators(ctx)
+	switch {
+	case len(found) == 1:
+		return api, found[0], nil
+	case len(found) > 1:
+		return nil, "", fail(OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
+			"say which one with --operator-namespace")
+	case err == nil: // to guess could mean to stop nothing, and to say otherwise
+		return nil, "", fail(OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
+			"say in which namespace it runs with --operator-namespace")
+	}
+	o.note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
+		defaultOperatorNamespace, oneLine(err.Error()))
+	return api, defaultOperatorNamespace, nil
+}
+
+// operators are the namespaces with a Deployment that has the operator's labels.
+func (c *cluster) operators(ctx context.Context) ([]string, error) {
+	const labels = "app.kubernetes.io/name=kubecleaner,app.kubernetes.io/component=manager"
+	body, err := send(ctx, c.raw.Get().AbsPath("/apis/apps/v1/deployments").Param("labelSelector", labels))
+	if err != nil {
+		return nil, err
+	}
+	var list metav1.PartialObjectMetadataList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Namespace)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func namespacePath(name string) string {
+	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}.Path("", name)
+}
+
+// stopReason is the value of the annotation by which all acting is stopped. Nil when it is not. Who may not read the namespace may still
+// be allowed to annotate it, so an error ends nothing.
+func (c *cluster) stopReason(ctx context.Context, namespace string) (*string, error) {
+	var metadata metav1.PartialObjectMetadata
+	if err := c.read(ctx, namespacePath(namespace), &metadata); err != nil {
+		return nil, err
+	}
+	if reason, stopped := metadata.Annotations[v1alpha1.StopAnnotation]; stopped {
+		return &reason, nil
+	}
+	return nil, nil
+}
+
+// whoAmI is the name by which the cluster knows the user. It is empty when the cluster does not say.
+func (c *cluster) whoAmI(ctx context.Context) string {
+	const asked = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
+	body, err := send(ctx, c.raw.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body([]byte(asked)))
+	var review authenticationv1.SelfSubjectReview
+	if err != nil || json.Unmarshal(body, &review) != nil {
+		return ""
+	}
+	return review.Status.UserInfo.Username
+}
+
+// annotate sets the annotation that stops all acting, or removes it.
+func (c *cluster) annotate(ctx context.Context, namespace string, reason *string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}})
+	if err != nil {
+		return err
+	}
+	_, err = send(ctx, c.raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", fieldManager).Body(patch))
+	switch {
+	case apierrors.IsNotFound(err):
+		return fail(OperatorNotFound, errors.New("there is no namespace "+quoted(namespace)), "say which one is the operator's with --operator-namespace")
+	case err != nil:
+		return requestError("annotating namespace "+namespace, err)
+	}
+	return nil
+}
