@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -28,7 +29,7 @@ type Act struct {
 	// MaxActions is how many objects a run may act on, for runs that are taken over. Zero means any number.
 	MaxActions int
 	// Denials are what admission denied in the runs so far.
-	Denials *Denials
+	Denials *action.Denials
 	// Stop ends the acting before the next object.
 	Stop  *stop.Switch
 	Clock clock.PassiveClock
@@ -48,7 +49,7 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 		out.list = in.settle(ctx, out.list, in.whyNotActed(out.stopped))
 	default:
 		s.actOn(ctx, t, in, out)
-		s.Denials.note(t.record, out.list, s.Clock.Now())
+		s.Denials.Note(t.record, out.list, s.Clock.Now())
 	}
 	return out
 }

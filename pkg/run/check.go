@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -67,7 +68,7 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	}
 	t.expressions, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 	if err == nil {
-		err = s.checkConditions(ctx, t.cleaner, t.who.reader, t.action)
+		err = s.checkConditions(ctx, t)
 	}
 	stopped := context.Cause(ctx)
 	if late := stopped != nil && stopReason(stopped) == v1alpha1.ReasonDeadlineExceeded; err == nil && !late {
@@ -88,9 +89,17 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	return refused(t.record, err)
 }
 
+// checkConditions checks the conditions of a run that touches something.
+func (s Check) checkConditions(ctx context.Context, t *task) error {
+	if t.action == v1alpha1.ActionScan {
+		return nil
+	}
+	return expr.CheckConditions(ctx, t.who.reader.Published(s.Schemas), t.cleaner)
+}
+
 // open checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sandbox.Options) (*expressions, error) {
-	problems, err := Problems(ctx, cleaner, s.Scripts)
+	problems, err := expr.Problems(ctx, cleaner, s.Scripts)
 	if err = errors.Join(slices.Concat(problems, s.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
@@ -106,7 +115,7 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 
 // refused is how a run ends that could not be opened.
 func refused(record *v1alpha1.CleanerRun, err error) *refusal {
-	if !isUnread(err) {
+	if !expr.IsUnread(err) {
 		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+oneLine(err), maxMessage)}
 	}
 	reason := reasonFor(err, v1alpha1.ReasonViewIncomplete)
@@ -117,7 +126,7 @@ func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 // Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
 // nothing. An error means that the cluster could not be asked.
 func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
-	problems, err := Problems(ctx, cleaner, s.Scripts)
+	problems, err := expr.Problems(ctx, cleaner, s.Scripts)
 	homeless := s.copyProblems(cleaner)
 	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
 		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
@@ -147,9 +156,9 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 			faults = append(faults, fmt.Errorf("%s: %w", field, err))
 			continue
 		}
-		wrong, err := checkTypes(ctx, published, spec)
+		wrong, err := expr.CheckTypes(ctx, published, spec)
 		if wrong != nil {
-			problems = append(problems, inField(field+".", wrong)...)
+			problems = append(problems, expr.InField(field+".", wrong)...)
 		}
 		faults = append(faults, err)
 	}
@@ -184,4 +193,11 @@ func (s Check) copyProblems(cleaner *v1alpha1.Cleaner) []error {
 		return nil
 	}
 	return s.CopyProblems(cleaner)
+}
+
+// selectsSecrets reports whether the scripts of a Cleaner see Secrets.
+func selectsSecrets(cleaner *v1alpha1.Cleaner) bool {
+	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		return s.Group == "" && s.Kind == "Secret"
+	})
 }

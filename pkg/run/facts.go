@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -55,11 +54,11 @@ func (s Record) countEvaluations(t *task, out *outcomes) {
 		engine, reason := evaluationFault(&notEvaluated[i])
 		s.Metrics.EvaluationFailed(t.record, engine, reason)
 	}
-	if reason := scriptFault(out.decision.scriptFault); reason != "" {
+	if reason := expr.ScriptFault(out.decision.scriptFault); reason != "" {
 		s.Metrics.EvaluationFailed(t.record, metrics.EngineLua, reason)
 	}
 	for i := range out.list { // of what transforms objects, or judges them again
-		if reason := scriptFault(out.list[i].Err); reason != "" {
+		if reason := expr.ScriptFault(out.list[i].Err); reason != "" {
 			s.Metrics.EvaluationFailed(t.record, metrics.EngineLua, reason)
 		}
 	}
@@ -116,24 +115,8 @@ func evaluationFault(outcome *object.Outcome) (engine metrics.Engine, reason str
 	case strings.HasPrefix(outcome.Detail, "matchConditions: "): // the other errors of conditions have no type
 		return metrics.EngineCEL, "error"
 	}
-	if reason = scriptFault(outcome.Err); reason == "" {
+	if reason = expr.ScriptFault(outcome.Err); reason == "" {
 		reason = "error"
 	}
 	return metrics.EngineLua, reason
-}
-
-// scriptFault says in a word how a script failed. Empty when the error is not one of a script.
-func scriptFault(err error) string {
-	var budget *sandbox.BudgetError
-	var timeout *lua.TimeoutError
-	var script *lua.ScriptError
-	switch {
-	case errors.As(err, &budget):
-		return string(budget.Kind)
-	case errors.As(err, &timeout):
-		return string(sandbox.BudgetTime)
-	case errors.As(err, &script):
-		return "error"
-	}
-	return ""
 }

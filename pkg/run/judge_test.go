@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -59,7 +60,7 @@ func (s *situation) decide() *decision {
 		}
 		s.view.matched.Add(v)
 	}
-	patch, err := mergePatch(cleaner)
+	patch, err := expr.MergePatch(cleaner)
 	if err != nil {
 		s.t.Fatal(err)
 	}

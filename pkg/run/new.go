@@ -48,7 +48,7 @@ type Config struct {
 // New returns a Runner whose stages have what they use. It does not deliver anything but Reports yet: its Delivery needs an Outbox.
 func New(c Config) *Runner {
 	identities := &Identities{Reader: c.Reader, Actor: c.Actor, As: c.As, Lists: c.Lists, Clock: c.Clock, Required: c.RequireServiceAccount}
-	denials := &Denials{}
+	denials := &action.Denials{}
 	r := &Runner{
 		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop},
 		Check: Check{

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -31,8 +32,8 @@ func (o *outcomes) whyIncomplete() error { return errors.Join(o.decision.incompl
 
 // exhausted reports whether a script used up its time or memory.
 func (o *outcomes) exhausted() bool {
-	of := func(o object.Outcome) bool { return exhausted(o.Err) }
-	return exhausted(o.whyIncomplete()) || slices.ContainsFunc(o.decision.view.notEvaluated, of) || slices.ContainsFunc(o.list, of)
+	of := func(o object.Outcome) bool { return expr.Exhausted(o.Err) }
+	return expr.Exhausted(o.whyIncomplete()) || slices.ContainsFunc(o.decision.view.notEvaluated, of) || slices.ContainsFunc(o.list, of)
 }
 
 // toTell are the outcomes to tell: the first ones, and all where somebody is told of all.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -48,8 +49,8 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	if t.who, err = r.Check.Identities.of(nil); err != nil {
 		return nil, err
 	}
-	unchecked := r.Check.checkConditions(ctx, cleaner, t.who.reader, t.action)
-	if unchecked != nil && !isUnread(unchecked) {
+	unchecked := r.Check.checkConditions(ctx, t)
+	if unchecked != nil && !expr.IsUnread(unchecked) {
 		return nil, unchecked
 	}
 	t.observer = observer

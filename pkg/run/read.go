@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -33,7 +34,7 @@ type Read struct {
 	// CheckClock says what is wrong with the operator's clock. Nil when nothing can be known of that.
 	CheckClock func() error
 	// Denials are what admission denied in the runs so far.
-	Denials *Denials
+	Denials *action.Denials
 	Clock   clock.PassiveClock
 }
 
@@ -56,7 +57,7 @@ func (s Read) read(ctx context.Context, t *task) *view {
 	if acts {
 		v.hidden, v.totals = s.readHidden(ctx, t, v), s.readTotals(ctx, t, v)
 	}
-	v.denied = s.Denials.of(t, s.Clock.Now())
+	v.denied = s.Denials.Of(t.record, s.Clock.Now())
 	v.clock, v.unread = cmp.Or(v.clock, s.clockFault()), errors.Join(faults...)
 	return v
 }

@@ -7,14 +7,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -46,9 +45,9 @@ type expressions struct {
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
 func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics, options sandbox.Options) (*expressions, error) {
 	var errs []error
-	programs, err := conditions(cleaner)
+	programs, err := expr.Conditions(cleaner)
 	errs = append(errs, err)
-	patch, err := mergePatch(cleaner)
+	patch, err := expr.MergePatch(cleaner)
 	errs = append(errs, err)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -119,112 +118,20 @@ func (e *expressions) changesManagedFields() bool {
 	return strings.Contains(e.cleaner.Spec.Transform, field) || patch != nil && bytes.Contains(patch.Raw, []byte(field))
 }
 
-// conditions compiles the matchConditions of each selector; nil where there are none.
-func conditions(cleaner *v1alpha1.Cleaner) ([]*cel.Program, error) {
-	var programs []*cel.Program
-	var errs []error
-	for i, sel := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		var program *cel.Program
-		if len(sel.MatchConditions) > 0 {
-			var err error
-			if program, err = cel.Compile(sel.MatchConditions, cel.InputsOf(&sel)...); err != nil {
-				errs = append(errs, inField(fmt.Sprintf("resourceSelectors[%d].", i), err)...)
-			}
-		}
-		programs = append(programs, program)
+// metadataEnough says for which selectors a run needs no more of the objects than their metadata, which is a fraction of them. It
+// is so only in a Scan: what deletes and changes objects copies and judges them whole, and so does an aggregated script. And it
+// is so only where nobody looks further: neither the conditions nor the script, nor the guards, nor what keeps Secrets' values
+// out of messages. A preview, which shows objects, does not ask.
+func (e *expressions) metadataEnough(ctx context.Context, pool *sandbox.Pool, action v1alpha1.Action) []bool {
+	spec := e.cleaner.Spec
+	enough := make([]bool, len(spec.ResourcePolicySet.ResourceSelectors))
+	if action != v1alpha1.ActionScan || e.aggregate != nil || e.cleaner.CopyStorage() == v1alpha1.StorageReport {
+		return enough
 	}
-	return programs, errors.Join(errs...)
-}
-
-// inField puts a field before each of joined errors.
-func inField(field string, err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var errs []error
-		for _, inner := range joined.Unwrap() {
-			errs = append(errs, fmt.Errorf("%s%w", field, inner))
-		}
-		return errs
+	for i, selector := range spec.ResourcePolicySet.ResourceSelectors {
+		isSecret := selector.Group == "" && selector.Kind == "Secret"
+		enough[i] = !isSecret && selector.LogSource == nil && !guard.ReadsBody(selector.Group, selector.Kind) &&
+			expr.ReadMetadataOnly(ctx, e.conditions[i], pool, selector.Evaluate)
 	}
-	return []error{fmt.Errorf("%s%w", field, err)}
-}
-
-// mergePatch reads spec.mergePatch. Nil when there is none.
-func mergePatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
-	if cleaner.Spec.MergePatch == nil {
-		return nil, nil
-	}
-	patch, err := object.JSON(cleaner.Spec.MergePatch.Raw).Decode()
-	fields, ok := patch.(map[string]any)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("mergePatch: %w", err)
-	case !ok || len(fields) == 0:
-		return nil, errors.New("mergePatch: it must be a map that says what to change, for example {spec: {replicas: 0}}")
-	}
-	if err := object.CheckPatch(fields); err != nil {
-		return nil, errors.Join(inField("mergePatch: ", err)...)
-	}
-	return fields, nil
-}
-
-// scriptsOf are the Lua scripts of a Cleaner, with their places.
-func scriptsOf(cleaner *v1alpha1.Cleaner) []sandbox.Script {
-	var scripts []sandbox.Script
-	add := func(field, function, source string) {
-		if source != "" {
-			scripts = append(scripts, sandbox.Script{Field: field, Function: function, Source: source})
-		}
-	}
-	for i, sel := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		add(fmt.Sprintf("resourceSelectors[%d].evaluate", i), "evaluate", sel.Evaluate)
-	}
-	add("aggregatedSelection", "evaluate", cleaner.Spec.ResourcePolicySet.AggregatedSelection)
-	add("transform", "transform", cleaner.Spec.Transform)
-	return scripts
-}
-
-// Problems are what in a Cleaner's spec keeps it from running and can be found out without the cluster, each with its field.
-// The error means that the scripts could not be compiled, for a cause that is not theirs.
-func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool) (problems []error, err error) {
-	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		for _, err := range inputs.Check(&spec) {
-			problems = append(problems, fmt.Errorf("resourceSelectors[%d].%w", i, err))
-		}
-	}
-	_, conditionsErr := conditions(cleaner)
-	_, patchErr := mergePatch(cleaner)
-	for _, err := range []error{conditionsErr, patchErr} {
-		if err != nil {
-			problems = append(problems, inField("", err)...)
-		}
-	}
-	scripts := scriptsOf(cleaner)
-	compiled, err := pool.Compile(ctx, scripts)
-	for i, problem := range compiled {
-		if problem != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", scripts[i].Field, problem))
-		}
-	}
-	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && (cleaner.Spec.Transform == "") == (cleaner.Spec.MergePatch == nil) {
-		problems = append(problems, errors.New("transform: action Transform needs a script in transform, or a mergePatch, and not both"))
-	}
-	if cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
-		problems = append(problems, errors.New("onPartialView: Skip does not go with aggregatedSelection: that script judges all objects together, and must not miss one; leave onPartialView out"))
-	}
-	return problems, err
-}
-
-// exhausted reports whether an error is that of an expression or a script that used up its time or memory.
-func exhausted(err error) bool {
-	var budget *sandbox.BudgetError
-	var timeout *lua.TimeoutError
-	var limit *cel.LimitError
-	return errors.As(err, &budget) && budget.Kind != sandbox.BudgetKilled || errors.As(err, &timeout) || errors.As(err, &limit)
-}
-
-// selectsSecrets reports whether the scripts of a Cleaner see Secrets.
-func selectsSecrets(cleaner *v1alpha1.Cleaner) bool {
-	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
-		return s.Group == "" && s.Kind == "Secret"
-	})
+	return enough
 }

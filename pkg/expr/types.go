@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package expr
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
-	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
 // unreadSchemaError says that nobody knows whether a condition is right, because the schema of its kind could not be read.
@@ -21,19 +20,16 @@ type unreadSchemaError struct{ error }
 
 func (e *unreadSchemaError) Unwrap() error { return e.error }
 
-// checkConditions checks the matchConditions of a run that touches something against the schemas of now: they may have changed
-// since the Cleaner was found valid, or could not be read then. Of a field that a kind does not have, !has(...) is true of all.
-func (s Check) checkConditions(ctx context.Context, cleaner *v1alpha1.Cleaner, reader *selector.Reader, action v1alpha1.Action) error {
-	if action == v1alpha1.ActionScan {
-		return nil
-	}
+// CheckConditions checks all matchConditions of a Cleaner against the schemas of now: they may have changed since it was found valid, or
+// could not be read then. Of a field that a kind does not have, !has(...) is true of all. An error for which IsUnread is true says that
+// nobody knows.
+func CheckConditions(ctx context.Context, published *cel.Published, cleaner *v1alpha1.Cleaner) error {
 	var problems, unread []error
-	published := reader.Published(s.Schemas)
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
-		wrong, fault := checkTypes(ctx, published, spec)
+		wrong, fault := CheckTypes(ctx, published, spec)
 		if wrong != nil {
-			problems = append(problems, inField(field+".", wrong)...)
+			problems = append(problems, InField(field+".", wrong)...)
 		}
 		if fault != nil {
 			unread = append(unread, &unreadSchemaError{fmt.Errorf("%s.matchConditions: %w", field, fault)})
@@ -45,13 +41,14 @@ func (s Check) checkConditions(ctx context.Context, cleaner *v1alpha1.Cleaner, r
 	return errors.Join(unread...)
 }
 
-func isUnread(err error) bool {
+// IsUnread reports whether an error says that the schema of a kind could not be read.
+func IsUnread(err error) bool {
 	var unread *unreadSchemaError
 	return errors.As(err, &unread)
 }
 
-// checkTypes checks matchConditions against the kind's schema, where the cluster has one.
-func checkTypes(ctx context.Context, published *cel.Published, spec v1alpha1.ResourceSelector) (wrong, fault error) {
+// CheckTypes checks matchConditions against the kind's schema, where the cluster has one.
+func CheckTypes(ctx context.Context, published *cel.Published, spec v1alpha1.ResourceSelector) (wrong, fault error) {
 	if len(spec.MatchConditions) == 0 {
 		return nil, nil
 	}

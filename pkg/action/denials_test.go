@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package action
 
 import (
 	"fmt"
@@ -35,25 +35,25 @@ func TestDenialsAreBounded(t *testing.T) {
 		outcomes[i] = object.Outcome{Verdict: verdicts[i], Result: v1alpha1.OutcomeDenied}
 	}
 	now := time.Now()
-	d.note(record, outcomes, now)
-	d.note(record, outcomes, now)
-	denied := d.of(&task{record: record}, now)
+	d.Note(record, outcomes, now)
+	d.Note(record, outcomes, now)
+	denied := d.Of(record, now)
 	last := len(verdicts) - 1
 	if one, before := denied(verdicts[last].Object), denied(verdicts[last-1].Object); one != "" || before == "" || len(d.objects) != maxDenials {
 		t.Fatalf("the last is %q, the one before %q, of %d", one, before, len(d.objects))
 	}
 	interrupted := outcomes[0]
 	interrupted.Result = v1alpha1.OutcomeInterrupted
-	if d.note(record, []object.Outcome{interrupted}, now); len(d.objects) != maxDenials {
+	if d.Note(record, []object.Outcome{interrupted}, now); len(d.objects) != maxDenials {
 		t.Fatal("what was not asked for is forgotten")
 	}
 	outcomes[0].Result = v1alpha1.OutcomeDeleted
-	if d.note(record, outcomes[:1], now); len(d.objects) != maxDenials-1 {
+	if d.Note(record, outcomes[:1], now); len(d.objects) != maxDenials-1 {
 		t.Fatal("what is not denied any more is remembered")
 	}
-	d.note(record, outcomes[last:], now)
+	d.Note(record, outcomes[last:], now)
 	later := now.Add(firstSpare + longestSpare + 1)
-	d.note(record, outcomes[last:], later)
+	d.Note(record, outcomes[last:], later)
 	if len(d.objects) != 1 {
 		t.Fatalf("%d are remembered after a long time", len(d.objects))
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package action
 
 import (
 	"fmt"
@@ -29,12 +29,12 @@ const (
 // same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator that starts asks once more. Nil remembers nothing.
 type Denials struct {
 	mu      sync.Mutex
-	objects map[deniedObject]denied
+	objects map[deniedObject]refusedOften
 }
 
 type deniedObject struct{ cleaner, object types.UID }
 
-type denied struct {
+type refusedOften struct {
 	// version and generation are those of the object and of the Cleaner: when either changes, it is asked again.
 	version    string
 	generation int64
@@ -43,25 +43,26 @@ type denied struct {
 	said       string
 }
 
-// of says why it is too early to ask for an object again. A run that somebody asked for asks for all.
-func (d *Denials) of(t *task, now time.Time) func(object.Object) string {
-	if d == nil || t.record == nil || t.record.Spec.Trigger != v1alpha1.TriggerSchedule {
+// Of says why it is too early for a run to ask for an object again. A run that somebody asked for asks for all, and so does a preview,
+// which has no record.
+func (d *Denials) Of(record *v1alpha1.CleanerRun, now time.Time) func(object.Object) string {
+	if d == nil || record == nil || record.Spec.Trigger != v1alpha1.TriggerSchedule {
 		return func(object.Object) string { return "" }
 	}
 	return func(o object.Object) string {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		before, known := d.objects[deniedObject{t.record.Spec.CleanerUID, o.UID}]
-		if !known || !before.isOf(t.record, o) || !now.Before(before.until) {
+		before, known := d.objects[deniedObject{record.Spec.CleanerUID, o.UID}]
+		if !known || !before.isOf(record, o) || !now.Before(before.until) {
 			return ""
 		}
 		return fmt.Sprintf("it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
-			before.times, before.until.UTC().Format(time.RFC3339), t.record.Spec.Cleaner, before.said)
+			before.times, before.until.UTC().Format(time.RFC3339), record.Spec.Cleaner, before.said)
 	}
 }
 
-// note takes down what became of the objects that were asked for.
-func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, now time.Time) {
+// Note takes down what became of the objects that were asked for.
+func (d *Denials) Note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, now time.Time) {
 	if d == nil {
 		return
 	}
@@ -77,7 +78,7 @@ func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, n
 			if !outcome.Act || !known && len(d.objects) >= maxDenials { // it was not asked for, or there is no room
 				continue
 			}
-			next := denied{version: outcome.ResourceVersion, generation: record.Spec.CleanerGeneration, times: 1, said: v1alpha1.Truncate(outcome.Detail, maxSaid)}
+			next := refusedOften{version: outcome.ResourceVersion, generation: record.Spec.CleanerGeneration, times: 1, said: v1alpha1.Truncate(outcome.Detail, maxSaid)}
 			if before.isOf(record, outcome.Object) {
 				next.times = before.times + 1
 			}
@@ -90,7 +91,7 @@ func (d *Denials) note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, n
 	}
 }
 
-func (e denied) isOf(record *v1alpha1.CleanerRun, o object.Object) bool {
+func (e refusedOften) isOf(record *v1alpha1.CleanerRun, o object.Object) bool {
 	return e.version == o.ResourceVersion && e.generation == record.Spec.CleanerGeneration
 }
 
@@ -105,9 +106,9 @@ func spareTime(times int) time.Duration {
 // makeRoom forgets, when it needs room, what nobody has asked about for long.
 func (d *Denials) makeRoom(now time.Time) {
 	if d.objects == nil {
-		d.objects = map[deniedObject]denied{}
+		d.objects = map[deniedObject]refusedOften{}
 	}
 	if len(d.objects) >= maxDenials {
-		maps.DeleteFunc(d.objects, func(_ deniedObject, e denied) bool { return now.Sub(e.until) > longestSpare })
+		maps.DeleteFunc(d.objects, func(_ deniedObject, e refusedOften) bool { return now.Sub(e.until) > longestSpare })
 	}
 }
