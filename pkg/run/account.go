@@ -53,6 +53,15 @@ func (i *Identities) of(account *v1alpha1.ServiceAccountRef) (identity, error) {
 	return who, nil
 }
 
+// ofRun is the identity for a run, which waits for an API server that is away.
+func (i *Identities) ofRun(account *v1alpha1.ServiceAccountRef) (identity, error) {
+	who, err := i.of(account)
+	if err == nil {
+		who.reader = who.reader.Patient()
+	}
+	return who, err
+}
+
 // Live reads one object as it is now, as the account. It is nil when there is none.
 func (i *Identities) Live(ctx context.Context, o object.Object, account *v1alpha1.ServiceAccountRef) (*object.Object, error) {
 	who, err := i.of(account)

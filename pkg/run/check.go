@@ -63,7 +63,7 @@ func (s Check) mayRun(b *begun) *refusal {
 // prepare opens what a run reads and judges with, or says why it may not read anything.
 func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	var err error
-	if t.who, err = s.Identities.of(t.record.Spec.ServiceAccountRef); err != nil {
+	if t.who, err = s.Identities.ofRun(t.record.Spec.ServiceAccountRef); err != nil {
 		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: " + oneLine(err)}
 	}
 	t.expressions, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})

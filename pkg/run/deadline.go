@@ -165,6 +165,14 @@ func cameTo(out *outcomes) string {
 	return fmt.Sprintf("when the run had come to %d of %s", wanted-left, objects(int64(wanted)))
 }
 
+// awayWords say that the API server did not answer when the run was stopped.
+func awayWords(incomplete error) string {
+	if tried := (*selector.TriedError)(nil); errors.As(incomplete, &tried) && tried.Stopped != nil {
+		return " The API server did not answer: " + oneLine(tried) + "."
+	}
+	return ""
+}
+
 // isCut reports whether an error only says that the run was stopped meanwhile.
 func isCut(err, stopped error) bool {
 	return errors.Is(err, stopped) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -48,16 +48,16 @@ type Config struct {
 // New returns a Runner whose stages have what they use. It does not deliver anything but Reports yet: its Delivery needs an Outbox.
 func New(c Config) *Runner {
 	identities := &Identities{Reader: c.Reader, Actor: c.Actor, As: c.As, Lists: c.Lists, Clock: c.Clock, Required: c.RequireServiceAccount}
-	denials := &action.Denials{}
+	operator, denials := c.Reader.Patient(), &action.Denials{}
 	r := &Runner{
 		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop},
 		Check: Check{
 			Identities: identities, Scripts: c.Scripts, Memory: c.Memory, Schemas: c.Schemas, Queries: c.Queries,
 			CopyProblems: c.Journal.CopyProblems, Clock: c.Clock,
 		},
-		Read:   Read{Operator: c.Reader, Protection: c.Protection, Counts: c.Journal.Counts, CheckClock: c.CheckClock, Denials: denials, Clock: c.Clock},
+		Read:   Read{Operator: operator, Protection: c.Protection, Counts: c.Journal.Counts, CheckClock: c.CheckClock, Denials: denials, Clock: c.Clock},
 		Judge:  Judge{Protection: c.Protection, MaxActions: c.MaxActions},
-		Act:    Act{Operator: c.Reader, Protection: c.Protection, MaxActions: c.MaxActions, Denials: denials, Stop: c.Stop, Clock: c.Clock, Stopping: c.Stopping},
+		Act:    Act{Operator: operator, Protection: c.Protection, MaxActions: c.MaxActions, Denials: denials, Stop: c.Stop, Clock: c.Clock, Stopping: c.Stopping},
 		Record: Record{Journal: c.Journal, Metrics: c.Metrics, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop, Lacks: identities.lacks, Stopping: c.Stopping},
 	}
 	r.Delivery = &notify.Delivery{

@@ -84,7 +84,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	rest.decide(ctx, r, t)
 	ctx, stop := rest.limit(ctx, r.Begin.Clock)
 	defer stop()
-	who, fault := r.Check.Identities.of(record.Spec.ServiceAccountRef)
+	who, fault := r.Check.Identities.ofRun(record.Spec.ServiceAccountRef)
 	t.who = who
 	memory := r.Check.Memory.Share()
 	defer memory.Release()

@@ -33,7 +33,7 @@ func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, s
 	switch {
 	case stopped != nil && (incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, stopReason(stopped),
-			fmt.Sprintf("The run was stopped: %s %s", t.stopWords(stopped, out), touched))
+			fmt.Sprintf("The run was stopped: %s%s %s", t.stopWords(stopped, out), awayWords(incomplete), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
 		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
 	case incomplete != nil:

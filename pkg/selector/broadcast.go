@@ -34,6 +34,7 @@ type broadcast struct {
 	first, size int
 	ended       bool
 	err         error
+	trouble     *TriedError // that the reading has. Nil while it has none.
 	// stop ends the reading, when nobody hears it any more.
 	stop func()
 	held time.Duration // of patience
@@ -69,6 +70,20 @@ func (b *broadcast) isWanted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.listeners) > 0
+}
+
+func (b *broadcast) setTrouble(trouble *TriedError) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trouble = trouble
+}
+
+// stopped is the error of one who does not hear the list to its end.
+func (b *broadcast) stopped(cause error) error {
+	if b.trouble != nil {
+		cause = b.trouble.until(cause)
+	}
+	return b.query.describe(cause)
 }
 
 // begin reports whether the list is worth reading for several. One alone reads it for itself.

@@ -202,9 +202,5 @@ func (r *Reader) metadataOf(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	result := r.client.Get().AbsPath(path).SetHeader("Accept", accept).Do(ctx)
-	if err := result.Error(); err != nil {
-		return nil, err
-	}
-	return result.Raw()
+	return r.read(ctx, r.request(path).SetHeader("Accept", accept))
 }

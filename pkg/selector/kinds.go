@@ -165,6 +165,7 @@ func (r *Reader) groups(ctx context.Context) ([]metav1.APIGroup, error) {
 
 // groupsServing names the group-versions that have the kind. It serves a hint, so what cannot be read is left out.
 func (r *Reader) groupsServing(ctx context.Context, kind string) string {
+	r = r.hasty()
 	groups, err := r.groups(ctx)
 	if err != nil {
 		return ""

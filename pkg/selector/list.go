@@ -21,7 +21,8 @@ const listAttempts = 3
 
 // isTooLarge reports whether an answer may have been too much for the server or the network: it broke off, or took too long (504).
 func isTooLarge(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || apierrors.IsTimeout(err)
+	var tried *TriedError // a small page, often enough
+	return !errors.As(err, &tried) && (errors.Is(err, io.ErrUnexpectedEOF) || apierrors.IsTimeout(err))
 }
 
 var errExpired = errors.New("the server could not go on with the list where it had stopped (410)")
@@ -109,7 +110,7 @@ func (r *Reader) page(ctx context.Context, q query, limit int, token string, eac
 	if err := object.CheckPath(q.path); err != nil {
 		return object.ListMeta{}, err
 	}
-	request := r.client.Get().AbsPath(q.path).Param("limit", strconv.Itoa(limit))
+	request := r.request(q.path).Param("limit", strconv.Itoa(limit))
 	if q.metadataOnly {
 		request = request.SetHeader("Accept", asMetadata)
 	}
@@ -122,7 +123,9 @@ func (r *Reader) page(ctx context.Context, q query, limit int, token string, eac
 	if token != "" {
 		request = request.Param("continue", token)
 	}
-	body, err := request.Stream(ctx)
+	var body io.ReadCloser
+	worth := func(err error) bool { return mayPass(err) && (limit <= smallPage || !isTooLarge(err)) }
+	err := r.persist(ctx, worth, func() (err error) { body, err = request.Stream(ctx); return err })
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return object.ListMeta{}, fmt.Errorf("%w: %w", errExpired, err)
 	}

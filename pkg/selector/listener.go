@@ -36,7 +36,7 @@ func (l *listener) take(ctx context.Context) (*part, error) {
 	for {
 		switch {
 		case ctx.Err() != nil:
-			return nil, b.query.describe(context.Cause(ctx))
+			return nil, b.stopped(context.Cause(ctx))
 		case l.alone:
 			return nil, errAlone
 		case l.next < b.first+len(b.parts):

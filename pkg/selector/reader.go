@@ -34,6 +34,10 @@ type Reader struct {
 	account string
 	// waits is how long the run waits, among others, for those who may want its next list, in nanoseconds. Not at all when nobody wanted its last one.
 	waits *atomic.Int64
+	// patient is whether to wait for an API server that is away.
+	patient bool
+	// onTrouble, if not nil, is told why a request is sent again, and nil when that is over.
+	onTrouble func(*TriedError)
 }
 
 // known is what was found out about the server.
@@ -146,11 +150,7 @@ func (r *Reader) get(ctx context.Context, path string) ([]byte, error) {
 	if err := object.CheckPath(path); err != nil {
 		return nil, err
 	}
-	result := r.client.Get().AbsPath(path).Do(ctx)
-	if err := result.Error(); err != nil { // Raw's own says less of what the server said
-		return nil, err
-	}
-	return result.Raw()
+	return r.read(ctx, r.request(path))
 }
 
 // fewNamespaces is up to how many namespaces are read one by one rather than in a list of all.

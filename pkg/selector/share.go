@@ -78,7 +78,7 @@ func (r *Reader) list(ctx context.Context, q query, restart func() error, each f
 	if r.lists == nil || q.slow {
 		return r.listAlone(ctx, q, restart, each)
 	}
-	listener := r.lists.join(r, q, r.tell)
+	listener := r.lists.join(r, q, r.broadcast)
 	if listener == nil {
 		r.waits.Store(0)
 		return r.listAlone(ctx, q, restart, each)
@@ -152,8 +152,8 @@ func (l *Lists) begin(g *gathering) *broadcast {
 	return b
 }
 
-// tell reads a list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor in its name.
-func (r *Reader) tell(b *broadcast) {
+// broadcast reads a list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor in its name.
+func (r *Reader) broadcast(b *broadcast) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if !b.begin(stop) {
@@ -166,5 +166,7 @@ func (r *Reader) tell(b *broadcast) {
 		}
 		b.end(err)
 	}()
-	err = r.listAlone(ctx, b.query, b.restart, b.add)
+	telling := *r
+	telling.onTrouble = b.setTrouble
+	err = telling.listAlone(ctx, b.query, b.restart, b.add)
 }

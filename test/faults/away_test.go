@@ -99,20 +99,20 @@ func TestCutAtEachChange(t *testing.T) {
 // never is how often a server is asked that does not come back.
 const never = 1 << 40
 
-// away lets the API server go away at the n-th change, until it was asked so often whether it is back.
+// away lets the API server go away at the n-th of some requests, until it was asked so often whether it is back.
 type away struct {
-	world           *world
-	changes, failed atomic.Int64
-	asked           atomic.Int64
-	gone            atomic.Bool
-	// from is the change at which it goes, counted from 1, and asks how often it is asked in vain.
+	at            func(*faultproxy.Call) bool
+	calls, failed atomic.Int64
+	asked         atomic.Int64
+	gone          atomic.Bool
+	// from is the request at which it goes, counted from 1, and asks how often it is asked in vain.
 	from, asks int64
 	// onAsk is called when it is asked, with how often it was before.
 	onAsk func(n int64)
 }
 
 func (a *away) rule(c *faultproxy.Call) faultproxy.Fault {
-	if a.world.isChange(c) && a.changes.Add(1) == a.from {
+	if a.at(c) && a.calls.Add(1) == a.from {
 		a.gone.Store(true)
 	}
 	if !a.gone.Load() {
@@ -145,7 +145,7 @@ func TestServerAwayWhileActing(t *testing.T) {
 			w := newWorld(t, s, s.newNamespace(t), action)
 			w.many(objects)
 			runner, proxy := s.newRunner(t)
-			a := &away{world: w, from: 8, asks: asks}
+			a := &away{at: w.isChange, from: 8, asks: asks}
 			proxy.Handle(a.rule)
 			_, _ = runner.Run(t.Context(), w.request())
 			w.wantAllDone(t, objects)
@@ -160,6 +160,51 @@ func TestServerAwayWhileActing(t *testing.T) {
 	}
 }
 
+// F1: the API server goes away for ten seconds at each request of a run's reading: the run waits for it, sees each object once, and completes.
+func TestServerAwayWhileReading(t *testing.T) {
+	t.Parallel()
+	const objects, asks = 10, 6 // after 0.2, 0.4, 0.8, 1.6, 3.2 and 5 seconds, or up to half as much more
+	s := newSite(t)
+	var cases []gone
+	for what, requests := range map[string]int64{"the first kind": 2, "a further page": 2, "the second kind": 1, "the kinds": 1, "the namespace's marks": 2} {
+		for from := range requests {
+			cases = append(cases, gone{what, from + 1})
+		}
+	}
+	inParallel(t, s, cases, func(t *testing.T, namespace string, c gone) {
+		w := newWorld(t, s, namespace, v1alpha1.ActionDelete, recipes["a script"])
+		w.many(objects)
+		runner, proxy := s.newRunner(t)
+		a := &away{at: func(call *faultproxy.Call) bool { return inputs[c.input](call, namespace) && call.Verb != "delete" }, from: c.request, asks: asks}
+		proxy.Handle(func(call *faultproxy.Call) faultproxy.Fault {
+			if records(call) {
+				return nil
+			}
+			if fault := a.rule(call); fault != nil || call.Verb != "list" || call.Namespace != namespace {
+				return fault
+			}
+			return faultproxy.Paged(pageSize, nil)
+		})
+		_, _ = runner.Run(t.Context(), w.request())
+		w.wantAllDone(t, objects)
+		if n := a.asked.Load(); n != asks+1 {
+			t.Errorf("it was asked %d times whether it is back, want %d", n, asks+1)
+		}
+		// Go sends a request once more by itself when a connection was closed that it used before.
+		if n := a.failed.Load(); n > 1+1+asks {
+			t.Errorf("%d requests were sent to a server that was away", n)
+		}
+	}, func() {})
+}
+
+// gone is a case: the API server goes away at the n-th request of a kind.
+type gone struct {
+	input   string
+	request int64
+}
+
+func (g gone) String() string { return fmt.Sprintf("%s, request %d", g.input, g.request) }
+
 // A run that is stopped while the API server is away ends, and says what is not known.
 func TestStopWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
@@ -170,7 +215,7 @@ func TestStopWhileTheServerIsAway(t *testing.T) {
 	runner, proxy := s.newRunner(t)
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	a := &away{world: w, from: 8, asks: never}
+	a := &away{at: w.isChange, from: 8, asks: never}
 	a.onAsk = func(n int64) {
 		if n == 2 {
 			stop(errors.New("somebody pulled the plug"))
@@ -291,7 +336,7 @@ func TestServerAwayWhileRecovering(t *testing.T) {
 		runner, proxy := s.newRunner(t)
 		ctx, stop := context.WithCancelCause(context.Background())
 		defer stop(nil)
-		a := &away{world: w, from: from, asks: asks}
+		a := &away{at: w.isChange, from: from, asks: asks}
 		a.onAsk = func(n int64) {
 			if n == asks {
 				return // it is back

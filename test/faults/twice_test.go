@@ -55,7 +55,7 @@ func TestChangesThatAreSentTwice(t *testing.T) {
 		w := newWorld(t, s, s.newNamespace(t), v1alpha1.ActionTransform)
 		w.many(objects)
 		dead, proxy := s.newRunner(t)
-		a := &away{world: w, from: 1, asks: never}
+		a := &away{at: w.isChange, from: 1, asks: never}
 		proxy.Handle(a.rule)
 		config := proxy.Config()
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return deadTransport{next, &a.gone} })

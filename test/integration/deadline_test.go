@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +100,24 @@ func TestDeadlineBeforeTheRunActs(t *testing.T) {
 			b.wantNames("old-0", "old-1", "old-2")
 		})
 	}
+}
+
+// TestDeadlineWhileTheServerDoesNotAnswer: the run waits for it, and says in the end for what it waited.
+func TestDeadlineWhileTheServerDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 3)
+	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/readyz" {
+			b.clock.Step(30 * time.Second)
+		} else if !strings.HasSuffix(r.URL.Path, "/configmaps") {
+			return nil, nil
+		}
+		return nil, syscall.ECONNREFUSED
+	})
+	record := b.run(b.cleaner(v1alpha1.ActionDelete, aMinute))
+	wantRun(t, record, v1alpha1.ReasonDeadlineExceeded, "The run was stopped: "+late, " The API server did not answer: ", "connection refused (tried once during ")
+	b.wantUntouched()
 }
 
 // endOf is a body that calls then before it ends.

@@ -1,0 +1,181 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package selector
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// maxTries is how often a request is sent. An API server that fails at each of them, and is back each time, may fail because of it.
+	maxTries = 5
+	// firstPause is the time between the first two tries, and between the first two looks whether the API server is back. It doubles
+	// until longestPause.
+	firstPause   = 200 * time.Millisecond
+	longestPause = 5 * time.Second
+	// readyTimeout is how long the API server may take to say whether it is there.
+	readyTimeout = 5 * time.Second
+)
+
+// Patient returns the Reader for a run: it sends a request again that failed, and waits for an API server that is away until the end
+// of the context.
+func (r *Reader) Patient() *Reader {
+	patient := *r
+	patient.patient = true
+	return &patient
+}
+
+// hasty is the Reader for what may as well be left out.
+func (r *Reader) hasty() *Reader {
+	hasty := *r
+	hasty.patient = false
+	return &hasty
+}
+
+// request is one for the path. client-go sends some again by itself, for ten seconds; a patient Reader does that better.
+func (r *Reader) request(path string) *rest.Request {
+	request := r.client.Get().AbsPath(path)
+	if r.patient {
+		return request.MaxRetries(0)
+	}
+	return request
+}
+
+// TriedError says how often a request was sent that got no answer to go by.
+type TriedError struct {
+	Tries  int
+	During time.Duration
+	// Err is why the last try failed.
+	Err error
+	// Stopped is why there were no more tries. Nil when there were enough.
+	Stopped error
+
+	began time.Time
+}
+
+// until is the error when there are no more tries.
+func (e *TriedError) until(stopped error) *TriedError {
+	return &TriedError{Tries: e.Tries, During: time.Since(e.began), Err: e.Err, Stopped: stopped}
+}
+
+// Error implements error.
+func (e *TriedError) Error() string {
+	times := "once"
+	if e.Tries > 1 {
+		times = fmt.Sprintf("%d times", e.Tries)
+	}
+	return fmt.Sprintf("%s (tried %s during %s)", e.Err, times, e.During.Round(100*time.Millisecond))
+}
+
+// Unwrap makes it both of its errors.
+func (e *TriedError) Unwrap() []error {
+	if e.Stopped == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Stopped}
+}
+
+// mayPass reports whether the same request may be answered next time.
+func mayPass(err error) bool { return object.IsUnclear(err) || apierrors.IsTooManyRequests(err) }
+
+// persist sends a request until it gets an answer to go by, or until another try is not worth it: worth says so of its errors.
+func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func() error) error {
+	if !r.patient {
+		return send()
+	}
+	pauses := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.5, Steps: math.MaxInt, Cap: longestPause}
+	tried := &TriedError{began: time.Now()}
+	defer r.tell(nil)
+	for {
+		err := send()
+		stopped := context.Cause(ctx)
+		switch {
+		case err != nil && stopped != nil && tried.Err != nil:
+			return tried.until(stopped)
+		case err == nil, stopped != nil, !worth(err):
+			return err
+		}
+		tried = &TriedError{Tries: tried.Tries + 1, Err: err, began: tried.began}
+		r.tell(tried)
+		away, stopped := r.awaitAnswer(ctx, &pauses)
+		switch {
+		case stopped != nil:
+			return tried.until(stopped)
+		case tried.Tries == maxTries:
+			return tried.until(nil)
+		case !away && !waited(ctx, max(pauses.Step(), suggested(err))):
+			return tried.until(context.Cause(ctx))
+		}
+	}
+}
+
+// tell says what the trouble is with a request. Nil when there is none any more.
+func (r *Reader) tell(trouble *TriedError) {
+	if r.onTrouble != nil {
+		r.onTrouble(trouble)
+	}
+}
+
+// awaitAnswer waits until the API server answers, and reports whether it was away.
+func (r *Reader) awaitAnswer(ctx context.Context, pauses *wait.Backoff) (away bool, stopped error) {
+	for !r.answers(ctx) {
+		if !away {
+			away = true
+			klog.FromContext(ctx).Info("The API server does not answer; the run waits for it")
+		}
+		if !waited(ctx, pauses.Step()) {
+			return true, context.Cause(ctx)
+		}
+	}
+	return away, nil
+}
+
+// answers reports whether the API server is there and can reach its store. One that does not tell us answers too.
+func (r *Reader) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return !object.IsUnclear(r.client.Get().AbsPath("/readyz").MaxRetries(0).Do(ctx).Error())
+}
+
+// suggested is how long the server wants to be left alone.
+func suggested(err error) time.Duration {
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return time.Duration(seconds) * time.Second
+}
+
+// waited reports whether the context lasted for so long.
+func waited(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// read sends a request for a whole document.
+func (r *Reader) read(ctx context.Context, request *rest.Request) (body []byte, err error) {
+	err = r.persist(ctx, mayPass, func() error {
+		result := request.Do(ctx)
+		if err := result.Error(); err != nil { // Raw's own says less of what the server said
+			return err
+		}
+		var err error
+		body, err = result.Raw()
+		return err
+	})
+	return body, err
+}
