@@ -107,9 +107,7 @@ func (l *live) candidate(c object.Candidate) {
 func (l *live) protection(o object.Object) string {
 	if _, known := l.namespaces[o.Namespace]; !known && o.Namespace != "" {
 		l.namespaces[o.Namespace] = nil
-		// With all that were needed so far: more than a few are read in one list of all.
-		found, err := l.runner.Read.Operator.Namespaces(l.ctx, slices.Sorted(maps.Keys(l.namespaces)))
-		if err == nil {
+		if found, err := l.readNamespace(o.Namespace); err == nil {
 			maps.Copy(l.namespaces, found)
 		}
 	}
@@ -118,6 +116,15 @@ func (l *live) protection(o object.Object) string {
 		return ""
 	}
 	return reason
+}
+
+// readNamespace reads a namespace: of a few, one after the other, and then all in one list.
+func (l *live) readNamespace(name string) (map[string]*metav1.ObjectMeta, error) {
+	const few = 5
+	if len(l.namespaces) > few {
+		return l.runner.Read.Operator.AllNamespaces(l.ctx)
+	}
+	return l.runner.Read.Operator.Namespaces(l.ctx, []string{name})
 }
 
 // flushSometimes shows the rows so far once in a while: rows that are shown together are as wide as the widest of them.

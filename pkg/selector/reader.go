@@ -7,16 +7,11 @@ package selector
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -95,38 +90,6 @@ func (s Scope) paths(kind object.Kind) []string {
 	return paths
 }
 
-// scope finds out where a selector looks. A namespace selector that matches no namespace leads nowhere.
-func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Selector) (Scope, error) {
-	if namespace == "" && selector == nil {
-		return Scope{Cluster: true}, nil
-	}
-	var scope Scope
-	if namespace != "" {
-		scope.Namespaces = append(scope.Namespaces, namespace)
-	}
-	if selector == nil {
-		return scope, nil
-	}
-	kind := namespaceKind()
-	var found []string
-	query := query{kind: kind, path: kind.Path("", ""), labels: selector.String()}
-	err := r.list(ctx, query, func() error { found = nil; return nil }, func(raw []byte) error {
-		var ns corev1.Namespace
-		if err := json.Unmarshal(raw, &ns); err != nil {
-			return fmt.Errorf("reading a namespace: %w", err)
-		}
-		if ns.DeletionTimestamp == nil && ns.Status.Phase != corev1.NamespaceTerminating && ns.Name != namespace {
-			found = append(found, ns.Name)
-		}
-		return nil
-	})
-	if err != nil {
-		return Scope{}, err
-	}
-	scope.Namespaces = append(scope.Namespaces, found...)
-	return scope, nil
-}
-
 // Count returns how many objects of the kind there are in the scope, unfiltered, without reading them.
 func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int64, error) {
 	var total int64
@@ -151,53 +114,4 @@ func (r *Reader) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	return r.read(ctx, r.request(path))
-}
-
-// fewNamespaces is up to how many namespaces are read one by one rather than in a list of all.
-const fewNamespaces = 5
-
-// Namespaces reads the metadata of the namespaces, by name. One that is gone is left out: what was in it is gone too.
-func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*metav1.ObjectMeta, error) {
-	if len(names) > fewNamespaces {
-		return r.allNamespaces(ctx)
-	}
-	found := make(map[string]*metav1.ObjectMeta, len(names))
-	for _, name := range names {
-		body, err := r.get(ctx, namespaceKind().Path("", name))
-		if object.IsAbsent(err, name) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading namespace %s: %w", name, err)
-		}
-		o, err := object.New(namespaceKind(), body)
-		if err != nil {
-			return nil, err
-		}
-		metadata, err := o.Metadata()
-		if err != nil {
-			return nil, err
-		}
-		found[name] = &metadata
-	}
-	return found, nil
-}
-
-func (r *Reader) allNamespaces(ctx context.Context) (map[string]*metav1.ObjectMeta, error) {
-	var found map[string]*metav1.ObjectMeta
-	restart := func() error { found = map[string]*metav1.ObjectMeta{}; return nil }
-	err := r.list(ctx, query{kind: namespaceKind(), path: namespaceKind().Path("", "")}, restart, func(raw []byte) error {
-		o, err := object.New(namespaceKind(), raw)
-		if err != nil {
-			return err
-		}
-		metadata, err := o.Metadata()
-		found[o.Name] = &metadata
-		return err
-	})
-	return found, err
-}
-
-func namespaceKind() object.Kind {
-	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
 }
