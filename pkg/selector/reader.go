@@ -7,8 +7,6 @@ package selector
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -47,65 +45,6 @@ type known struct {
 // NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
 func NewReader(client rest.Interface, clk clock.PassiveClock) *Reader {
 	return &Reader{client: client, clock: clk, known: &known{resolved: map[schema.GroupVersionKind]resolution{}}}
-}
-
-// Scope is where a selector looks: the whole cluster, or these namespaces. No namespaces and not Cluster is nowhere.
-type Scope struct {
-	Cluster    bool
-	Namespaces []string
-}
-
-// Contains reports whether an object of the namespace is in the scope.
-func (s Scope) Contains(namespace string) bool {
-	return s.Cluster || slices.Contains(s.Namespaces, namespace)
-}
-
-// Union returns the scope that contains what either contains.
-func (s Scope) Union(other Scope) Scope {
-	if s.Cluster || other.Cluster {
-		return Scope{Cluster: true}
-	}
-	namespaces := slices.Concat(s.Namespaces, other.Namespaces)
-	slices.Sort(namespaces)
-	return Scope{Namespaces: slices.Compact(namespaces)}
-}
-
-// Lists is how many lists it takes to read all of it.
-func (s Scope) Lists() int {
-	if s.Cluster {
-		return 1
-	}
-	return len(s.Namespaces)
-}
-
-// paths are the collections to list, each once.
-func (s Scope) paths(kind object.Kind) []string {
-	if s.Cluster {
-		return []string{kind.Path("", "")}
-	}
-	paths := make([]string, 0, len(s.Namespaces))
-	for _, namespace := range s.Namespaces {
-		paths = append(paths, kind.Path(namespace, ""))
-	}
-	return paths
-}
-
-// Count returns how many objects of the kind there are in the scope, unfiltered, without reading them.
-func (r *Reader) Count(ctx context.Context, kind object.Kind, scope Scope) (int64, error) {
-	var total int64
-	for _, path := range scope.paths(kind) {
-		meta, err := r.page(ctx, query{kind: kind, path: path}, 1, "", func([]byte) error { total++; return nil })
-		if err != nil {
-			return 0, query{kind: kind, path: path}.describe(err)
-		}
-		switch {
-		case meta.Remaining != nil:
-			total += *meta.Remaining
-		case meta.Continue != "":
-			return 0, query{kind: kind, path: path}.describe(errors.New("the server did not say how many objects there are"))
-		}
-	}
-	return total, nil
 }
 
 // get reads one object, or a document of discovery.

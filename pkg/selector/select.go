@@ -63,14 +63,14 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	if found.Observer.Lists != nil {
 		found.Observer.Lists(result.Kind)
 	}
-	about := eventPaths(result.Kind, result.Scope)
-	for i, path := range result.Scope.paths(result.Kind) {
+	lists, about := s.collections(ctx, result.Kind, result.Scope), eventPaths(result.Kind, result.Scope)
+	for i, path := range lists.paths {
 		var events *inputs.Events
 		if events, result.Err = s.readEvents(ctx, about[i], result.Kind, found.share()); result.Err != nil {
 			return result
 		}
 		c := newCollector(ctx, s, result.Kind, found)
-		c.events, c.eventPath = events, about[i]
+		c.lists, c.events, c.eventPath = lists, events, about[i]
 		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly, slow: s.spec.LogSource != nil}
 		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
 		if fault := c.finish(ctx); err == nil {
@@ -90,12 +90,22 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	return result
 }
 
+// collections are what the selector lists. Where events are read too, those of a namespace are read with its objects; and where logs are,
+// a list of all would last for so long that the server forgets it.
+func (s *Selector) collections(ctx context.Context, kind object.Kind, scope Scope) collections {
+	if s.spec.WantsEvents() || s.spec.LogSource != nil {
+		return collections{paths: scope.paths(kind)}
+	}
+	return s.reader.collections(ctx, kind, scope)
+}
+
 // collector gathers what one list yields.
 type collector struct {
 	selector *Selector
 	kind     object.Kind
 	found    *Found
 	before   int // how many candidates there were before this list
+	lists    collections
 	// stream is the script at work, some objects behind the list. Nil when there is no script.
 	stream *sandbox.Stream
 	// added and considered are how many objects the list held so far that are to be judged, and how many were.
@@ -150,7 +160,7 @@ func (c *collector) restart(ctx context.Context) error {
 	}
 	c.found.truncate(c.before)
 	c.found.giveBack(c.kept)
-	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, events: c.events, eventPath: c.eventPath}
+	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, lists: c.lists, events: c.events, eventPath: c.eventPath}
 	c.open(ctx)
 	return nil
 }
@@ -173,7 +183,7 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 		return err
 	}
 	o, err := object.New(c.kind, raw)
-	if err != nil {
+	if err != nil || !c.lists.has(o.Namespace) {
 		return err
 	}
 	if !c.selector.eligible(o) || !c.selector.hasLabels(o) {
