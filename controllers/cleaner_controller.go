@@ -200,7 +200,7 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 // mayShowLater reports whether a run may be submitted before the status says so: one that touches nothing, and that the next leader finds
 // due again should this process go away. The Cleaner must be as this process left it: otherwise the write tells that the cache is behind.
 func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
-	return r.ShowAfter > 0 && round.submit != nil && !round.submit.Manual && round.ended == nil && round.attempt == nil &&
+	return r.ShowAfter > 0 && round.starts == v1alpha1.TriggerSchedule && round.ended == nil && round.attempt == nil &&
 		round.memory.unshown == nil && cleaner.EffectiveAction() == v1alpha1.ActionScan && cleaner.Spec.ServiceAccountRef == nil &&
 		round.memory.version == stored.ResourceVersion
 }
@@ -310,8 +310,9 @@ type round struct {
 	// missed says which runs will not take place, and misses are the same for metrics.
 	missed string
 	misses []schedule.Decision
-	// submit is the run to start.
+	// submit is the run to start, and starts its trigger. Empty when there is none, or when it is one that is taken up again.
 	submit *executor.Request
+	starts v1alpha1.RunTrigger
 	// sleep is after how long to look again. Zero means not before something happens.
 	sleep time.Duration
 }

@@ -27,7 +27,7 @@ const (
 func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round) {
 	now := r.Clock.Now()
 	requested := cleaner.RunRequest()
-	manual := requested != "" && requested != cleaner.Status.LastHandledRunRequest
+	manual := requested != "" && requested != v1alpha1.CutRunRequest(cleaner.Status.LastHandledRunRequest)
 	busy := cleaner.Status.ActiveRun != nil
 	// 1. It cannot run at all.
 	if plan == nil {
@@ -184,7 +184,7 @@ func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, run v
 	cleaner.Status.ActiveRun = &run
 	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
 		fmt.Sprintf("The run that was %s %s is going on, or waits for its turn.", dueWords(run.Trigger), run.NominalTime.UTC().Format(timeFormat)))
-	round.submit = r.requestFor(cleaner, &run)
+	round.submit, round.starts = r.requestFor(cleaner, &run), run.Trigger
 }
 
 func dueWords(trigger v1alpha1.RunTrigger) string {

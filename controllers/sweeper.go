@@ -95,11 +95,13 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	return err
 }
 
-// isExpected reports whether a Cleaner's reconciliation is going to bring the run to its end.
+// isExpected reports whether a Cleaner's reconciliation is going to bring the run to its end: it is the active one, or the one that is
+// due next and was not shown yet (CleanerReconciler.ShowAfter).
 func isExpected(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) bool {
 	if cleaner == nil {
 		return false
 	}
-	active := cleaner.Status.ActiveRun
-	return active != nil && active.Name == run.Name
+	active, next := cleaner.Status.ActiveRun, cleaner.Status.NextScheduleTime
+	return active != nil && active.Name == run.Name ||
+		active == nil && next != nil && run.Spec.NominalTime.Equal(next) && run.Spec.Trigger == v1alpha1.TriggerSchedule
 }

@@ -4,6 +4,8 @@
 package v1alpha1
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +82,16 @@ const maxRunRequest = 256
 
 // RunRequest is the value of the annotation that asks for a run now, cut to what is kept of it. Empty when nobody asks.
 func (c *Cleaner) RunRequest() string {
-	return Truncate(c.Annotations[RunRequestedAtAnnotation], maxRunRequest)
+	return CutRunRequest(c.Annotations[RunRequestedAtAnnotation])
+}
+
+// CutRunRequest is what is kept of a request: of a long one its beginning, and a hash that tells it from others.
+func CutRunRequest(request string) string {
+	if len(request) <= maxRunRequest {
+		return request
+	}
+	sum := sha256.Sum256([]byte(request))
+	return Truncate(request, maxRunRequest-17) + "-" + hex.EncodeToString(sum[:8])
 }
 
 // RunTrigger is what started a run.
@@ -110,6 +121,7 @@ type ActiveRun struct {
 
 	// runRequest is which request the run answers, as in lastHandledRunRequest. Absent in a run of the schedule.
 	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`
 
 	// whileSuspended is true for a run that was asked for although the Cleaner was suspended: being suspended does not stop
@@ -142,6 +154,7 @@ type LastRun struct {
 
 	// runRequest is which request the run answered, as in lastHandledRunRequest. Absent in a run of the schedule.
 	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`
 
 	// action is what the run did: Delete, Transform or Scan.

@@ -200,7 +200,7 @@ type CleanerSpec struct {
 
 	// onPartialView says what becomes of a run when an object cannot be judged, because a condition or script fails on it or its
 	// logs cannot be read. Stop: the run touches nothing. Skip: such an object is left alone as NotEvaluated, and the run goes on
-	// with the others, unless more than 10 objects, and more than 1 % of those considered, could not be judged. A list that
+	// with the others, unless more than 10 objects, and more than 1 % of those that one selector considered, could not be judged. A list that
 	// cannot be read and a right that is missing stop the run in any case. Skip does not go with aggregatedSelection. Default
 	// Stop.
 	// +optional

@@ -5,6 +5,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -59,7 +60,7 @@ func (r *CleanerRun) acted() (metav1.ConditionStatus, string) {
 	switch {
 	case counts.Acted > 0:
 		return metav1.ConditionTrue, ReasonObjectsActedOn
-	case r.Status.Intent != nil && counts.Skipped+counts.Failed < counts.Matched: // some are still Planned
+	case r.Status.Intent != nil && r.hasPlanned():
 		return metav1.ConditionUnknown, ReasonOutcomesUnknown
 	case r.Status.Phase != RunCompleted:
 		return metav1.ConditionFalse, r.endReason()
@@ -71,4 +72,9 @@ func (r *CleanerRun) acted() (metav1.ConditionStatus, string) {
 		return metav1.ConditionFalse, ReasonNothingMatched
 	}
 	return metav1.ConditionFalse, ReasonAllSkipped
+}
+
+// hasPlanned reports whether it is not known what became of some objects. A record lists examples of each outcome.
+func (r *CleanerRun) hasPlanned() bool {
+	return slices.ContainsFunc(r.Status.Objects, func(o ObjectOutcome) bool { return o.Outcome == OutcomePlanned })
 }

@@ -69,7 +69,7 @@ func Unjudged(unjudged, considered int64) error {
 	if unjudged <= maxUnjudged || unjudged*100 <= maxUnjudgedPercent*considered {
 		return nil
 	}
-	return fmt.Errorf("%d of %d objects could not be judged, which is more than onPartialView: Skip leaves alone (%d objects, or %d %% of those considered)",
+	return fmt.Errorf("%d of %d objects could not be judged, which is more than onPartialView: Skip leaves alone (%d objects, or %d %% of those that one selector considered)",
 		unjudged, considered, maxUnjudged, maxUnjudgedPercent)
 }
 

@@ -12,6 +12,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
+// errNotCopied is what stands of a victim until its copy is written: also when copying panicked for another one.
+var errNotCopied = errors.New("the copies were not written")
+
 // group are victims that are copied again by one write of the record, and what came of each.
 type group struct {
 	victims []Victim
@@ -44,7 +47,7 @@ func (l *Ledger) join(v Victim) (g *group, i int) {
 		l.waiting = &group{}
 	}
 	g = l.waiting
-	g.victims, g.errs = append(g.victims, v), append(g.errs, nil)
+	g.victims, g.errs = append(g.victims, v), append(g.errs, errNotCopied)
 	return g, len(g.victims) - 1
 }
 
@@ -61,16 +64,17 @@ func (l *Ledger) leave(g *group) bool {
 
 func (l *Ledger) copyGroup(ctx context.Context, g *group) {
 	kept := false
+	added := make([]error, len(g.victims))
 	for i, v := range g.victims {
-		g.errs[i] = l.copies.add(ctx, v)
-		kept = kept || g.errs[i] == nil && l.copies.keeps(v.Object)
+		added[i] = l.copies.add(ctx, v)
+		kept = kept || added[i] == nil && l.copies.keeps(v.Object)
 	}
 	err := l.copies.flush(ctx)
 	if err == nil && kept {
 		err = l.journal.extendCopies(ctx, l.run, l.copies)
 	}
 	for i := range g.errs {
-		g.errs[i] = errors.Join(g.errs[i], err)
+		g.errs[i] = errors.Join(added[i], err)
 	}
 }
 

@@ -125,7 +125,7 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 		}
 		switch live := run.Status; {
 		case err != nil, isWritten(&live, &status):
-		case live.Phase != was || live.Recoveries != status.Recoveries:
+		case live.Phase != was || live.Recoveries != status.Recoveries || live.Attempts != status.Attempts:
 			return wrap("writing CleanerRun "+run.Name, ErrTaken)
 		default:
 			if status.Copies != nil && live.Copies != nil {

@@ -43,8 +43,6 @@ type Ledger struct {
 	copies *copies
 	// copying is held while copies are written.
 	copying sync.Mutex
-	// waiting are victims to copy together when those in hand are copied. Nil when there are none.
-	waiting *group
 
 	// saving is held while outcomes are written. held is when it was last seen that the run is still this operator's.
 	saving sync.Mutex
@@ -54,6 +52,8 @@ type Ledger struct {
 	parts   []outcomePart
 	unsaved int
 	saved   time.Time
+	// waiting are victims to copy together when those in hand are copied. Nil when there are none.
+	waiting *group
 }
 
 // keepWith keeps the first outcomes in the Secret with the intent, if there is one and there will be outcomes.

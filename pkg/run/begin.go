@@ -110,7 +110,7 @@ func (b *begun) closing() error {
 
 // whatChanged says why what an operator before wrote down is not done.
 func (b *begun) whatChanged() error {
-	if b.off != "" && !b.record.Spec.DryRun {
+	if b.off != "" && b.off != v1alpha1.DryRunByFlag && !b.record.Spec.DryRun {
 		return stop.Because(b.off)
 	}
 	return errors.New("the Cleaner, or whether it may act, has changed since")

@@ -48,7 +48,7 @@ type refusal struct {
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
 	case b.changed:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything, and " +
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The run touched nothing yet and had to begin anew, and " +
 			b.whatChanged().Error() + "; the next run goes by that."}
 	case lacks != "":
 		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired, message: "Nothing was read or touched: " + lacks}

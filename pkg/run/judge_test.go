@@ -74,6 +74,7 @@ func (s *situation) skips() { s.spec.OnPartialView = v1alpha1.PartialViewSkip }
 // unjudged makes n of the considered objects, the first ones, such as could not be judged.
 func (s *situation) unjudged(n int, considered int64, err error) {
 	s.view.considered, s.view.unjudged = considered, err
+	s.view.selections = []selector.Selection{{Considered: considered}}
 	for i := range n {
 		o := object.Outcome{Result: v1alpha1.OutcomeNotEvaluated, Err: err}
 		o.UID = types.UID(rune('a' + i))
@@ -272,7 +273,7 @@ func TestJudge(t *testing.T) {
 		},
 		"eleven, of few": {
 			func(s *situation) { s.skips(); s.unjudged(11, 1099, boom) },
-			"", "11 of 1099 objects could not be judged, which is more than onPartialView: Skip leaves alone (10 objects, or 1 % of those considered)\nboom", "", 0,
+			"", "11 of 1099 objects could not be judged, which is more than onPartialView: Skip leaves alone (10 objects, or 1 % of those that one selector considered)\nboom", "", 0,
 		},
 		"eleven, of many": {
 			func(s *situation) { s.skips(); s.unjudged(11, 1100, boom) },

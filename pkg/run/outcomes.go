@@ -30,10 +30,12 @@ type outcomes struct {
 // whyIncomplete says why the view was not complete.
 func (o *outcomes) whyIncomplete() error { return errors.Join(o.decision.incomplete, o.incomplete) }
 
-// exhausted reports whether a script used up its time or memory.
+// exhausted reports whether a script used up its time or memory. One that did for an object that a run may leave alone is no reason to stop the
+// schedule.
 func (o *outcomes) exhausted() bool {
 	of := func(o object.Outcome) bool { return expr.Exhausted(o.Err) }
-	return expr.Exhausted(o.whyIncomplete()) || slices.ContainsFunc(o.decision.view.notEvaluated, of) || slices.ContainsFunc(o.list, of)
+	why := o.whyIncomplete()
+	return expr.Exhausted(why) || why != nil && slices.ContainsFunc(o.decision.view.notEvaluated, of) || slices.ContainsFunc(o.list, of)
 }
 
 // toTell are the outcomes to tell: the first ones, and all where somebody is told of all.

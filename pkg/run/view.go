@@ -84,10 +84,18 @@ func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
 	case !skips, slices.ContainsFunc(v.notEvaluated, isForbidden):
 		return errors.Join(v.unread, v.unjudged)
 	}
-	if tooMany := guard.Unjudged(int64(len(v.notEvaluated)), v.considered); tooMany != nil {
+	if tooMany := guard.Unjudged(int64(len(v.notEvaluated)), v.largest()); tooMany != nil {
 		return errors.Join(v.unread, tooMany, v.unjudged)
 	}
 	return v.unread
+}
+
+// largest is how many objects the selector considered that considered most: several may consider the same ones.
+func (v *view) largest() (most int64) {
+	for i := range v.selections {
+		most = max(most, v.selections[i].Considered)
+	}
+	return most
 }
 
 func labelsOf(metadata *metav1.ObjectMeta) labels.Set {

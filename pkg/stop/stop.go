@@ -9,11 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
@@ -26,6 +29,10 @@ const (
 	patience = 10 * time.Second
 	// maxReason bounds the reason that somebody gives, in bytes.
 	maxReason = 256
+	// tries is how often the API server is asked that answers and cannot say, with pauses that grow.
+	tries        = 5
+	firstPause   = 200 * time.Millisecond
+	longestPause = 5 * time.Second
 )
 
 // Error is why a run was stopped before its next object.
@@ -95,8 +102,33 @@ func (s *Switch) Wait(ctx context.Context) error {
 }
 
 // Confirm asks the API server, before a run acts: the watch may be broken without anybody having noticed. It returns an *Error when acting is
-// off, and any other error when nobody knows.
+// off, and any other error when nobody knows. While the API server is away it is asked again until the context ends; when it answers
+// that it cannot say, a few times.
 func (s *Switch) Confirm(ctx context.Context) error {
+	pause := firstPause
+	for failed := 1; ; failed++ {
+		err := s.confirm(ctx)
+		var answer apierrors.APIStatus
+		var away *url.Error
+		switch {
+		case errors.As(err, &answer):
+			if code := answer.Status().Code; failed == tries || code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
+				return err
+			}
+		case !errors.As(err, &away):
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// confirm asks once.
+func (s *Switch) confirm(ctx context.Context) error {
 	if s.client != nil {
 		if err := s.Wait(ctx); err != nil {
 			return s.unknown(err)

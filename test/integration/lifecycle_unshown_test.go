@@ -17,18 +17,18 @@ import (
 )
 
 // unshown is a Cleaner with one run behind it, by an operator that shows scheduled Scans only when they take longer than a second.
-func unshown(t *testing.T, opts ...option) *life {
+func unshown(t *testing.T, opts ...option) (l *life, stop func()) {
 	t.Helper()
 	b := newBench(t, opts...)
 	b.reconciler.ShowAfter = time.Second
 	b.configMap("old")
-	l := b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.SuccessfulRunsHistoryLimit = ptr.To(int32(0)) }))
-	l.startExecutor()
+	l = b.follow(b.cleaner(v1alpha1.ActionScan, func(c *v1alpha1.Cleaner) { c.Spec.SuccessfulRunsHistoryLimit = ptr.To(int32(0)) }))
+	stop = l.startExecutor()
 	l.at(l.first())
 	l.wantActive(l.first()) // the first one is written: the cache may be behind
 	l.finish()
 	l.step() // deletes the record
-	return l
+	return l, stop
 }
 
 // writes are those since the n-th request. The Event, which the manager's recorder writes, is not among them.
@@ -39,7 +39,7 @@ func (l *life) writes(n int) []string {
 // TestAScheduledScanTakesFiveWrites: these four and the Event.
 func TestAScheduledScanTakesFiveWrites(t *testing.T) {
 	t.Parallel()
-	l := unshown(t)
+	l, _ := unshown(t)
 	before := l.requests.len()
 	l.at(l.first().Add(24 * time.Hour))
 	l.wantRequeue(time.Second)
@@ -62,7 +62,7 @@ func TestAScheduledScanTakesFiveWrites(t *testing.T) {
 func TestAScanThatTakesLongIsShown(t *testing.T) {
 	t.Parallel()
 	at := newBarrier(t)
-	l := unshown(t)
+	l, _ := unshown(t)
 	l.holdRequests(at, http.MethodPost, "/cleanerruns")
 	second := l.first().Add(24 * time.Hour)
 	l.at(second)
@@ -82,7 +82,7 @@ func TestAScanThatTakesLongIsShown(t *testing.T) {
 // TestACleanerThatChangedIsShownAtOnce: the write tells whether the cache is behind.
 func TestACleanerThatChangedIsShownAtOnce(t *testing.T) {
 	t.Parallel()
-	l := unshown(t)
+	l, _ := unshown(t)
 	l.change(func(c *v1alpha1.Cleaner) { c.Labels = map[string]string{"edited": "yes"} })
 	l.at(l.first().Add(24 * time.Hour))
 	l.wantActive(l.first().Add(24 * time.Hour))
@@ -93,7 +93,7 @@ func TestACleanerThatChangedIsShownAtOnce(t *testing.T) {
 // TestRestartDuringARunThatIsNotShown: the next leader finds the run due again, and its record.
 func TestRestartDuringARunThatIsNotShown(t *testing.T) {
 	t.Parallel()
-	l := unshown(t)
+	l, _ := unshown(t)
 	second := l.first().Add(24 * time.Hour)
 	l.at(second)
 	l.waitFinished(l.now)
@@ -105,4 +105,32 @@ func TestRestartDuringARunThatIsNotShown(t *testing.T) {
 	next.wantRecords(second)
 	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
 	next.wantNext(second.Add(24 * time.Hour))
+}
+
+// TestSweepAfterARunThatIsNotShown: the run was cut off before the status named it. It is not closed, because the next leader carries it out.
+func TestSweepAfterARunThatIsNotShown(t *testing.T) {
+	at := newBarrier(t)
+	l, stop := unshown(t)
+	second := l.first().Add(24 * time.Hour)
+	l.holdRequests(at, http.MethodGet, "/configmaps")
+	l.at(second)
+	at.await(1)
+	ended := make(chan struct{})
+	go func() { defer close(ended); stop() }()
+	at.open()
+	<-ended
+	record := l.records()[0]
+	if record.Status.Phase != "" || l.get(l.now.Name).Status.ActiveRun != nil {
+		t.Fatalf("the record is %+v", record.Status)
+	}
+	next := l.successor()
+	next.startExecutor()
+	next.sweep(1 << 40)
+	if swept := next.stored(&record); swept.Status.Phase != "" {
+		t.Fatalf("the sweep ended the run: %s", swept.Status.Message)
+	}
+	next.step()
+	next.finish()
+	next.wantRecords(second)
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted)
 }

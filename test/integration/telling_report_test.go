@@ -136,6 +136,7 @@ func TestReportAndRecordOf20000Objects(t *testing.T) {
 	must(t, err)
 	_, err = book.Intend(t.Context(), c, record, n, outcomes, nil)
 	must(t, err)
+	journal.Describe(record, n, outcomes)
 	book.End(record, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "")
 	must(t, book.Save(t.Context(), record, ""))
 	must(t, book.WriteReport(t.Context(), c, record, outcomes, 0))
