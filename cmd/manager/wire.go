@@ -191,8 +191,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	})
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow,
-		ShowAfter: showAfter,
+		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
 	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}

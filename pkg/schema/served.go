@@ -84,14 +84,7 @@ func (s *Served) Check(ctx context.Context) (lacks string, err error) {
 	if age := s.clock.Since(s.asked); age >= 0 && age < fresh && !s.asked.IsZero() {
 		return s.lacks, nil
 	}
-	err = s.ask(ctx)
-	for n := 1; ctx.Err() == nil && (err != nil && n < tries || errors.Is(err, errNotPublished) && n < publishTries); n++ {
-		select {
-		case <-time.After(s.pause * time.Duration(n)):
-			err = s.ask(ctx)
-		case <-ctx.Done():
-		}
-	}
+	err = s.persist(ctx)
 	if errors.Is(err, errNotPublished) && ctx.Err() == nil {
 		s.asked, s.etag, s.lacks, err = s.clock.Now(), "", unreadWords(http.StatusNotFound), nil
 	}
@@ -100,6 +93,25 @@ func (s *Served) Check(ctx context.Context) (lacks string, err error) {
 		return "", fmt.Errorf("finding out whether the API server keeps all fields of Cleaners: %w", err)
 	}
 	return s.lacks, nil
+}
+
+// persist asks a few times, until there is an answer.
+func (s *Served) persist(ctx context.Context) error {
+	for n := 1; ; n++ {
+		err := s.ask(ctx)
+		most := tries
+		if errors.Is(err, errNotPublished) {
+			most = publishTries
+		}
+		if err == nil || n >= most {
+			return err
+		}
+		select {
+		case <-time.After(s.pause * time.Duration(n)):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // ask reads the document, unless it is the one that was read last.
@@ -137,13 +149,18 @@ func (s *Served) ask(ctx context.Context) error {
 		s.etag, s.lacks = response.Header.Get("Etag"), lacksWords(found)
 	case code == http.StatusNotFound:
 		return errNotPublished
-	case code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
+	case mayPass(code):
 		return fmt.Errorf("GET %s: %d %s", documentPath, code, http.StatusText(code))
 	default: // it will not pass by itself
 		s.etag, s.lacks = "", unreadWords(code)
 	}
 	s.asked = asked
 	return nil
+}
+
+// mayPass reports whether an answer says nothing of what was asked for.
+func mayPass(code int) bool {
+	return code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout
 }
 
 // lacksWords says which fields are missing.
