@@ -120,8 +120,7 @@ func (l *live) protection(o object.Object) string {
 
 // readNamespace reads a namespace: of a few, one after the other, and then all in one list.
 func (l *live) readNamespace(name string) (map[string]*metav1.ObjectMeta, error) {
-	const few = 5
-	if len(l.namespaces) > few {
+	if len(l.namespaces) > selector.FewNamespaces {
 		return l.runner.Read.Operator.AllNamespaces(l.ctx)
 	}
 	return l.runner.Read.Operator.Namespaces(l.ctx, []string{name})

@@ -95,7 +95,7 @@ func TestFewOfManyNamespacesTakeLittleMemory(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("the namespaces (-want +got):\n%s", diff)
 	}
-	few, err := reader.Namespaces(t.Context(), sixNames[:fewNamespaces])
+	few, err := reader.Namespaces(t.Context(), sixNames[:FewNamespaces])
 	if err != nil || server.pages != 20 {
 		t.Fatalf("%d pages: %v", server.pages, err)
 	}
