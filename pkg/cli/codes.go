@@ -135,7 +135,7 @@ func codeTable() [][2]string {
 		{string(RunFailed), "the run did not do all that it was asked to do"},
 		{string(RunTimeout), "the run goes on for longer than --timeout"},
 		{string(RunNotFound), "the cluster has no run of that name"},
-		{string(RunUnreadable), "the objects of a run that its record has no room for cannot be read"},
+		{string(RunUnreadable), "what a run wrote down outside of its record, objects or outcomes, cannot be read"},
 		{string(RestoreNothing), "the run left nothing that could be brought back"},
 		{string(RestoreUnreadable), "the copies of a run cannot be read, or are not what the run wrote"},
 		{string(RestoreIncomplete), "something that the run touched is not as it was before"},

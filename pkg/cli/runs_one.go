@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -38,10 +39,12 @@ func (o *runsOptions) one(ctx context.Context, api *cluster, run *v1alpha1.Clean
 	return unread
 }
 
-// fill adds the objects that the record has no room for, and that the run wrote down elsewhere. With an error the record is as it was.
+// fill adds what the run wrote down elsewhere: the objects that the record has no room for, and what became by now of those that it lists as
+// planned. With an error the record is as it was.
 func (c *cluster) fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	status := &run.Status
-	if status.ObjectsOmitted == 0 || status.Intent == nil {
+	planned := slices.ContainsFunc(status.Objects, func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomePlanned })
+	if status.Intent == nil || status.ObjectsOmitted == 0 && !planned {
 		return nil
 	}
 	parts, err := c.parts()
@@ -50,7 +53,11 @@ func (c *cluster) fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	}
 	all, err := journal.Objects(ctx, parts, run)
 	if err != nil {
-		f := &failure{exit: ExitPartial, code: RunUnreadable, err: fmt.Errorf("%s of run %s cannot be listed: %w", grouped(status.ObjectsOmitted, "object"), run.Name, err)}
+		what := "the outcomes of run " + run.Name + " cannot be read"
+		if status.ObjectsOmitted > 0 {
+			what = grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
+		}
+		f := &failure{exit: ExitPartial, code: RunUnreadable, err: fmt.Errorf("%s: %w", what, err)}
 		switch {
 		case apierrors.IsForbidden(err):
 			f.hint = "they " + neededRole(run)

@@ -37,6 +37,12 @@ const much, protects = 3000, 1500
 // became of them, by name.
 func (s *site) large() (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome) {
 	s.Helper()
+	return s.recorded(much, protects)
+}
+
+// recorded is large for other numbers of objects.
+func (s *site) recorded(much, protects int) (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome) {
+	s.Helper()
 	ctx := s.Context()
 	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
 		check(s.T, err)
@@ -74,13 +80,13 @@ func (s *site) large() (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome)
 			APIVersion: "apps/v1", Kind: "Deployment", Namespace: "x", Name: name, UID: candidate.UID, Outcome: outcome.Result, Reason: outcome.Detail, Message: outcome.Message,
 		}
 	}
-	ledger, err := book.Intend(ctx, c, run, much+protects, planned, victims)
+	ledger, err := book.Intend(ctx, c, run, int64(much+protects), planned, victims)
 	check(s.T, err)
 	for i := range much {
 		check(s.T, ledger.Record(ctx, i, ended[i]))
 	}
 	check(s.T, ledger.Flush(ctx))
-	journal.Describe(run, much+protects, ended)
+	journal.Describe(run, int64(much+protects), ended)
 	book.End(run, v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "Done.")
 	check(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
 	return run, want
@@ -194,19 +200,29 @@ func TestPartsAreAsDocumented(t *testing.T) {
 
 // While a run acts, its record still says what it was going to do: what it did by now is told.
 func TestRunWithItsObjectsSoFar(t *testing.T) {
-	s := newSite(t)
-	record, want := s.large()
-	for i := range record.Status.Objects {
-		record.Status.Objects[i].Outcome = v1alpha1.OutcomePlanned
-	}
-	check(t, s.Status().Update(t.Context(), record))
-	got := s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
-	var run v1alpha1.CleanerRun
-	check(t, json.Unmarshal([]byte(got.out), &run))
-	for _, o := range run.Status.Objects {
-		if w := want[o.Name]; w.Outcome != v1alpha1.OutcomeProtected && o.Outcome != w.Outcome {
-			t.Fatalf("%s is %s, want %s", o.Name, o.Outcome, w.Outcome)
-		}
+	for name, numbers := range map[string][2]int{"many objects": {much, protects}, "as many as the record has room for": {20, 2}} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			record, want := s.recorded(numbers[0], numbers[1])
+			for i := range record.Status.Objects {
+				if o := &record.Status.Objects[i]; o.Outcome != v1alpha1.OutcomeProtected {
+					o.Outcome, o.Reason = v1alpha1.OutcomePlanned, ""
+				}
+			}
+			check(t, s.Status().Update(t.Context(), record))
+			got := s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
+			var run v1alpha1.CleanerRun
+			check(t, json.Unmarshal([]byte(got.out), &run))
+			for _, o := range run.Status.Objects {
+				if w := want[o.Name]; o.Outcome != w.Outcome {
+					t.Fatalf("%s is %s, want %s", o.Name, o.Outcome, w.Outcome)
+				}
+			}
+			check(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
+				t.Errorf("without its parts: exit code %d: %s", got.code, got.errOut)
+			}
+		})
 	}
 }
 
