@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -200,16 +201,19 @@ func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
 
 // runs are all CleanerRuns, the latest first.
 func (c *cluster) runs(ctx context.Context) ([]v1alpha1.CleanerRun, error) {
-	var list v1alpha1.CleanerRunList
-	err := c.read(ctx, runPath(""), &list)
+	runs := []v1alpha1.CleanerRun{} // a list without any is [] for programs
+	err := list[v1alpha1.CleanerRunList](ctx, c, runPath(""), func(item runtime.Object) error {
+		runs = append(runs, *item.(*v1alpha1.CleanerRun)) //nolint:forcetypeassert // it is from such a list
+		return nil
+	})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, c.noCleaner(ctx, "")
 	case err != nil:
 		return nil, requestError("listing the CleanerRuns", err)
 	}
-	slices.SortStableFunc(list.Items, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
-	return list.Items, nil
+	slices.SortStableFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
+	return runs, nil
 }
 
 // cleanerRun reads a CleanerRun. The error about one that does not exist names the nearest one.

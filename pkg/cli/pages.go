@@ -1,0 +1,42 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/pager"
+)
+
+// list reads a list in pages of 500, so that no answer is very large, and calls each with every item. An expired page makes it read the
+// whole list anew. With an error, each was not called.
+func list[L any, List interface {
+	*L
+	runtime.Object
+}](ctx context.Context, c *cluster, path string, each func(item runtime.Object) error) error {
+	all, _, err := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		request := c.raw.Get().AbsPath(path)
+		if options.Limit > 0 {
+			request.Param("limit", strconv.FormatInt(options.Limit, 10))
+		}
+		if options.Continue != "" {
+			request.Param("continue", options.Continue)
+		}
+		body, err := send(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		page := List(new(L))
+		return page, json.Unmarshal(body, page)
+	}).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	return meta.EachListItem(all, each)
+}
