@@ -85,6 +85,7 @@ const (
 	NotificationNotFound Code = "E-NTF-001"
 
 	OperatorNotFound Code = "E-STP-001"
+	StopNotSeen      Code = "E-STP-002"
 )
 
 // codeTable says what each code means.
@@ -142,6 +143,7 @@ func codeTable() [][2]string {
 		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
 		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
+		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
 		{string(TestNothing), "there is nothing to test in a directory"},
 	}
 }

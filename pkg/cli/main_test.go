@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
@@ -53,10 +54,16 @@ var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 // call runs the program as a user would, without a terminal and with the environment given as NAME=value.
 func call(ctx context.Context, t *testing.T, stdin string, environment []string, args ...string) session {
 	t.Helper()
+	return callBy(ctx, t, nil, stdin, environment, args...)
+}
+
+// callBy is call with a clock by which the program waits.
+func callBy(ctx context.Context, t *testing.T, clk clock.WithTicker, stdin string, environment []string, args ...string) session {
+	t.Helper()
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &out, ErrOut: &errOut}
 	code := Execute(ctx, streams, Options{
-		Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: func() time.Time { return now },
+		Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: func() time.Time { return now }, Clock: clk,
 		Getenv: func(name string) string {
 			for _, variable := range environment {
 				if value, ok := strings.CutPrefix(variable, name+"="); ok {

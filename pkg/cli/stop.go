@@ -4,7 +4,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // stopOptions are the flags of stop and of resume.
@@ -39,6 +39,7 @@ func (s *shared) stopCommand() *cobra.Command {
 		Short: "Stop all acting at once, in an emergency",
 		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
 			"no run begins another object. Runs go on as Scans, and say so, until kubectl cleaner resume. Nothing is restarted.\n\n" +
+			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
 			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, set its spec.suspend to true.",
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
 		Args:    none,
@@ -66,7 +67,7 @@ func (s *shared) resumeCommand() *cobra.Command {
 
 func (o *stopOptions) bindAll(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.namespace, "operator-namespace", "",
-		"the operator's namespace (default: the environment variable NAMESPACE, or where the operator's Deployment is)")
+		"the operator's namespace (default: where the operator's Deployment is)")
 	o.bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 }
@@ -76,25 +77,38 @@ func (o *stopOptions) stop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if reason, _ := api.stopReason(ctx, namespace); reason != nil {
-		fmt.Fprintf(o.ErrOut, "all acting is stopped already, by namespace %s: %s\n", namespace, reasonWords(*reason))
-		o.hintResume()
-		return nil
-	}
-	reason := "at " + o.Now().UTC().Format(time.RFC3339)
-	if who := api.whoAmI(ctx); who != "" {
-		reason = "by " + who + " " + reason
-	}
-	if why := strings.TrimSpace(o.reason); why != "" {
-		reason = why + ", " + reason
-	}
-	if err := api.annotate(ctx, namespace, &reason); err != nil {
+	reason, already, err := o.annotated(ctx, api, namespace)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.ErrOut, "all acting is stopped: namespace %s is annotated %s: %s\n", namespace, v1alpha1.StopAnnotation, quoted(reason))
-	fmt.Fprintln(o.ErrOut, "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each")
+	fmt.Fprintf(o.ErrOut, "namespace %s is annotated %s%s: %s\n", namespace, v1alpha1.StopAnnotation, already, reasonWords(reason))
+	unseen, err := o.acknowledged(ctx, api, namespace, stop.Words(reason))
+	if err != nil {
+		return err
+	}
+	if unseen == "" {
+		fmt.Fprintln(o.ErrOut, "all acting is stopped: the operator has seen it")
+		fmt.Fprintln(o.ErrOut, "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each")
+	} else {
+		o.note("whether the operator knows of it could not be seen: %s; it counts if %s is the operator's namespace (--operator-namespace)", unseen, namespace)
+	}
 	o.hintResume()
 	return nil
+}
+
+// annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was there.
+func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace string) (value, already string, err error) {
+	if there, _ := api.stopReason(ctx, namespace); there != nil {
+		return *there, " already", nil
+	}
+	value = "at " + o.Now().UTC().Format(time.RFC3339)
+	if who := api.whoAmI(ctx); who != "" {
+		value = "by " + who + " " + value
+	}
+	if why := strings.TrimSpace(o.reason); why != "" {
+		value = why + ", " + value
+	}
+	return value, "", api.annotate(ctx, namespace, &value)
 }
 
 func (o *stopOptions) hintResume() {
@@ -108,8 +122,7 @@ func (o *stopOptions) resume(ctx context.Context) error {
 	}
 	reason, err := api.stopReason(ctx, namespace)
 	if err == nil && reason == nil {
-		fmt.Fprintf(o.ErrOut, "acting is not stopped: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
-		return nil
+		return o.nothingToResume(ctx, api, namespace)
 	}
 	if err := api.annotate(ctx, namespace, nil); err != nil {
 		return err
@@ -136,8 +149,8 @@ func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if given := cmp.Or(o.namespace, o.Getenv("NAMESPACE")); given != "" {
-		return api, given, nil
+	if o.namespace != "" {
+		return api, o.namespace, nil
 	}
 	found, err := api.operators(ctx)
 	switch {

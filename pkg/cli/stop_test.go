@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,9 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // deployOperator creates a Deployment with the operator's labels in the namespace.
@@ -42,33 +45,113 @@ func (s *site) annotated(namespace string) (string, bool) {
 // atNoon makes the program believe that it is noon.
 func atNoon(o *Options) { o.Now = func() time.Time { return now } }
 
+// waits is a clock by which nobody waits: what happens meanwhile is done instead.
+type waits struct {
+	*clocktesting.FakeClock
+	meanwhile func(waited int)
+	mu        sync.Mutex
+	waited    int
+}
+
+func (w *waits) After(d time.Duration) <-chan time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waited++
+	w.meanwhile(w.waited)
+	after := w.FakeClock.After(d)
+	w.Step(d)
+	return after
+}
+
+// meanwhile makes the program believe that it is noon, and does something in place of each wait.
+func meanwhile(do func(waited int)) func(*Options) {
+	return func(o *Options) {
+		atNoon(o)
+		o.Clock = &waits{FakeClock: clocktesting.NewFakeClock(now), meanwhile: do}
+	}
+}
+
+func nothing(int) {}
+
+// obeys is an operator in the namespace, which says in the Cleaner's status what it knows when somebody has waited so often.
+func (s *site) obeys(c *v1alpha1.Cleaner, namespace string, after int) func(*Options) {
+	o := &operator{site: s, cleaner: c}
+	return meanwhile(func(waited int) {
+		if waited == after {
+			o.knows(namespace)
+		}
+	})
+}
+
+// knows says in the Cleaner's status what the namespace says.
+func (o *operator) knows(namespace string) {
+	why := ""
+	if value, stopped := o.annotated(namespace); stopped {
+		why = stop.Words(value)
+	}
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = why })
+}
+
 const (
 	toResume  = "hint: to let acting go on: kubectl cleaner resume\n"
-	whatStops = "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each\n" + toResume
-	whatActs  = "the next run of each Cleaner acts; runs that were stopped are not repeated\nhint: to run one now: kubectl cleaner run NAME\n"
+	whatStops = "all acting is stopped: the operator has seen it\n" +
+		"each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each\n" + toResume
+	whatActs        = "the next run of each Cleaner acts; runs that were stopped are not repeated\nhint: to run one now: kubectl cleaner run NAME\n"
+	unseen          = "note: whether the operator knows of it could not be seen: "
+	ifItRuns        = "; it counts if NS is the operator's namespace (--operator-namespace)\n" + toResume
+	toResumeNothing = "nothing to resume: namespace NS has no annotation cleaner/stop\n"
 )
 
 func TestStopAndResume(t *testing.T) {
 	s := newSite(t)
 	s.deployOperator(s.namespace)
-	s.wants(s.call(t.Context(), atNoon, "resume"), ExitDone, "", "acting is not stopped: namespace NS has no annotation cleaner/stop\n")
+	c := s.cleaner()
+	sees := s.obeys(c, s.namespace, 2)
+	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", toResumeNothing)
 	const reason = "incident 7, by admin at 2026-11-21T12:00:00Z"
-	s.wants(s.call(t.Context(), atNoon, "stop", "--reason", " incident 7\n"), ExitDone, "",
-		"all acting is stopped: namespace NS is annotated cleaner/stop: \""+reason+"\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", " incident 7\n"), ExitDone, "",
+		"namespace NS is annotated cleaner/stop: \""+reason+"\"\n"+whatStops)
 	if got, _ := s.annotated(s.namespace); got != reason {
 		t.Errorf("the annotation is %q", got)
 	}
-	s.wants(s.call(t.Context(), atNoon, "stop", "--reason", "another"), ExitDone, "", "all acting is stopped already, by namespace NS: \""+reason+"\"\n"+toResume)
-	s.wants(s.call(t.Context(), atNoon, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+reason+"\"\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", "another"), ExitDone, "", "namespace NS is annotated cleaner/stop already: \""+reason+"\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+reason+"\"\n"+whatActs)
 	if got, found := s.annotated(s.namespace); found {
 		t.Errorf("the annotation is still %q", got)
 	}
-	s.wants(s.call(t.Context(), atNoon, "stop"), ExitDone, "", "all acting is stopped: namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "stop"), ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
 
 	check(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
 		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/stop":""}}}`)))) // by hand
-	s.wants(s.call(t.Context(), atNoon, "stop"), ExitDone, "", "all acting is stopped already, by namespace NS: without a reason\n"+toResume)
-	s.wants(s.call(t.Context(), atNoon, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "stop"), ExitDone, "", "namespace NS is annotated cleaner/stop already: without a reason\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
+}
+
+// TestStopOfAnotherNamespace is not taken for a stop.
+func TestStopOfAnotherNamespace(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	stops := []string{"stop", "--operator-namespace", s.namespace}
+	const annotated = "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"
+	const wayOut = "Is NS the operator's namespace, and does the operator run?\n" +
+		"hint: say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: kubectl annotate namespace NS cleaner/stop-   [E-STP-002]\n"
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), ExitError, "", annotated+
+		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. "+wayOut)
+
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "all acting is stopped (incident 7)" })
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), ExitError, "", strings.Replace(annotated, "stop:", "stop already:", 1)+
+		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. Cleaners say: all acting is stopped (incident 7). "+wayOut)
+
+	s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace)
+	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), ExitError, "",
+		"error: namespace NS has no annotation cleaner/stop, but Cleaners say: all acting is stopped (incident 7)\n"+
+			"hint: say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; if the operator does not run, they say what was   [E-STP-001]\n")
+
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = v1alpha1.DryRunByFlag })
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
+	s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace)
+	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), ExitDone, "", toResumeNothing)
 }
 
 // TestStopFindsTheOperator, or says that it does not, and how to say where it is.
@@ -79,16 +162,12 @@ func TestStopFindsTheOperator(t *testing.T) {
 		"hint: say in which namespace it runs with --operator-namespace   [E-STP-001]\n")
 	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), ExitError, "", "error: there is no namespace \"nowhere\"\n"+wayOut)
 	s.deployOperator(s.namespace)
+	// The shell's NAMESPACE is the user's, and may be of anything.
+	s.wants(s.call(t.Context(), func(o *Options) { o.Getenv = func(string) string { return "default" } }, "resume"), ExitDone, "", toResumeNothing)
 	s.deployOperator("default")
 	s.wants(s.call(t.Context(), nil, "stop"), ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
 		"hint: say which one with --operator-namespace   [E-STP-001]\n")
-	inNamespace := func(o *Options) { o.Getenv = func(string) string { return s.namespace } }
-	if got := s.call(t.Context(), inNamespace, "stop"); got.code != ExitDone {
-		t.Errorf("with the environment variable: %s", got.errOut)
-	}
-	if got := s.call(t.Context(), nil, "resume", "--operator-namespace", s.namespace); got.code != ExitDone {
-		t.Errorf("with the flag: %s", got.errOut)
-	}
+	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", s.namespace), ExitDone, "", toResumeNothing)
 }
 
 // TestStopWithFewRights needs no more than to patch the namespace.
@@ -96,18 +175,28 @@ func TestStopWithFewRights(t *testing.T) {
 	s := newSite(t)
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"patch"}})
 	stops := []string{"--as", user, "--operator-namespace", s.namespace}
-	got := s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...)
-	if value, _ := s.annotated(s.namespace); got.code != ExitDone || value != "by "+user+" at 2026-11-21T12:00:00Z" {
-		t.Errorf("exit %d, the annotation is %q: %s", got.code, value, got.errOut)
+	annotated := "namespace NS is annotated cleaner/stop: \"by user-NS at 2026-11-21T12:00:00Z\"\n"
+	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), ExitDone, "", annotated+unseen+"there are no Cleaners"+ifItRuns)
+	if value, _ := s.annotated(s.namespace); value != "by "+user+" at 2026-11-21T12:00:00Z" {
+		t.Errorf("the annotation is %q", value)
 	}
 	s.wants(s.call(t.Context(), atNoon, append([]string{"resume"}, stops...)...), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS\n"+whatActs)
-	got = s.call(t.Context(), nil, "resume", "--as", user)
+	got := s.call(t.Context(), nil, "resume", "--as", user)
 	if !strings.HasPrefix(got.errOut, "note: the operator's Deployment could not be looked for, so its namespace is taken to be projectsveltos (--operator-namespace): ") {
 		t.Errorf("exit %d: %s", got.code, got.errOut)
 	}
 	stops[1] = "nobody"
 	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), ExitError, "", "error: annotating namespace NS: namespaces \"NS\" is forbidden: "+
 		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"   [E-CLU-003]\n")
+
+	stops[1] = user
+	check(t, s.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}})) // which lets him read Cleaners
+	s.eventually(func(ctx context.Context) (bool, error) {
+		got = s.call(ctx, atNoon, append([]string{"stop"}, stops...)...)
+		return !strings.Contains(got.errOut, "there are no Cleaners"), nil
+	})
+	s.wants(got, ExitDone, "", annotated+unseen+"cleaners.apps.projectsveltos.io is forbidden: User \"user-NS\" cannot list resource \"cleaners\" in API group "+
+		"\"apps.projectsveltos.io\" at the cluster scope"+ifItRuns)
 }
 
 // TestStopIsTold by the commands that one may look at to find out why nothing is deleted.

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/yaml"
 )
 
@@ -188,7 +190,11 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 				} else if args = append(args, colour); !strings.Contains(strings.Join(files, "\n"), line) {
 					args = append(args, "--kubeconfig", kubeconfig)
 				}
-				got := call(t.Context(), t, "", nil, args...)
+				var clk clock.WithTicker
+				if strings.HasPrefix(line, "stop") { // which waits for the operator
+					clk = &waits{FakeClock: clocktesting.NewFakeClock(now), meanwhile: nothing}
+				}
+				got := callBy(t.Context(), t, clk, "", nil, args...)
 				for _, text := range []string{got.out, got.errOut} {
 					if found := unsafeIn(text); found != "" {
 						t.Errorf("%q reached the terminal in %q", found, text)

@@ -1,0 +1,94 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
+const seenPatience = 10 * time.Second
+
+// acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails when none does. Then the
+// annotation may be on a namespace that the operator does not look at. unseen says why it cannot be seen.
+func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespace, words string) (unseen string, err error) {
+	ctx, cancel := context.WithTimeout(parent, seenPatience+rewatch)
+	defer cancel()
+	var reasons []string
+	for waited := time.Duration(0); ; waited += rewatch {
+		var cleaners int
+		cleaners, reasons, err = api.whyAllOff(ctx)
+		switch {
+		case apierrors.IsForbidden(err):
+			return oneLine(err.Error()), nil
+		case err != nil: // the API server may be back soon
+		case slices.Contains(reasons, words):
+			return "", nil
+		case cleaners == 0:
+			return "there are no Cleaners", nil
+		case slices.Contains(reasons, v1alpha1.DryRunByFlag):
+			return "the operator runs with --dry-run and acts on nothing anyway", nil
+		}
+		if waited >= seenPatience || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-o.clock().After(rewatch):
+		case <-ctx.Done():
+		}
+	}
+	if parent.Err() != nil {
+		return "", context.Cause(parent)
+	}
+	instead := ""
+	switch {
+	case err != nil:
+		instead = "The last look failed: " + oneLine(err.Error()) + ". "
+	case len(reasons) > 0:
+		instead = "Cleaners say: " + oneLine(strings.Join(reasons, "; ")) + ". "
+	}
+	return "", fail(StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
+		"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
+		"say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: "+
+			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-")
+}
+
+// nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another namespace.
+func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster, namespace string) error {
+	_, reasons, err := api.whyAllOff(ctx)
+	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
+	if len(reasons) > 0 {
+		say := oneLine(strings.Join(reasons, "; "))
+		return fail(OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
+			"say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; "+
+				"if the operator does not run, they say what was")
+	}
+	fmt.Fprintf(o.ErrOut, "nothing to resume: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
+	if err != nil {
+		o.note("whether Cleaners say that acting is stopped could not be seen: %s", oneLine(err.Error()))
+	}
+	return nil
+}
+
+// whyAllOff are how many Cleaners there are, and the reasons for which the operator makes them only report, as far as their statuses say.
+func (c *cluster) whyAllOff(ctx context.Context) (cleaners int, reasons []string, err error) {
+	err = list[v1alpha1.CleanerList](ctx, c, cleanerPath(""), func(item runtime.Object) error {
+		cleaners++
+		if why := item.(*v1alpha1.Cleaner).Status.DryRunReason; why != "" { //nolint:forcetypeassert // it is from such a list
+			reasons = append(reasons, why)
+		}
+		return nil
+	})
+	slices.Sort(reasons)
+	return cleaners, slices.Compact(reasons), err
+}
