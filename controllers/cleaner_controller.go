@@ -33,6 +33,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
@@ -60,7 +61,7 @@ var (
 	errDeleted    = errors.New("the Cleaner was deleted")
 	errSuspended  = errors.New("the Cleaner was suspended")
 	errBecameScan = errors.New("the action was changed to Scan")
-	errPanicked   = errors.New("a fault of KubeCleaner; please report it with the operator's log")
+	errPanicked   = errors.New(fault.Words)
 	errNotNow     = errors.New("too many Cleaners are being checked")
 	errBehind     = errors.New("the cache is behind")
 )

@@ -7,14 +7,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
@@ -42,12 +41,12 @@ type Sweeper struct {
 // NeedLeaderElection says that only the leader sweeps.
 func (s *Sweeper) NeedLeaderElection() bool { return true }
 
-// Start sweeps now and then until the context ends.
+// Start sweeps now and then until the context ends. A panic must not end the process, which it would do at each start anew.
 func (s *Sweeper) Start(ctx context.Context) error {
 	ticker := s.Clock.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if err := s.guarded(ctx); err != nil {
+		if err := fault.Logged(ctx, func() error { return s.Sweep(ctx) }); err != nil {
 			klog.FromContext(ctx).Error(err, "Could not sweep the records of old runs")
 		}
 		select {
@@ -56,16 +55,6 @@ func (s *Sweeper) Start(ctx context.Context) error {
 		case <-ticker.C():
 		}
 	}
-}
-
-// guarded sweeps, and turns a panic into an error: it would end the process, at each start anew.
-func (s *Sweeper) guarded(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("a fault of KubeCleaner: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return s.Sweep(ctx)
 }
 
 // Sweep looks through the records of all runs once.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -73,8 +74,8 @@ func (a *Actor) persist(once attempt) attempt {
 // mayPass reports whether an error speaks of the API server or of the way to it, so that the same request may be answered next
 // time. A webhook that fails is asked no more often than one that denies: it may be what holds the server up.
 func (a *Actor) mayPass(err error) bool {
-	var fault *fault
-	return isUnclear(err) && !errors.As(err, &fault) && !a.final(err) && !isWebhookFailure(err)
+	var p *fault.Error
+	return isUnclear(err) && !errors.As(err, &p) && !a.final(err) && !isWebhookFailure(err)
 }
 
 func isWebhookFailure(err error) bool {

@@ -6,14 +6,12 @@ package action
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -77,24 +75,20 @@ func (a *Actor) read(ctx context.Context, o object.Object) (*object.Object, erro
 // do sends a request once, when there is room for it. A panic on the way is an error that leaves open whether the request was
 // carried out.
 func (a *Actor) do(ctx context.Context, timeout time.Duration, request *rest.Request) (answer []byte, code int, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &fault{p}
-			klog.FromContext(ctx).Error(err, "A request panicked", "stack", string(debug.Stack()))
-		}
-	}()
-	if err := object.CheckPath(request.URL().Path); err != nil {
-		return nil, 0, err
-	}
-	err = a.flow.pass(ctx, func() error {
-		bounded, cancel := inHand(ctx, timeout)
-		defer cancel()
-		result := request.MaxRetries(0).Do(bounded).StatusCode(&code)
-		if err := result.Error(); err != nil { // Raw's own says less of what the server said
+	err = fault.Logged(ctx, func() error {
+		if err := object.CheckPath(request.URL().Path); err != nil {
 			return err
 		}
-		answer, err = result.Raw()
-		return err
+		return a.flow.pass(ctx, func() (err error) {
+			bounded, cancel := inHand(ctx, timeout)
+			defer cancel()
+			result := request.MaxRetries(0).Do(bounded).StatusCode(&code)
+			if err := result.Error(); err != nil { // Raw's own says less of what the server said
+				return err
+			}
+			answer, err = result.Raw()
+			return err
+		})
 	})
 	return answer, code, err
 }
@@ -102,13 +96,6 @@ func (a *Actor) do(ctx context.Context, timeout time.Duration, request *rest.Req
 // inHand is the context of a request that a cancelled run lets finish.
 func inHand(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
-}
-
-// fault is a panic.
-type fault struct{ panicked any }
-
-func (f *fault) Error() string {
-	return fmt.Sprintf("a fault of KubeCleaner; please report it with the operator's log: %v", f.panicked)
 }
 
 // errForeign is why an answer that reads as success counts as lost.

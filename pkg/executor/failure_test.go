@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 func TestPanicIsThatRunsFailure(t *testing.T) {
@@ -20,11 +22,12 @@ func TestPanicIsThatRunsFailure(t *testing.T) {
 		}
 		s.ended("a")
 		result, ok := s.Result("a")
-		if !ok || result.Err == nil || !strings.Contains(result.Err.Error(), "the run panicked: interface conversion: interface {} is int, not string") {
+		var panicked *fault.Error
+		if !ok || !errors.As(result.Err, &panicked) || !strings.HasSuffix(panicked.Error(), ": interface conversion: interface {} is int, not string") {
 			t.Fatalf("the result is %+v, %v", result, ok)
 		}
-		if !strings.Contains(result.Err.Error(), "failure_test.go") {
-			t.Fatalf("the error does not say where: %v", result.Err)
+		if !strings.Contains(string(panicked.Stack), "failure_test.go") {
+			t.Fatalf("the error does not say where: %s", panicked.Stack)
 		}
 		s.wantActive("a", false)
 		s.submit("a", 2) // the only worker goes on

@@ -5,8 +5,8 @@ package executor
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
+
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 // work carries out the next run. It returns false when there will be none.
@@ -77,11 +77,9 @@ func (e *Executor[R]) release(name string) {
 // call turns a panic of the run into that run's failure.
 func (e *Executor[R]) call(ctx context.Context, request Request) (result Result[R], again *Request) {
 	result.Request = request
-	defer func() {
-		if r := recover(); r != nil {
-			result.Err = fmt.Errorf("the run panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	result.Value, again = e.run(ctx, request)
+	result.Err = fault.Logged(ctx, func() error {
+		result.Value, again = e.run(ctx, request)
+		return nil
+	})
 	return result, again
 }

@@ -5,12 +5,15 @@ package notify
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 // No value of a Secret is in a log, an error or, unless it is what tells the service the place, in a message.
@@ -20,7 +23,7 @@ func TestCanaries(t *testing.T) {
 		logger := funcr.New(func(prefix, args string) { log.WriteString(prefix + args + "\n") }, funcr.Options{Verbosity: 10})
 		sender, _ := newTestSender(t, nil)
 		var server *loopback
-		echo := func(status int) fault {
+		echo := func(status int) trouble {
 			return func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(status)
 				for _, value := range s.keys(server.URL) {
@@ -53,4 +56,22 @@ func TestCanaries(t *testing.T) {
 		}
 		noCanary(t, log.String())
 	})
+}
+
+// A panic may quote the values of a Secret as well.
+func TestCanariesInAPanic(t *testing.T) {
+	var log bytes.Buffer
+	logger := funcr.New(func(prefix, args string) { log.WriteString(prefix + args + "\n") }, funcr.Options{Verbosity: 10})
+	sender, _ := newTestSender(t, nil)
+	broken := webhookChannel()
+	keys, err := broken.read(settingsOf(map[string]string{"WEBHOOK_URL": "https://example.com/canary"}))
+	must(t, err)
+	broken.send = func(_ context.Context, _ *call, values values, _ *report) error {
+		panic("no idea what to do with " + values.get("WEBHOOK_URL")) //nolint:forbidigo // what is tried
+	}
+	wantError(t, sender.deliver(logr.NewContext(t.Context(), logger), broken, keys, "", sample()), true, 0, fault.Words)
+	noCanary(t, log.String())
+	if !strings.Contains(log.String(), "no idea what to do with ") || !strings.Contains(log.String(), "canaries_test.go") {
+		t.Errorf("the log does not say what panicked, and where: %s", log.String())
+	}
 }

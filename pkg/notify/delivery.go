@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -94,7 +94,7 @@ func (d *Delivery) count(record *v1alpha1.CleanerRun) {
 func (d *Delivery) report(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
-	return recovered(ctx, func() error { return d.Report(ctx, cleaner, run, outcomes, 0) })
+	return fault.Logged(ctx, func() error { return d.Report(ctx, cleaner, run, outcomes, 0) })
 }
 
 // Deliver delivers one notification, for the outbox: from the run's record, unless the message has outcomes.
@@ -107,7 +107,7 @@ func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1
 		message.Outcomes = message.Told()
 		unlisted = unlistedOf(message.Run, message.Outcomes)
 	}
-	return recovered(ctx, func() error {
+	return fault.Logged(ctx, func() error {
 		switch notification.Type {
 		case v1alpha1.NotificationCleanerReport:
 			return d.Report(ctx, message.Cleaner, message.Run, message.Outcomes, unlisted)
@@ -128,17 +128,6 @@ func (d *Delivery) mayTell(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) 
 		return &Error{Reason: "it was not sent: serviceAccountRef was changed after the run", Permanent: true}
 	}
 	return nil
-}
-
-// recovered turns a panic into an error: what panics has failed.
-func recovered(ctx context.Context, do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("a fault of KubeCleaner: %v", p)
-			klog.FromContext(ctx).Error(err, "The delivery of a notification panicked", "stack", string(debug.Stack()))
-		}
-	}()
-	return do()
 }
 
 // unlistedOf is how many objects the run handled that its record, which lists the others, has no room for.

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -44,17 +45,18 @@ func Event(live client.Client, clk clock.PassiveClock, controller, instance stri
 		handled := handledOf(message)
 		errs := make([]error, len(handled))
 		now := clk.Now()
-		write := func(i int) (err error) {
-			defer func() {
-				if p := recover(); p != nil { // it would end the process
-					err = permanent("a fault of KubeCleaner: %v", p)
-				}
-			}()
-			event := eventFor(message, handled[i], now)
-			event.ReportingController, event.ReportingInstance = controller, instance
-			bounded, cancel := context.WithTimeout(ctx, eventTimeout)
-			defer cancel()
-			return unwritten(live.Create(bounded, event), event.Namespace)
+		write := func(i int) error {
+			err := fault.Logged(ctx, func() error {
+				event := eventFor(message, handled[i], now)
+				event.ReportingController, event.ReportingInstance = controller, instance
+				bounded, cancel := context.WithTimeout(ctx, eventTimeout)
+				defer cancel()
+				return unwritten(live.Create(bounded, event), event.Namespace)
+			})
+			if p := (*fault.Error)(nil); errors.As(err, &p) {
+				return permanent("%s", p)
+			}
+			return err
 		}
 		begun := make([]bool, len(handled))
 		var silent atomic.Int32 // how many in a row got no answer

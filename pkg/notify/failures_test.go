@@ -15,7 +15,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-func answer(status int, body string, header ...string) fault {
+func answer(status int, body string, header ...string) trouble {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
@@ -35,8 +35,8 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 // hang answers when the other side has gone.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func times(n int, f fault) []fault {
-	var faults []fault
+func times(n int, f trouble) []trouble {
+	var faults []trouble
 	for range n {
 		faults = append(faults, f)
 	}
@@ -46,14 +46,14 @@ func times(n int, f fault) []fault {
 // A service that fails for a moment gets the message all the same, after the pause it asked for.
 func TestPassingFaults(t *testing.T) {
 	for name, test := range map[string]struct {
-		faults []fault
+		faults []trouble
 		pauses []time.Duration // at least
 	}{
-		"429 with Retry-After":         {[]fault{answer(429, "", "Retry-After", "7")}, []time.Duration{7 * time.Second}},
-		"429 without":                  {[]fault{answer(429, "")}, []time.Duration{retryPause / 2}},
-		"429 with seconds in the body": {[]fault{answer(429, `{"retry_after": 3.5}`)}, []time.Duration{3500 * time.Millisecond}},
-		"429 as Telegram has it":       {[]fault{answer(429, `{"ok":false,"error_code":429,"parameters":{"retry_after":4}}`)}, []time.Duration{4 * time.Second}},
-		"500 and 503":                  {[]fault{answer(500, "no"), answer(503, "no")}, []time.Duration{retryPause / 2, retryPause}},
+		"429 with Retry-After":         {[]trouble{answer(429, "", "Retry-After", "7")}, []time.Duration{7 * time.Second}},
+		"429 without":                  {[]trouble{answer(429, "")}, []time.Duration{retryPause / 2}},
+		"429 with seconds in the body": {[]trouble{answer(429, `{"retry_after": 3.5}`)}, []time.Duration{3500 * time.Millisecond}},
+		"429 as Telegram has it":       {[]trouble{answer(429, `{"ok":false,"error_code":429,"parameters":{"retry_after":4}}`)}, []time.Duration{4 * time.Second}},
+		"500 and 503":                  {[]trouble{answer(500, "no"), answer(503, "no")}, []time.Duration{retryPause / 2, retryPause}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachService(t, func(t *testing.T, s service) {
@@ -79,7 +79,7 @@ func TestPassingFaults(t *testing.T) {
 // What does not pass is told in words, and whether it is of use to try again.
 func TestFailures(t *testing.T) {
 	for name, test := range map[string]struct {
-		fault      fault
+		fault      trouble
 		requests   int
 		permanent  bool
 		retryAfter time.Duration
@@ -202,7 +202,7 @@ func TestRefusalsOfSlack(t *testing.T) {
 func TestRefusalsOfOthers(t *testing.T) {
 	for name, test := range map[string]struct {
 		service int
-		fault   fault
+		fault   trouble
 		want    string
 	}{
 		"discord: a code":       {2, answer(403, `{"message":"Missing Access `+discordToken+`","code":50001}`), "403 Forbidden (50001); check DISCORD_TOKEN and DISCORD_CHANNEL_ID"},

@@ -85,19 +85,19 @@ type received struct {
 	body         []byte
 }
 
-// fault is what a service does instead of answering.
-type fault func(w http.ResponseWriter, r *http.Request)
+// trouble is what a service does instead of answering.
+type trouble func(w http.ResponseWriter, r *http.Request)
 
 // loopback is a service's server: it checks what it gets by the service's contract.
 type loopback struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	requests []received
-	faults   []fault
+	faults   []trouble
 }
 
 // serve starts a server of the service. The faults come first, one for each request.
-func serve(t *testing.T, s service, faults ...fault) *loopback {
+func serve(t *testing.T, s service, faults ...trouble) *loopback {
 	t.Helper()
 	l := &loopback{faults: faults}
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,7 @@ func serve(t *testing.T, s service, faults ...fault) *loopback {
 		got := received{r.Method, r.URL.RequestURI(), r.Header, body}
 		l.mutex.Lock()
 		l.requests = append(l.requests, got)
-		var next fault
+		var next trouble
 		if len(l.faults) > 0 {
 			next, l.faults = l.faults[0], l.faults[1:]
 		}

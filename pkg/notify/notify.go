@@ -13,14 +13,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
-	"runtime/debug"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -72,17 +73,18 @@ func (s *Sender) New(kind v1alpha1.NotificationType) Send {
 
 // deliver sends one message. The libraries of the services see answers that anybody may have written: if one panics, the message has
 // failed.
-func (s *Sender) deliver(ctx context.Context, channel channel, values values, limited string, message Message) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			text := values.mask(fmt.Sprint(p))
-			klog.FromContext(ctx).Info("A notification panicked", "panic", text, "stack", values.mask(string(debug.Stack())))
-			err = &Error{Reason: "a fault of KubeCleaner; please report it with the operator's log", Permanent: true}
-		}
-	}()
-	c := &call{sender: s, guard: s.guard}
-	c.guard.Namespace = limited
-	return channel.send(ctx, c, values, newReport(message, values.hide))
+func (s *Sender) deliver(ctx context.Context, channel channel, values values, limited string, message Message) error {
+	err := fault.Caught(func() error {
+		c := &call{sender: s, guard: s.guard}
+		c.guard.Namespace = limited
+		return channel.send(ctx, c, values, newReport(message, values.hide))
+	})
+	var p *fault.Error
+	if !errors.As(err, &p) {
+		return err
+	}
+	klog.FromContext(ctx).Info("A notification panicked", "panic", values.mask(fmt.Sprint(p.Value)), "stack", values.mask(string(p.Stack)))
+	return permanent(fault.Words)
 }
 
 // channelOf returns the channel of a type.

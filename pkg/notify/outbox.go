@@ -5,8 +5,6 @@ package notify
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 const (
@@ -116,16 +115,12 @@ func (o *Outbox) Start(ctx context.Context) error {
 }
 
 // guarded turns a panic into an error: it would end the process.
-func (o *Outbox) guarded(ctx context.Context, next letter) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("a fault of KubeCleaner: %v\n%s", p, debug.Stack())
-		}
-		if after, ok := o.lanes.pass(next); ok {
-			o.letters().Add(after)
-		}
-	}()
-	return o.send(ctx, next)
+func (o *Outbox) guarded(ctx context.Context, next letter) error {
+	err := fault.Logged(ctx, func() error { return o.send(ctx, next) })
+	if after, ok := o.lanes.pass(next); ok {
+		o.letters().Add(after)
+	}
+	return err
 }
 
 // send sends one notification, if it is still to be sent and its time has come. An error is one of the cluster: it says nothing of

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -122,7 +123,7 @@ func (in *intent) settle(ctx context.Context, list []object.Outcome, of *ruling)
 		return list
 	}
 	for i, n := range in.places {
-		_ = guarded(ctx, func() error { return in.ledger.Record(context.WithoutCancel(ctx), i, list[n]) })
+		_ = fault.Logged(ctx, func() error { return in.ledger.Record(context.WithoutCancel(ctx), i, list[n]) })
 	}
 	flush(ctx, in.ledger)
 	return list

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -53,7 +54,7 @@ func (a *acting) all(ctx context.Context) error {
 		if outcome.Result != v1alpha1.OutcomePlanned {
 			a.outcomes[i] = outcome
 			a.task.progress.did()
-			err = guarded(ctx, func() error { return a.ledger.Record(ctx, i, outcome) })
+			err = fault.Logged(ctx, func() error { return a.ledger.Record(ctx, i, outcome) })
 		}
 		if isTaken(err) {
 			stop(err)
@@ -67,11 +68,11 @@ func (a *acting) all(ctx context.Context) error {
 func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object.Outcome) {
 	log := klog.FromContext(ctx).WithValues("kind", victim.Kind.Kind, "object", objectName(victim.Object))
 	verdict := object.Verdict{Candidate: victim.Candidate, Act: true}
-	err := guarded(ctx, func() error { outcome = a.touch(ctx, victim, verdict); return nil })
+	err := fault.Logged(ctx, func() error { outcome = a.touch(ctx, victim, verdict); return nil })
 	stopped := context.Cause(ctx)
 	switch {
 	case err != nil:
-		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: "a fault of KubeCleaner; please report it with the operator's log"}
+		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
 	case stopped != nil && errors.Is(outcome.Err, stopped), isTaken(outcome.Err): // nothing was sent
 		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:

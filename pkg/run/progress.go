@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -87,7 +88,7 @@ func (s Record) startProgress(ctx context.Context, record *v1alpha1.CleanerRun, 
 func (s Record) writeProgress(ctx context.Context, holder journal.Holder, p *progress) error {
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
-	err := guarded(ctx, func() error { return s.Journal.ShowProgress(ctx, holder, p.snapshot()) })
+	err := fault.Logged(ctx, func() error { return s.Journal.ShowProgress(ctx, holder, p.snapshot()) })
 	if err != nil {
 		klog.FromContext(ctx).V(1).Info("Did not write the progress of the run", "cause", err.Error())
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
@@ -78,7 +79,7 @@ func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
 	klog.FromContext(ctx).Info("Run needs more memory for its scripts, and begins anew", "had", t.request.Memory)
 	t.progress.stopWriting()
 	shown := v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, UpdateTime: metav1.NewTime(s.Clock.Now())}
-	if err := guarded(ctx, func() error { return s.Journal.ShowProgress(ctx, journal.HolderOf(t.record), shown) }); err != nil {
+	if err := fault.Logged(ctx, func() error { return s.Journal.ShowProgress(ctx, journal.HolderOf(t.record), shown) }); err != nil {
 		klog.FromContext(ctx).V(1).Info("Did not write that the run waits", "cause", err.Error())
 	}
 	t.request.Outgrown()
@@ -123,7 +124,7 @@ func (s Record) save(ctx context.Context, t *task, was v1alpha1.RunPhase) error 
 	gaveUp := wait.PollUntilContextCancel(patience, recordRetry, true, func(ctx context.Context) (bool, error) {
 		trying, cancel := context.WithTimeout(ctx, recordTimeout)
 		defer cancel()
-		err = guarded(ctx, func() error { return s.Journal.Save(trying, t.record, was) })
+		err = fault.Logged(ctx, func() error { return s.Journal.Save(trying, t.record, was) })
 		if err == nil || isTaken(err) {
 			return true, nil
 		}
@@ -161,7 +162,7 @@ func patienceOf(ctx, asked context.Context) (context.Context, context.CancelFunc
 func flush(ctx context.Context, ledger *journal.Ledger) {
 	log := klog.FromContext(ctx)
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := guarded(ctx, func() error { return ledger.Flush(ctx) })
+		err := fault.Logged(ctx, func() error { return ledger.Flush(ctx) })
 		if err != nil {
 			log.Error(err, "Could not save the outcomes yet")
 		}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -51,7 +52,7 @@ type remainder struct {
 // reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
 	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting", closing: closing}
-	if err := guarded(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
+	if err := fault.Logged(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
 		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
 	}
 }
@@ -187,7 +188,7 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 	for i := range a.outcomes {
 		if o := &a.outcomes[i]; o.Result == v1alpha1.OutcomePlanned {
 			o.Result, o.Detail = v1alpha1.OutcomeAbandoned, "the run was stopped, and it could not be found out what became of it"
-			_ = guarded(ctx, func() error { return left.ledger.Record(context.WithoutCancel(ctx), i, *o) })
+			_ = fault.Logged(ctx, func() error { return left.ledger.Record(context.WithoutCancel(ctx), i, *o) })
 		}
 	}
 	return a.outcomes, nil

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
@@ -83,14 +84,22 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	defer cancel()
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", request.Cleaner, "run", record.Name))
 	klog.FromContext(ctx).Info("Run started", "action", record.Spec.Action, "trigger", request.Trigger)
-	defer r.recoverRun(ctx, begun.cleaner, record)
-	t := &task{request: request, cleaner: begun.cleaner, record: record, asked: asked, action: record.Spec.Action, now: r.Begin.Clock.Now()}
-	if !r.prepare(ctx, begun, t) {
-		return record, t.gone
+	panicked := fault.Logged(ctx, func() error {
+		t := &task{request: request, cleaner: begun.cleaner, record: record, asked: asked, action: record.Spec.Action, now: r.Begin.Clock.Now()}
+		if r.prepare(ctx, begun, t) {
+			defer t.end()
+			r.carryOut(ctx, t)
+		}
+		err = t.gone
+		return nil
+	})
+	if panicked == nil {
+		return record, err
 	}
-	defer t.end()
-	r.carryOut(ctx, t)
-	return record, t.gone
+	if err := fault.Logged(ctx, func() error { return r.fail(ctx, begun.cleaner, record, panicked) }); err != nil {
+		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that panicked")
+	}
+	return record, nil
 }
 
 // carryOut is a run from top to bottom.

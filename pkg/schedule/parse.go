@@ -168,7 +168,7 @@ func checkField(i int, field string) error {
 // parseSpec turns a panic of the cron package into an error.
 func parseSpec(six []string) (spec *cron.SpecSchedule, err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		if r := recover(); r != nil { //nolint:forbidigo // an error of the schedule, not ours
 			err = fmt.Errorf("reading failed: %v", r)
 		}
 	}()

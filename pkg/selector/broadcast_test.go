@@ -81,7 +81,7 @@ func TestErrorOfTheListIsEverybodys(t *testing.T) {
 	}{
 		"refused": {func(s *fakeServer) { s.status = 403 }, `listing ConfigMap (/api/v1/configmaps): `},
 		"cut":     {func(s *fakeServer) { s.cutAlways = true }, `listing ConfigMap (/api/v1/configmaps): item 11: the response ended in the middle of the list: unexpected EOF`},
-		"a fault": {func(s *fakeServer) { s.panics = true }, `listing ConfigMap (/api/v1/configmaps): a fault of KubeCleaner: the server's client panicked`},
+		"a fault": {func(s *fakeServer) { s.panics = true }, `listing ConfigMap (/api/v1/configmaps): a fault of KubeCleaner; please report it with the operator's log: the server's client panicked`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -172,12 +173,10 @@ func (c *collector) read(ctx context.Context, pod object.Object, because string,
 	c.readings = append(c.readings, one)
 	go func() {
 		defer close(one.done)
-		defer func() {
-			if p := recover(); p != nil { // which must not end the operator
-				one.err = fmt.Errorf("a fault of KubeCleaner, please report it: %v", p)
-			}
-		}()
-		one.logs, one.err = c.selector.logs(ctx, one.pod)
+		one.err = fault.Logged(ctx, func() (err error) {
+			one.logs, err = c.selector.logs(ctx, one.pod)
+			return err
+		})
 	}()
 	return nil
 }

@@ -6,10 +6,11 @@ package selector
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 const (
@@ -159,14 +160,11 @@ func (r *Reader) broadcast(b *broadcast) {
 	if !b.begin(stop) {
 		return
 	}
-	var err error
-	defer func() {
-		if p := recover(); p != nil { // nobody else would recover it
-			err = b.query.describe(fmt.Errorf("a fault of KubeCleaner: %v", p))
-		}
-		b.end(err)
-	}()
 	telling := *r
 	telling.onTrouble = b.setTrouble
-	err = telling.listAlone(ctx, b.query, b.restart, b.add)
+	err := fault.Logged(ctx, func() error { return telling.listAlone(ctx, b.query, b.restart, b.add) })
+	if p := (*fault.Error)(nil); errors.As(err, &p) {
+		err = b.query.describe(p)
+	}
+	b.end(err)
 }

@@ -32,7 +32,7 @@ func Compile(source string) (program *Program, err error) {
 	}
 	// The compiler panics with values that are no errors of its own when it meets something unforeseen.
 	defer func() {
-		if recovered := recover(); recovered != nil {
+		if recovered := recover(); recovered != nil { //nolint:forbidigo // the script's error, not ours
 			program, err = nil, syntaxError(source, fmt.Errorf("the compiler failed: %v", recovered))
 		}
 	}()

@@ -34,7 +34,7 @@ func Reads(source string) (part object.Part) {
 		return object.Part{}
 	}
 	defer func() { // the parser panics with what is not foreseen
-		if recover() != nil {
+		if recover() != nil { //nolint:forbidigo // Compile says what is wrong with the script
 			part = object.Part{}
 		}
 	}()

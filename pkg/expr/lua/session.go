@@ -151,7 +151,7 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 	ctx := &deadline{Context: timed, done: timed.Done(), state: s.box.state}
 	defer func() {
 		// The interpreter recovers panics of its libraries; this is for its own.
-		if recovered := recover(); recovered != nil {
+		if recovered := recover(); recovered != nil { //nolint:forbidigo // the script's error, not ours
 			err = faultf("the interpreter failed: %v", recovered)
 		}
 		if err == nil && timed.Err() == nil {
