@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,11 +16,11 @@ import (
 )
 
 // list reads a list in pages of 500, so that no answer is very large, and calls each with every item. An expired page makes it read the
-// whole list anew. With an error, each was not called.
-func list[L any, List interface {
+// whole list anew.
+func list[L, Item any, List interface {
 	*L
 	runtime.Object
-}](ctx context.Context, c *cluster, path string, each func(item runtime.Object) error) error {
+}](ctx context.Context, c *cluster, path string, each func(item *Item)) error {
 	all, _, err := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		request := c.raw.Get().AbsPath(path)
 		if options.Limit > 0 {
@@ -38,5 +39,12 @@ func list[L any, List interface {
 	if err != nil {
 		return err
 	}
-	return meta.EachListItem(all, each)
+	return meta.EachListItem(all, func(o runtime.Object) error {
+		item, ok := any(o).(*Item)
+		if !ok {
+			return fmt.Errorf("reading %s: the list holds a %T", path, o)
+		}
+		each(item)
+		return nil
+	})
 }

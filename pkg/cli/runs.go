@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -202,10 +201,7 @@ func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
 // runs are all CleanerRuns, the latest first.
 func (c *cluster) runs(ctx context.Context) ([]v1alpha1.CleanerRun, error) {
 	runs := []v1alpha1.CleanerRun{} // a list without any is [] for programs
-	err := list[v1alpha1.CleanerRunList](ctx, c, runPath(""), func(item runtime.Object) error {
-		runs = append(runs, *item.(*v1alpha1.CleanerRun)) //nolint:forcetypeassert // it is from such a list
-		return nil
-	})
+	err := list[v1alpha1.CleanerRunList](ctx, c, runPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, c.noCleaner(ctx, "")

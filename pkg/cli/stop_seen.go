@@ -11,7 +11,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
@@ -82,12 +81,11 @@ func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster, namespa
 
 // whyAllOff are how many Cleaners there are, and the reasons for which the operator makes them only report, as far as their statuses say.
 func (c *cluster) whyAllOff(ctx context.Context) (cleaners int, reasons []string, err error) {
-	err = list[v1alpha1.CleanerList](ctx, c, cleanerPath(""), func(item runtime.Object) error {
+	err = list[v1alpha1.CleanerList](ctx, c, cleanerPath(""), func(cleaner *v1alpha1.Cleaner) {
 		cleaners++
-		if why := item.(*v1alpha1.Cleaner).Status.DryRunReason; why != "" { //nolint:forcetypeassert // it is from such a list
+		if why := cleaner.Status.DryRunReason; why != "" {
 			reasons = append(reasons, why)
 		}
-		return nil
 	})
 	slices.Sort(reasons)
 	return cleaners, slices.Compact(reasons), err
