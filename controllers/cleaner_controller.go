@@ -193,6 +193,9 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 		round.sleep = r.ShowAfter
 	} else if err := r.show(ctx, stored, &cleaner, round.memory); err != nil {
 		return r.retry(cleaner.Name, err)
+	} else if err := r.keepStamp(ctx, &cleaner); err != nil { // the status says the same
+		klog.FromContext(ctx).V(1).Info("Could not annotate the Cleaner with the spec that was seen", "cause", err.Error())
+		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
 	}
 	r.afterwards(ctx, &cleaner, round)
 	return reconcile.Result{RequeueAfter: round.sleep}, nil

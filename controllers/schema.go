@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -71,10 +72,13 @@ func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleane
 	return lost, nil
 }
 
-// lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that has records and no status.
+// lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has no status.
 func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) (stamp string, forgotten bool, err error) {
 	if seen := cleaner.Status.ObservedSpec; seen != "" {
 		return seen, false, nil
+	}
+	if seen := cleaner.AnnotatedStamp(); seen != "" {
+		return seen, len(cleaner.Status.Conditions) == 0, nil
 	}
 	if memory.unstamped {
 		return "", false, nil
@@ -92,7 +96,20 @@ func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cle
 	return stamp, len(runs) > 0 && len(cleaner.Status.Conditions) == 0, err
 }
 
-// forgiveLostStatus takes a Cleaner that has records and no status for one that was seen before: nobody knows whether its request for
+// keepStamp annotates a Cleaner that may delete or change objects with the stamp of its spec: a run's record has it too, but there may be
+// none yet.
+func (r *CleanerReconciler) keepStamp(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	seen := cleaner.Status.ObservedSpec
+	if seen == "" || seen == cleaner.AnnotatedStamp() || cleaner.EffectiveAction() == v1alpha1.ActionScan {
+		return nil
+	}
+	stamped := cleaner.DeepCopy()
+	metav1.SetMetaDataAnnotation(&stamped.ObjectMeta, v1alpha1.ObservedSpecAnnotation, string(cleaner.UID)+" "+seen)
+	err := r.Client.Patch(ctx, stamped, client.MergeFromWithOptions(cleaner, client.MergeFromWithOptimisticLock{}))
+	return client.IgnoreNotFound(err)
+}
+
+// forgiveLostStatus takes a Cleaner that was seen before and has no status for one that was seen before: nobody knows whether its request for
 // a run was answered, and it is not answered a second time.
 func forgiveLostStatus(cleaner *v1alpha1.Cleaner) {
 	cleaner.Status.ObservedGeneration = cleaner.Generation

@@ -8,6 +8,9 @@ const (
 	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking in RFC
 	// 3339, which lets a request that was restored from a backup be told from a new one.
 	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
+	// ObservedSpecAnnotation on a Cleaner that deletes or changes objects says which spec the operator saw last, and of which UID. It lasts
+	// when a CustomResourceDefinition that is not ours drops the status together with fields of the spec.
+	ObservedSpecAnnotation = "apps.projectsveltos.io/observed-spec"
 	// ProtectAnnotation, with the value "true" on an object or its namespace, keeps every Cleaner from touching it.
 	ProtectAnnotation = "cleaner/protect"
 	// StopAnnotation on the operator's own namespace stops all acting before the next object: every Cleaner acts as Scan for as long as it

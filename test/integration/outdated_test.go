@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -144,6 +145,32 @@ func TestForeignSchemaRunsNothing(t *testing.T) {
 	l.finish() // what was due meanwhile
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "0 of 0 objects matched")
 	b.wantNames("new")
+}
+
+// TestFieldsThatGotLostBeforeTheFirstRun: no record says what the spec was, but an annotation does, which no CustomResourceDefinition drops.
+func TestFieldsThatGotLostBeforeTheFirstRun(t *testing.T) {
+	b := newBench(t)
+	b.configMap("new")
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete, edited(old)))
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	b.install(true, ofK8sCleaner(t)...)
+	l.change(func(c *v1alpha1.Cleaner) {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.RunRequestedAtAnnotation, "now")
+	})
+	b.install(false, crd(t, "cleaners"), crd(t, "reports"))
+	for _, operator := range []*life{l, l.successor()} {
+		operator.startExecutor()
+		for i := range 3 {
+			operator.at(operator.first().Add(time.Duration(i) * time.Hour))
+			wantCondition(t, operator.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonCRDOutdated, "although nobody edited it")
+			operator.wantActive(time.Time{})
+		}
+	}
+	b.wantNames("new")
+	l.change(func(c *v1alpha1.Cleaner) { edited(old)(c) })
+	l.step()
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
 }
 
 // TestFieldsThatGotLost: who changes a Cleaner while the API server does not keep its fields, and be it an annotation, makes the loss
