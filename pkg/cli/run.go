@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,8 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
 // runOptions are the flags of run.
@@ -79,6 +83,9 @@ func (o *runOptions) run(ctx context.Context, name string) error {
 	if err := o.ready(before); err != nil {
 		return err
 	}
+	if err := api.intact(ctx, "no run was asked for: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
+		return err
+	}
 	asked, err := api.ask(ctx, before.Name, requestValue(o.Now(), before))
 	if err != nil {
 		return err
@@ -99,6 +106,28 @@ func (o *runOptions) ready(cleaner *v1alpha1.Cleaner) error {
 		return nil
 	}
 	return fail(RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
+}
+
+// intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that is not refused: the
+// operator knows.
+func (c *cluster) intact(ctx context.Context, hint string) error {
+	connections, err := rest.HTTPClientFor(c.config)
+	if err != nil {
+		return err
+	}
+	served, err := schema.NewServed(c.config, connections, clock.RealClock{})
+	if err != nil {
+		return err
+	}
+	lacks, err := served.Check(ctx)
+	connections.CloseIdleConnections()
+	if err == nil && lacks != "" && !schema.IsUnread(lacks) {
+		return fail(RunNotReady, errors.New(lacks), hint)
+	}
+	if err != nil {
+		return requestError("looking which fields of Cleaners the API server keeps", err)
+	}
+	return nil
 }
 
 // requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one that was

@@ -4,8 +4,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -321,6 +325,41 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 	})
 	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+}
+
+// TestRunWhileFieldsGetLost: to ask for a run is to write to the Cleaner, which makes the loss of its fields last.
+func TestRunWhileFieldsGetLost(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	const path = "/openapi/v3/apis/apps.projectsveltos.io/v1alpha1"
+	transport, err := rest.TransportFor(realCluster(t).Config)
+	check(t, err)
+	s.through(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != path {
+			return true
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(realCluster(t).Config.Host, "/")+path, nil)
+		check(t, err)
+		request.Header.Set("Accept", "application/json")
+		whole, err := (&http.Client{Transport: transport}).Do(request)
+		check(t, err)
+		defer func() { _ = whole.Body.Close() }()
+		text, err := io.ReadAll(whole.Body)
+		check(t, err)
+		w.WriteHeader(whole.StatusCode)
+		_, err = w.Write(bytes.ReplaceAll(text, []byte(`"minAgeSeconds"`), []byte(`"other"`)))
+		check(t, err)
+		return false
+	})
+	got := s.call(t.Context(), nil, "run", c.Name)
+	if got.code != ExitError || !strings.Contains(got.errOut, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds") ||
+		!strings.Contains(got.errOut, "no run was asked for") {
+		t.Errorf("it exits with %d and says %q", got.code, got.errOut)
+	}
+	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
+		t.Error("a run was asked for")
+	}
 }
 
 // stepping makes a clock that goes on by itself as soon as somebody waits for it, and so fast that no test waits.

@@ -175,6 +175,12 @@ func lacksWords(found []string) string {
 	return fmt.Sprintf("The CustomResourceDefinitions in the cluster lack fields of this version of KubeCleaner: %s. The API server drops them, so that a Cleaner may match more than its author wrote: nothing runs. %s.", named, WayOut)
 }
 
+// unread is how it begins when nobody knows what the schemas lack, because they may not be read.
+const unread = "The API server does not show which fields it keeps of Cleaners"
+
+// IsUnread reports whether what Check says is only that the schemas may not be read.
+func IsUnread(lacks string) bool { return strings.HasPrefix(lacks, unread) }
+
 func unreadWords(code int) string {
-	return fmt.Sprintf("The API server does not show which fields it keeps of Cleaners (GET %s: %d %s): nothing runs. Let the operator's ServiceAccount read that, by the ClusterRole system:discovery, and see that the CustomResourceDefinitions are installed.", documentPath, code, http.StatusText(code))
+	return fmt.Sprintf(unread+" (GET %s: %d %s): nothing runs. Let the operator's ServiceAccount read that, by the ClusterRole system:discovery, and see that the CustomResourceDefinitions are installed.", documentPath, code, http.StatusText(code))
 }
