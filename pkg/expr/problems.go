@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
@@ -110,4 +111,11 @@ func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool
 		problems = append(problems, errors.New("onPartialView: Skip does not go with aggregatedSelection: that script judges all objects together, and must not miss one; leave onPartialView out"))
 	}
 	return problems, err
+}
+
+// SelectsSecrets reports whether the scripts of a Cleaner see Secrets.
+func SelectsSecrets(cleaner *v1alpha1.Cleaner) bool {
+	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		return s.Group == "" && s.Kind == "Secret"
+	})
 }

@@ -105,7 +105,7 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 	}
 	log := klog.FromContext(ctx)
 	printed := func(line string) { log.V(1).Info("Script printed", "line", line) }
-	if selectsSecrets(cleaner) {
+	if expr.SelectsSecrets(cleaner) {
 		printed = nil // it may hold their values
 	}
 	options.Now, options.Print = s.Clock.Now(), printed
@@ -193,11 +193,4 @@ func (s Check) copyProblems(cleaner *v1alpha1.Cleaner) []error {
 		return nil
 	}
 	return s.CopyProblems(cleaner)
-}
-
-// selectsSecrets reports whether the scripts of a Cleaner see Secrets.
-func selectsSecrets(cleaner *v1alpha1.Cleaner) bool {
-	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
-		return s.Group == "" && s.Kind == "Secret"
-	})
 }
