@@ -79,21 +79,24 @@ func (r *CleanerReconciler) foldAttempt(ctx context.Context, cleaner *v1alpha1.C
 		klog.FromContext(ctx).Error(result.Err, "Run panicked")
 		fault = errPanicked
 	}
+	return r.foldRecord(ctx, cleaner, run, fault, round), nil
+}
+
+// foldRecord folds in what the record of an attempt says, which is nil when there is none; fault is why. It asks nobody.
+func (r *CleanerReconciler) foldRecord(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, fault error, round *round) (done bool) {
 	switch isOurs := run != nil && run.Spec.CleanerUID == cleaner.UID; {
 	case isOurs && run.Status.Phase.Final():
 		r.end(cleaner, run, round)
-		return true, nil
 	case isOurs && isLeftToOther(run, r.Clock.Now()): // this operator is stopping, or another one took the run
 		round.soon = true
-		return true, nil
 	case run == nil && errors.Is(fault, journal.ErrGone):
 		notBegun(cleaner, "The run was stopped: "+fault.Error())
-		return true, nil
 	case isOurs || fault == nil: // it is taken up again
-		return false, nil
+		return false
+	default:
+		r.notRecorded(ctx, cleaner, fault, round)
 	}
-	r.notRecorded(ctx, cleaner, fault, round)
-	return true, nil
+	return true
 }
 
 // notRecorded is of a run that could not begin. It is tried again, unless it is too late for that.
