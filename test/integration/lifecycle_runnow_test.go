@@ -74,7 +74,10 @@ func TestRunsNameTheirRequest(t *testing.T) {
 	long := letters(300)
 	l.ask(long)
 	l.at(l.first().Add(time.Minute))
-	want(3, long[:253]+"…")
+	if cut := v1alpha1.CutRunRequest(long); len(cut) > 256 || cut == v1alpha1.CutRunRequest(long+"b") || cut != v1alpha1.CutRunRequest(cut) {
+		t.Fatalf("a long request is cut to %q", cut)
+	}
+	want(3, v1alpha1.CutRunRequest(long))
 	l.step() // what is cut is not asked for again
 	l.wantActive(time.Time{})
 }
