@@ -81,6 +81,9 @@ var hostile = []struct {
 		`local ok, e = pcall(function() while true do end end) return {matching = true, message = "survived"}`,
 		`for i = 1, 1e4 do pcall(function() while true do end end) end return {matching = true}`,
 	}},
+	{"memory or time", memory + slowly, []string{ // whichever the machine comes to first
+		`local s = ("x"):rep(1000000) while true do s = s:gsub("x", "xx") end`,
+	}},
 	{"memory", memory, []string{
 		`local s = "x" while true do s = s .. s end`,
 		`local t = {} while true do t[#t + 1] = {} end`,
@@ -98,7 +101,6 @@ var hostile = []struct {
 		`local i = 0 while true do i = i + 1 obj.data["k" .. i] = {i} end`,
 		`local t = {} for i = 1, 1e9 do t[i] = setmetatable({}, {__index = {}}) end`,
 		`local s = "" while true do s = s .. ("x"):rep(1000000) end`,
-		`local s = ("x"):rep(1000000) while true do s = s:gsub("x", "xx") end`,
 		`local s = ("x"):rep(1000000) for i = 1, 12 do s = s .. s end return {message = s:upper() .. s:reverse()}`,
 		`local t = {} for i = 1, 1e9 do t[i] = i .. "" end`,
 		`local t = {} for i = 1, 1e9 do table.insert(t, {i, i, i, i}) end`,
