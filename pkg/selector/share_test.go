@@ -152,9 +152,12 @@ func TestAccountsAreNeverMixed(t *testing.T) {
 		server, lists := &fakeServer{objects: 5, each: 100 * time.Millisecond}, &Lists{}
 		accounts := []string{"", "system:serviceaccount:a:cleaner", "system:serviceaccount:b:cleaner"}
 		var group sync.WaitGroup
-		for i := range 60 {
+		leaves := make([]func(), 60)
+		for i := range leaves { // before any reads: one that is alone does not wait for others
+			leaves[i] = lists.Enter()
+		}
+		for i, leave := range leaves {
 			account := accounts[i%len(accounts)]
-			leave := lists.Enter()
 			group.Go(func() {
 				defer leave()
 				seen, err := read(t.Context(), server.reader(t, account).Sharing(lists, account), everything)
