@@ -109,8 +109,8 @@ func (r *CleanerReconciler) keepStamp(ctx context.Context, cleaner *v1alpha1.Cle
 	return client.IgnoreNotFound(err)
 }
 
-// forgiveLostStatus takes a Cleaner that was seen before and has no status for one that was seen before: nobody knows whether its request for
-// a run was answered, and it is not answered a second time.
+// forgiveLostStatus makes up for the status that a Cleaner lost: nobody knows whether its request for a run was answered, and it is not
+// answered a second time.
 func forgiveLostStatus(cleaner *v1alpha1.Cleaner) {
 	cleaner.Status.ObservedGeneration = cleaner.Generation
 	cleaner.Status.LastHandledRunRequest = cleaner.RunRequest()
