@@ -1,0 +1,242 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Want is what somebody wants to know: the findings of one type of one kind.
+type Want struct {
+	Kind schema.GroupKind
+	Type v1alpha1.FindingType
+}
+
+// Options say what a Finder has to go by.
+type Options struct {
+	// Table says what can name what: what we know, what was learned from the cluster's schemas, and what its users declared.
+	Table *graph.Table
+	// Served are the kinds that the API server serves, each in one version.
+	Served []object.Kind
+	// Unserved are the groups whose kinds the API server could not tell.
+	Unserved map[string]error
+	// Wanted are the findings to look for. Nil looks for all.
+	Wanted []Want
+	// Now is what ages are measured from.
+	Now time.Time
+}
+
+// List is one list that a Finder needs.
+type List struct {
+	Kind object.Kind
+	// Fields is a field selector. Empty for all objects.
+	Fields string
+	// MetadataOnly is true when the metadata of the objects is enough.
+	MetadataOnly bool
+	// Everywhere is true when the objects of all namespaces are needed, also where only the findings of one namespace are wanted: they may name
+	// objects of other namespaces.
+	Everywhere bool
+	// source is true when the objects may name others, and rows are what is looked for among them.
+	source bool
+	rows   []*row
+}
+
+// row is one type of findings of one kind.
+type row struct {
+	kind schema.GroupKind
+	typ  v1alpha1.FindingType
+	// actionable is true when a Cleaner may act on it.
+	actionable bool
+	// named is true when all kinds that can name one of the kind must have been searched.
+	named bool
+	// cascades is true when the row finds what is used only by something unused or idle as well.
+	cascades bool
+	// pods is true when the row needs the labels of all Pods and templates.
+	pods bool
+	// reads are other kinds whose objects must pass.
+	reads []schema.GroupKind
+	// fields is a field selector for the objects of the row, and body is true when it needs more of them than metadata.
+	fields string
+	body   bool
+	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
+	look func(f *Finder, o object.Object) *candidate
+	// judge says what was found when all objects have passed. Nil when there is nothing.
+	judge func(f *Finder, c *candidate) *Finding
+}
+
+// candidate is what is kept of an object until all have passed.
+type candidate struct {
+	row   *row
+	found Finding
+	// names are the objects that it refers to.
+	names []graph.Name
+}
+
+// Finder looks at objects, and finds. It is for one goroutine.
+type Finder struct {
+	Options
+	graph *graph.Graph
+	rows  []*row
+	lists []List
+	// served are the kinds by group and kind; unread why objects of a kind could not be read.
+	served     map[schema.GroupKind]object.Kind
+	unread     map[schema.GroupKind]error
+	candidates map[types.UID][]*candidate
+	bytes      int64
+}
+
+// New returns a Finder.
+func New(options Options) *Finder {
+	f := &Finder{
+		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
+		candidates: map[types.UID][]*candidate{},
+	}
+	clusterScoped := map[schema.GroupKind]bool{}
+	for _, kind := range options.Served {
+		f.served[kind.GroupKind()] = kind
+		clusterScoped[kind.GroupKind()] = !kind.Namespaced
+	}
+	f.graph = graph.New(options.Table, clusterScoped)
+	for _, r := range rows {
+		if f.wants(r) {
+			f.rows = append(f.rows, r)
+		}
+	}
+	f.lists = f.plan()
+	return f
+}
+
+func (f *Finder) wants(r *row) bool {
+	return f.Wanted == nil || slices.ContainsFunc(f.Wanted, func(w Want) bool {
+		return (w.Kind == r.kind || r.kind == anyKind) && (w.Type == r.typ || w.Type == v1alpha1.FindingCascading && r.cascades)
+	})
+}
+
+// Lists are the lists to read, in an order that needs little memory; any other finds the same.
+func (f *Finder) Lists() []List { return f.lists }
+
+// Graph is what the objects that passed name.
+func (f *Finder) Graph() *graph.Graph { return f.graph }
+
+// Bytes is about how much memory the Finder takes.
+func (f *Finder) Bytes() int64 { return f.graph.Bytes() + f.bytes }
+
+// Unread takes note that a list could not be read to its end, for want of a right. Any other failure must end the search.
+func (f *Finder) Unread(list List, err error) {
+	f.unread[list.Kind.GroupKind()] = err
+}
+
+// Look looks at one object of a list. Its bytes are not kept.
+func (f *Finder) Look(list List, o object.Object) {
+	f.graph.Saw(o)
+	if list.source {
+		f.graph.Add(o)
+	}
+	for _, r := range list.rows {
+		if exempt(r, o) {
+			continue
+		}
+		if c := r.look(f, o); c != nil {
+			f.keep(r, o, c)
+		}
+	}
+}
+
+// keep keeps a candidate. An object may pass twice, when a list had to begin anew.
+func (f *Finder) keep(r *row, o object.Object, c *candidate) {
+	c.row = r
+	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
+	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
+	c.found.Type = r.typ
+	c.found.Managed = managedBy(o)
+	known := f.candidates[o.UID]
+	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
+		known[i] = c
+		return
+	}
+	f.candidates[c.found.UID] = append(known, c)
+	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 64*len(c.names))
+}
+
+// Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
+func (f *Finder) Findings() []Finding {
+	found := map[*candidate]*Finding{}
+	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
+		changed = false
+		for _, candidates := range f.candidates {
+			for _, c := range candidates {
+				if found[c] != nil {
+					continue
+				}
+				if finding := c.row.judge(f, c); finding != nil {
+					found[c] = finding
+					changed = f.usesNothing(finding) || changed
+				}
+			}
+		}
+	}
+	all := make([]Finding, 0, len(found))
+	for _, finding := range found {
+		if f.wantsType(finding) {
+			all = append(all, *finding)
+		}
+	}
+	slices.SortFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
+	})
+	return all
+}
+
+func (f *Finder) wantsType(found *Finding) bool {
+	return f.Wanted == nil || slices.Contains(f.Wanted, Want{found.Kind.GroupKind(), found.Type})
+}
+
+// usesNothing takes note of an object that uses nothing. What is unknown may use what it names.
+func (f *Finder) usesNothing(found *Finding) bool {
+	switch found.Type {
+	case v1alpha1.FindingUnused, v1alpha1.FindingCascading, v1alpha1.FindingIdle:
+	default:
+		return false
+	}
+	if len(found.Unknown) > 0 {
+		return false
+	}
+	f.graph.SetIdle(graph.Name{GroupKind: found.Kind.GroupKind(), Namespace: found.Namespace, Name: found.Name})
+	return true
+}
+
+// unreadOf are those of the kinds that could not be read, each once.
+func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
+	var unread []Unread
+	for _, kind := range kinds {
+		err := f.unread[kind]
+		if _, served := f.served[kind]; err == nil && !served {
+			err = f.Unserved[kind.Group]
+		}
+		if err != nil && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == kind }) {
+			unread = append(unread, Unread{kind, err})
+		}
+	}
+	return unread
+}
+
+// searched is how many of the kinds the cluster has.
+func (f *Finder) searched(kinds []schema.GroupKind) (n int) {
+	for _, kind := range kinds {
+		if _, ok := f.served[kind]; ok {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,102 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package finding knows what is unused, finished, idle, stuck or expired, kind by kind. A Finder says which lists it needs, looks at each object as
+// it passes, and judges when all have passed. All of it is pure: who reads the lists passes in the objects, and what could not be read.
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Finding is what was found of one object.
+type Finding struct {
+	// Kind, Namespace, Name, UID and Created are the object's.
+	Kind            object.Kind
+	Namespace, Name string
+	UID             types.UID
+	Created         time.Time
+	Type            v1alpha1.FindingType
+	// Unknown says which sources could not be read that might show that it is used. Nothing may be done to the object then. Empty of what is known.
+	Unknown []Unread
+	// Confidence is how sure it is. Empty of what is unknown.
+	Confidence v1alpha1.FindingConfidence
+	// Reason says in one sentence why it was found.
+	Reason string
+	// Users are who uses it of a Cascading finding, and what it names in vain of a Dangling one.
+	Users []graph.User
+	// Since is the earliest time that the API server knows it to be so. Zero where nobody knows.
+	Since time.Time
+	// Searched is how many kinds were searched for users.
+	Searched int
+	// Managed names what manages the object: "Helm release shop/web". Empty when nothing is known to.
+	Managed string
+	// Frees is what its deletion would give back.
+	Frees Resources
+}
+
+// Resources are what objects hold: bytes of volumes, and load balancers.
+type Resources struct {
+	VolumeBytes   int64
+	LoadBalancers int
+}
+
+// Unread is a source that could not be read.
+type Unread struct {
+	// Kind is what could not be listed.
+	Kind schema.GroupKind
+	Err  error
+}
+
+// String names the object.
+func (f *Finding) String() string {
+	return graph.Name{GroupKind: f.Kind.GroupKind(), Namespace: f.Namespace, Name: f.Name}.String()
+}
+
+// Actionable reports whether a Cleaner may delete or transform objects of such a finding.
+func Actionable(kind schema.GroupKind, typ v1alpha1.FindingType) bool {
+	i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == kind && r.typ == typ })
+	if i < 0 {
+		i = slices.IndexFunc(rows, func(r *row) bool { return r.kind == anyKind && r.typ == typ })
+	}
+	return i >= 0 && rows[i].actionable
+}
+
+// TypesOf are the types that a kind has, in the order of their names.
+func TypesOf(kind schema.GroupKind) []v1alpha1.FindingType {
+	var found []v1alpha1.FindingType
+	for _, r := range rows {
+		if r.kind == kind || r.kind == anyKind {
+			found = append(found, r.typ)
+		}
+		if r.kind == kind && r.cascades {
+			found = append(found, v1alpha1.FindingCascading)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// Kinds are the kinds that have rows of their own.
+func Kinds() []schema.GroupKind {
+	var found []schema.GroupKind
+	for _, r := range rows {
+		if r.kind != anyKind && !slices.Contains(found, r.kind) {
+			found = append(found, r.kind)
+		}
+	}
+	slices.SortFunc(found, func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) })
+	return found
+}
+
+// anyKind is the kind of rows that are for every kind.
+var anyKind = schema.GroupKind{Kind: "*"}

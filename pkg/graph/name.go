@@ -1,0 +1,36 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package graph knows which objects name which. A table says which fields of which kinds hold references; a Graph takes the references of
+// objects as they pass, and keeps no more of them than it takes to answer who uses an object. All of it is pure.
+package graph
+
+import (
+	"hash/maphash"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Name names one object. The version is left out: one object is served in several.
+type Name struct {
+	schema.GroupKind
+	// Namespace is empty for what is cluster-scoped.
+	Namespace, Name string
+}
+
+// String names the object for people: "ConfigMap shop/settings".
+func (n Name) String() string {
+	if n.Namespace == "" {
+		return n.Kind + " " + n.Name
+	}
+	return n.Kind + " " + n.Namespace + "/" + n.Name
+}
+
+// key stands for a Name. Two names with one key would both look used, which is safe.
+type key uint64
+
+var seed = maphash.MakeSeed()
+
+func (n Name) key() key {
+	return key(maphash.Comparable(seed, n))
+}

@@ -1,0 +1,181 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// uses says how the references of an object count.
+type uses struct {
+	// by is who uses what the object names: its controller, if it has one.
+	by Name
+	// live is true for what runs: what it names is used at present.
+	live bool
+	// idle is true for what runs nothing at present, and names what it will need when it does.
+	idle bool
+	// none is true for what has ended: what made it is a user itself.
+	none bool
+}
+
+var (
+	podKind        = schema.GroupKind{Kind: "Pod"}
+	replicaSetKind = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+)
+
+// useOf says how the references of an object count. Templates count as users: what is scaled to zero, or runs at night, needs its inputs too.
+func useOf(o object.Object) uses {
+	use := uses{by: NameOf(o)}
+	owner, owned := Controller(o)
+	if owned {
+		use.by = owner
+	}
+	raw := object.JSON(o.Raw)
+	isZero := func(path ...string) bool { return raw.At(path...).String() == "0" }
+	isTrue := func(path ...string) bool { return raw.At(path...).String() == "true" }
+	switch o.Kind.GroupKind() {
+	case podKind:
+		phase := raw.At("status", "phase").Text()
+		use.none = phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed)
+		use.live = !use.none
+	case replicaSetKind:
+		use.idle = !owned && isZero("spec", "replicas") // one that is owned is kept for a rollback: its Deployment says whether it is idle
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Kind: "ReplicationController"},
+		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
+		use.idle = isZero("spec", "replicas")
+	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
+		use.idle = isTrue("spec", "suspend")
+	}
+	return use
+}
+
+// Controller is the controller that owns the object, if one does.
+func Controller(o object.Object) (Name, bool) {
+	owners := object.JSON(o.Raw).At("metadata", "ownerReferences")
+	for owner := range owners.Elements() {
+		if owner.Field("controller").String() != "true" {
+			continue
+		}
+		gk := schema.GroupKind{Group: groupOf(owner.Field("apiVersion").Text()), Kind: owner.Field("kind").Text()}
+		return Name{GroupKind: gk, Namespace: o.Namespace, Name: owner.Field("name").Text()}, true
+	}
+	return Name{}, false
+}
+
+// selection is a label selector of an object, and whether a Pod or a template matched it.
+type selection struct {
+	by       Name
+	selector labels.Selector
+	matched  bool
+}
+
+// Select takes the label selector with which an object selects Pods of its namespace. It must be called before the Pods pass.
+func (g *Graph) Select(by Name, selector labels.Selector) {
+	for _, s := range g.selectors[by.Namespace] {
+		if s.by == by {
+			s.selector = selector
+			return
+		}
+	}
+	g.selectors[by.Namespace] = append(g.selectors[by.Namespace], &selection{by: by, selector: selector})
+	g.bytes += 512
+}
+
+// SelectsAny reports whether the selector of an object matched a Pod or a template that passed.
+func (g *Graph) SelectsAny(by Name) bool {
+	for _, s := range g.selectors[by.Namespace] {
+		if s.by == by {
+			return s.matched
+		}
+	}
+	return false
+}
+
+// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched none yet.
+func (g *Graph) addLabels(o object.Object) {
+	selectors := g.selectors[o.Namespace]
+	if len(selectors) == 0 {
+		return
+	}
+	match := func(metadata object.JSON) {
+		var set labels.Set
+		for _, s := range selectors {
+			if s.matched {
+				continue
+			}
+			if set == nil {
+				set = labelSet(metadata.Field("labels"))
+			}
+			s.matched = s.selector.Matches(set)
+		}
+	}
+	raw := object.JSON(o.Raw)
+	if o.Kind.GroupKind() == podKind {
+		match(raw.Field("metadata"))
+		return
+	}
+	if s := g.table.sources[o.Kind.GroupKind()]; s != nil {
+		for _, path := range s.templates {
+			each(raw, path, func(template object.JSON) { match(template.Field("metadata")) })
+		}
+	}
+}
+
+// each tells all values at a path.
+func each(value object.JSON, path []step, tell func(object.JSON)) {
+	switch {
+	case len(path) == 0:
+		if value.Type() != object.Absent {
+			tell(value)
+		}
+	case !path[0].each:
+		each(value.Field(path[0].field), path[1:], tell)
+	case value.Type() == object.List:
+		for element := range value.Elements() {
+			each(element, path[1:], tell)
+		}
+	default:
+		for _, field := range value.Fields() {
+			each(field, path[1:], tell)
+		}
+	}
+}
+
+func labelSet(of object.JSON) labels.Set {
+	set := labels.Set{}
+	for name, value := range of.Fields() {
+		set[name.String()] = value.Text()
+	}
+	return set
+}
+
+// SelectorOf reads a LabelSelector from an object. One that is absent selects nothing, and one that is empty everything, as the API has it.
+func SelectorOf(value object.JSON) (labels.Selector, error) {
+	if t := value.Type(); t == object.Absent || t == object.Null {
+		return labels.Nothing(), nil
+	}
+	var selector metav1.LabelSelector
+	if err := decode(value, &selector); err != nil {
+		return nil, err
+	}
+	return metav1.LabelSelectorAsSelector(&selector)
+}
+
+func cloned(e Edge) Edge {
+	e.To = clonedName(e.To)
+	return e
+}
+
+// clonedName is the name with bytes of its own.
+func clonedName(n Name) Name {
+	n.Namespace, n.Name, n.Kind, n.Group = strings.Clone(n.Namespace), strings.Clone(n.Name), strings.Clone(n.Kind), strings.Clone(n.Group)
+	return n
+}
