@@ -11,7 +11,7 @@ const (
 	// ObservedSpecAnnotation on a Cleaner that deletes or changes objects says which spec the operator saw last, and of which UID. It lasts
 	// when a CustomResourceDefinition that is not ours drops the status together with fields of the spec.
 	ObservedSpecAnnotation = "apps.projectsveltos.io/observed-spec"
-	// ProtectAnnotation, with the value "true" on an object or its namespace, keeps every Cleaner from touching it.
+	// ProtectAnnotation on an object or its namespace keeps every Cleaner from touching it, unless its value is "false". People write "true".
 	ProtectAnnotation = "cleaner/protect"
 	// StopAnnotation on the operator's own namespace stops all acting before the next object: every Cleaner acts as Scan for as long as it
 	// is there. Its value, which may be empty, is the reason.

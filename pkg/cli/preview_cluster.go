@@ -161,17 +161,9 @@ func (c *cluster) noCleaner(ctx context.Context, name string) error {
 
 // cleaners are the names of all Cleaners.
 func (c *cluster) cleaners(ctx context.Context) ([]string, error) {
-	var list struct {
-		Items []struct{ Metadata struct{ Name string } }
-	}
-	if err := c.read(ctx, cleanerPath(""), &list); err != nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(list.Items))
-	for _, item := range list.Items {
-		names = append(names, item.Metadata.Name)
-	}
-	return names, nil
+	var names []string
+	err := list[v1alpha1.CleanerList](ctx, c, cleanerPath(""), func(cleaner *v1alpha1.Cleaner) { names = append(names, cleaner.Name) })
+	return names, err
 }
 
 // complete completes the names of Cleaners.

@@ -186,7 +186,7 @@ func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
 		{text: run.Spec.Cleaner},
 		{text: string(run.Spec.Action)},
 		phase,
-		{text: duration.HumanDuration(o.Now().Sub(run.Spec.NominalTime.Time)) + " ago"},
+		{text: duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))) + " ago"}, // the clocks may differ
 		{text: fmt.Sprint(run.Status.Acted)},
 		{text: copies},
 		{text: until},

@@ -98,18 +98,30 @@ func (o *stopOptions) stop(ctx context.Context) error {
 
 // annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was there.
 func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace string) (value, already string, err error) {
-	if there, _ := api.stopReason(ctx, namespace); there != nil {
+	there, _ := api.stopReason(ctx, namespace)
+	why := strings.TrimSpace(o.reason)
+	if there != nil && strings.Contains(*there, why) { // also when no reason is given
 		return *there, " already", nil
 	}
 	value = "at " + o.Now().UTC().Format(time.RFC3339)
 	if who := api.whoAmI(ctx); who != "" {
 		value = "by " + who + " " + value
 	}
-	if why := strings.TrimSpace(o.reason); why != "" {
+	if why != "" {
 		value = why + ", " + value
+	}
+	if there != nil { // who stopped it first stays to be seen
+		value = value + "; before: " + *there
+	}
+	if len(value) > maxReason {
+		return "", "", fail(UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
+			"write the rest where people look for it, and name that place in --reason")
 	}
 	return value, "", api.annotate(ctx, namespace, &value)
 }
+
+// maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages and in a metric.
+const maxReason = 1024
 
 func (o *stopOptions) hintResume() {
 	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.paint(o.ErrOut).bold("hint:"), name)

@@ -114,8 +114,13 @@ func TestStopAndResume(t *testing.T) {
 	if got, _ := s.annotated(s.namespace); got != reason {
 		t.Errorf("the annotation is %q", got)
 	}
-	s.wants(s.call(t.Context(), sees, "stop", "--reason", "another"), ExitDone, "", "namespace NS is annotated cleaner/stop already: \""+reason+"\"\n"+whatStops)
-	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+reason+"\"\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", "incident 7"), ExitDone, "", "namespace NS is annotated cleaner/stop already: \""+reason+"\"\n"+whatStops)
+	const both = "another, by admin at 2026-11-21T12:00:00Z; before: " + reason
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", "another"), ExitDone, "", "namespace NS is annotated cleaner/stop: \""+both+"\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", strings.Repeat("x", 1000)), ExitError, "",
+		"error: the reason is too long: with the name and the time it has 1139 bytes of at most 1024\n"+
+			"hint: write the rest where people look for it, and name that place in --reason   [E-USE-001]\n")
+	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+both+"\"\n"+whatActs)
 	if got, found := s.annotated(s.namespace); found {
 		t.Errorf("the annotation is still %q", got)
 	}

@@ -159,13 +159,14 @@ func (c *Cascade) Reason(o object.Object) string {
 	if found == "" {
 		return ""
 	}
-	return fmt.Sprintf(`%s would be deleted with it, and is annotated %s: "true"`, found, v1alpha1.ProtectAnnotation)
+	return fmt.Sprintf("%s would be deleted with it, and is annotated %s", found, v1alpha1.ProtectAnnotation)
 }
 
 // IsProtected reports whether an object carries the annotation that protects it, unless it is being deleted already. It is for very many
 // objects: only the annotation is looked for.
 func IsProtected(o object.Object) bool {
-	return !o.Deleting && object.JSON(o.Raw).At("metadata", "annotations", v1alpha1.ProtectAnnotation).Text() == "true"
+	annotation := object.JSON(o.Raw).At("metadata", "annotations", v1alpha1.ProtectAnnotation)
+	return !o.Deleting && annotation.Type() != object.Absent && annotation.Text() != unprotected
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

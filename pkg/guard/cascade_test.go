@@ -109,7 +109,7 @@ func TestCascadeReason(t *testing.T) {
 	c.Found(member("", "ConfigMap", "old", "kept"), nil)
 	c.Found(member("", "ConfigMap", "older", "kept"), []types.UID{"nobody"})
 	c.Found(member("", "ConfigMap", "elsewhere", "kept"), nil)
-	const annotated = ` would be deleted with it, and is annotated cleaner/protect: "true"`
+	const annotated = ` would be deleted with it, and is annotated cleaner/protect`
 	for o, want := range map[*object.Object]string{
 		&deployment: "Pod shop/web-1" + annotated, &other: "",
 		&namespace: "ConfigMap old/kept" + annotated, &project: "ConfigMap older/kept" + annotated,
@@ -128,7 +128,7 @@ func TestIsProtected(t *testing.T) {
 	for raw, want := range map[string]bool{
 		`{"metadata":{"annotations":{"cleaner/protect":"true"}}}`:  true,
 		`{"metadata":{"annotations":{"cleaner/protect":"false"}}}`: false,
-		`{"metadata":{"annotations":{"cleaner/protect":true}}}`:    false,
+		`{"metadata":{"annotations":{"cleaner/protect":"TRUE"}}}`:  true,
 		`{"metadata":{"labels":{"cleaner/protect":"true"}}}`:       false,
 		`{"metadata":{"annotations":null}}`:                        false,
 		`{}`:                                                       false,

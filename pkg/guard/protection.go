@@ -49,11 +49,26 @@ func (p Protection) Reason(action v1alpha1.Action, o object.Object, namespace *m
 
 // InNamespace says why no Cleaner may touch what is in the namespace, because of the namespace's metadata. Nil is that of none.
 func InNamespace(name string, metadata *metav1.ObjectMeta) string {
-	if metadata == nil || metadata.Annotations[v1alpha1.ProtectAnnotation] != "true" {
+	if metadata == nil {
 		return ""
 	}
-	return fmt.Sprintf("namespace %s is annotated %s: \"true\"", name, v1alpha1.ProtectAnnotation)
+	if by := annotated(metadata.Annotations); by != "" {
+		return fmt.Sprintf("namespace %s is annotated %s", name, by)
+	}
+	return ""
 }
+
+// annotated is the annotation that protects, as YAML. It is empty where there is none. Only "false" does not protect: who writes "TRUE", "yes" or
+// nothing at all means to.
+func annotated(annotations map[string]string) string {
+	if value, ok := annotations[v1alpha1.ProtectAnnotation]; ok && value != unprotected {
+		return fmt.Sprintf("%s: %q", v1alpha1.ProtectAnnotation, value)
+	}
+	return ""
+}
+
+// unprotected is the value of the annotation that does not protect.
+const unprotected = "false"
 
 // Own says why no Cleaner of the action may touch the object because of what it is itself, or is empty.
 func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error) {
@@ -71,8 +86,8 @@ func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error)
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Name), nil
 	case group == v1alpha1.GroupVersion.Group, metadata.Labels["app.kubernetes.io/part-of"] == "kubecleaner":
 		return "it belongs to KubeCleaner", nil
-	case metadata.Annotations[v1alpha1.ProtectAnnotation] == "true":
-		return "it is annotated " + v1alpha1.ProtectAnnotation + `: "true"`, nil
+	case annotated(metadata.Annotations) != "":
+		return "it is annotated " + annotated(metadata.Annotations), nil
 	case metadata.Annotations[v1alpha1.RestoredFromAnnotation] != "":
 		return fmt.Sprintf("it was brought back from the run with UID %s; to let Cleaners touch it again: %s",
 			metadata.Annotations[v1alpha1.RestoredFromAnnotation], confirmation(o)), nil

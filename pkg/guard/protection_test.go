@@ -4,6 +4,7 @@
 package guard
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,5 +57,36 @@ func TestProjectOfAProtectedNamespace(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}
 		})
+	}
+}
+
+// TestAnnotationProtects unless it says false: who writes anything else means to protect.
+func TestAnnotationProtects(t *testing.T) {
+	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Resource: "configmaps", Namespaced: true}
+	for value, want := range map[string]string{
+		`"true"`:  `annotated cleaner/protect: "true"`,
+		`"TRUE"`:  `annotated cleaner/protect: "TRUE"`,
+		`""`:      `annotated cleaner/protect: ""`,
+		`"false"`: "",
+	} {
+		raw := `{"metadata":{"namespace":"shop","name":"a","uid":"1","resourceVersion":"1","annotations":{"cleaner/protect":` + value + `}}}`
+		o, err := object.New(kind, []byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Protection{}.Own(v1alpha1.ActionDelete, o)
+		if err != nil || strings.TrimPrefix(got, "it is ") != want {
+			t.Errorf("an object with %s: %q, %v; want %q", value, got, err, want)
+		}
+		if IsProtected(o) != (want != "") {
+			t.Errorf("an object with %s that another would take along: IsProtected is %v", value, IsProtected(o))
+		}
+		metadata, err := o.Metadata()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := InNamespace("shop", &metadata); strings.TrimPrefix(got, "namespace shop is ") != want {
+			t.Errorf("a namespace with %s: %q, want %q", value, got, want)
+		}
 	}
 }

@@ -214,7 +214,7 @@ func TestJudge(t *testing.T) {
 				pod.Kind.Kind = "Pod"
 				s.cascade.Found(pod, []types.UID{"b"})
 			},
-			"a Planned\nb Protected: Pod shop/web would be deleted with it, and is annotated cleaner/protect: \"true\"\nc Planned", "", "", 0,
+			"a Planned\nb Protected: Pod shop/web would be deleted with it, and is annotated cleaner/protect\nc Planned", "", "", 0,
 		},
 		"what a Transform does not change": {
 			func(s *situation) {

@@ -19,7 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-const wouldGo = ` would be deleted with it, and is annotated cleaner/protect: "true"`
+const wouldGo = ` would be deleted with it, and is annotated cleaner/protect`
 
 // owned creates an object in the test's namespace that belongs to the owners.
 func (b *bench) owned(apiVersion, kind, name string, protected bool, content map[string]any, owners ...*unstructured.Unstructured) *unstructured.Unstructured {
