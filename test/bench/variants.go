@@ -50,7 +50,7 @@ const (
 )
 
 // variants are all there are, the floor first.
-func variants() []variant { return slices.Concat(readers(), actors(), streams()) }
+func variants() []variant { return slices.Concat(readers(), findings(), actors(), streams()) }
 
 // readers select objects of the API server.
 func readers() []variant {

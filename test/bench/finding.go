@@ -1,0 +1,108 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+const listsFloorName = "lists of a scan"
+
+// findings look for what is unused.
+func findings() []variant {
+	unused := []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: v1alpha1.FindingUnused}}
+	return []variant{
+		{
+			name: listsFloorName, work: readLists, floor: listsFloorName,
+			proves: "The least for a client that reads what all findings need, one request for each kind, and looks at nothing: the row below is to it.",
+		},
+		{
+			name: "scan", work: scan(nil), floor: listsFloorName, target: target{ratio: 1.3, memoryMB: 96},
+			proves: "All findings of all kinds, as kubectl cleaner scan looks for them: whether knowing who uses what is hidden behind the lists.",
+		},
+		{
+			name: "orphaned ConfigMaps", work: scan(unused), target: target{ratio: 0.8},
+			proves: "One kind of findings, as a Cleaner looks for it: the Pods whole, and of the ConfigMaps no more than the metadata.",
+		},
+	}
+}
+
+// finder says what is to be read of the cluster.
+func (s *site) finder(ctx context.Context, wanted []finding.Want) (*selector.Reader, *finding.Finder, error) {
+	reader := selector.NewReader(s.client, clock.RealClock{})
+	table, err := graph.BuiltIn()
+	if err != nil {
+		return nil, nil, err
+	}
+	served, unserved, err := reader.Served(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return reader, finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Wanted: wanted, Now: time.Now()}), nil
+}
+
+func readLists(ctx context.Context, s *site) error {
+	_, finder, err := s.finder(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, list := range finder.Lists() {
+		request := s.client.Get().AbsPath(list.Kind.Path("", ""))
+		if list.Fields != "" {
+			request = request.Param("fieldSelector", list.Fields)
+		}
+		if list.MetadataOnly {
+			request = request.SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+		}
+		body, err := request.Stream(ctx)
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", list.Kind.Kind, err)
+		}
+		_, err = io.Copy(io.Discard, body)
+		_ = body.Close()
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", list.Kind.Kind, err)
+		}
+	}
+	return nil
+}
+
+// scan looks for findings, and fails unless those of the load's ConfigMaps are exactly the ones that no Pod uses.
+func scan(wanted []finding.Want) func(context.Context, *site) error {
+	return func(ctx context.Context, s *site) error {
+		reader, finder, err := s.finder(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		if err := survey.Read(ctx, reader, finder, "", nil, survey.Observer{}); err != nil {
+			return err
+		}
+		found := 0
+		for _, f := range finder.Findings() {
+			if f.Kind.Kind != "ConfigMap" || f.Type != v1alpha1.FindingUnused || !strings.HasPrefix(f.Namespace, namespacePrefix) {
+				continue
+			}
+			if found++; indexOf(f.Name) < s.load.used() || len(f.Unknown) > 0 {
+				return fmt.Errorf("%s is used, and was found: %s", f.String(), f.Reason)
+			}
+		}
+		if want := s.load.ConfigMaps - s.load.used(); found != want {
+			return fmt.Errorf("%d ConfigMaps were found unused, want %d", found, want)
+		}
+		return nil
+	}
+}
