@@ -14,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -24,7 +25,7 @@ type Identities struct {
 	Actor  *action.Actor
 	As     transport.As
 	// Lists are those that runs read together. Nil when each run reads its own.
-	Lists *selector.Lists
+	Lists *broadcast.Lists
 	Clock clock.PassiveClock
 	// Required refuses the Cleaners that name no ServiceAccount.
 	Required bool

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
@@ -28,7 +29,7 @@ type Config struct {
 	As                    transport.As
 	Journal               *journal.Journal
 	Metrics               *metrics.Metrics
-	Lists                 *selector.Lists
+	Lists                 *broadcast.Lists
 	Schemas               *cel.Schemas
 	Memory                *selector.Budget
 	Event                 notify.Channel

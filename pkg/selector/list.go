@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
 // listAttempts is how often a list is begun before it is given up: when the server forgets its place (410 Gone), and when its
@@ -44,9 +45,41 @@ type query struct {
 // asMetadata asks for no more of each object than its metadata. A server that cannot do that sends them whole.
 const asMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
-// listAlone hands every object of one collection to each, or fails. When the server forgot where the list was, or broke off,
-// restart is called and the list begins anew, after a break with pages half as large.
+// listKey says which lists are the same: those that ask for the same as the same account.
+type listKey struct {
+	account string
+	query   query
+}
+
+// list hands every object of one collection to each, or fails. It calls restart when the list begins, and whenever it begins anew. The list may be
+// one that is read for several runs.
+func (r *Reader) list(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
+	if q.slow {
+		return r.listAlone(ctx, q, restart, each)
+	}
+	source := func(ctx context.Context, hearer broadcast.Hearer) error {
+		reader := *r
+		if hearer.Trouble != nil {
+			reader.onTrouble = func(tried *TriedError) {
+				if tried == nil {
+					hearer.Trouble(nil)
+					return
+				}
+				hearer.Trouble(func(cause error) error { return tried.until(cause) })
+			}
+		}
+		return reader.readList(ctx, q, hearer.Restart, hearer.Each)
+	}
+	return q.describe(r.sharing.Read(ctx, listKey{r.account, q}, source, broadcast.Hearer{Restart: restart, Each: each}))
+}
+
+// listAlone is list, without others.
 func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
+	return q.describe(r.readList(ctx, q, restart, each))
+}
+
+// readList reads a list. When the server forgot where the list was, or broke off, it begins anew, after a break with pages half as large.
+func (r *Reader) readList(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
 	limit := r.pageSize(ctx)
 	if q.slow {
 		limit = slowPage
@@ -55,14 +88,14 @@ func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, e
 	var own error // of restart or each, which may look like one of the server's
 	for {
 		if own = restart(); own != nil {
-			return q.describe(own)
+			return own
 		}
 		err := r.listOnce(ctx, q, limit, func(raw []byte) error { own = each(raw); return own })
 		switch {
 		case err == nil:
 			return nil
 		case own != nil || ctx.Err() != nil:
-			return q.describe(err)
+			return err
 		case q.metadataOnly && apierrors.IsNotAcceptable(err):
 			q.metadataOnly = false
 		case isTooLarge(err) && limit > smallPage:
@@ -70,7 +103,7 @@ func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, e
 		case (isTooLarge(err) || errors.Is(err, errExpired)) && attempts < listAttempts:
 			attempts++
 		default:
-			return q.describe(err)
+			return err
 		}
 	}
 }

@@ -21,6 +21,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
 // everyRead is each way to read, with what it sends when nothing fails.
@@ -223,7 +225,7 @@ func TestDeadlineWhileTheServerIsAway(t *testing.T) {
 				}
 				return nil, syscall.ECONNREFUSED
 			}, ready: func() bool { return false }}
-			lists := &Lists{}
+			lists := &broadcast.Lists{}
 			for _, result := range atOnce(t, lists, runs, func(int) (*seen, error) { return read(ctx, patient(t, server).Sharing(lists, ""), everything) }) {
 				tried := &TriedError{}
 				if err := result.err; !errors.Is(err, over) || !errors.Is(err, syscall.ECONNREFUSED) || !errors.As(err, &tried) ||

@@ -8,13 +8,13 @@ package selector
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
 // Reader reads the cluster through one REST client.
@@ -22,11 +22,9 @@ type Reader struct {
 	client rest.Interface
 	clock  clock.PassiveClock
 	*known
-	// lists, if any, are those that are read together with others who read as the same account.
-	lists   *Lists
+	// sharing, if any, lets the lists be read together with others who read as the same account.
+	sharing *broadcast.Run
 	account string
-	// waits is how long the run waits, among others, for those who may want its next list, in nanoseconds. Not at all when nobody wanted its last one.
-	waits *atomic.Int64
 	// patient is whether to wait for an API server that is away.
 	patient bool
 	// onTrouble, if not nil, is told why a request is sent again, and nil when that is over.
@@ -45,6 +43,14 @@ type known struct {
 // NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
 func NewReader(client rest.Interface, clk clock.PassiveClock) *Reader {
 	return &Reader{client: client, clock: clk, known: &known{resolved: map[schema.GroupVersionKind]resolution{}}}
+}
+
+// Sharing returns the Reader of one run, which reads its lists together with others who share the same Lists and account. The
+// account is as whom the Reader's client reads: it must not be the same for two that may see different objects.
+func (r *Reader) Sharing(lists *broadcast.Lists, account string) *Reader {
+	shared := *r
+	shared.sharing, shared.account = lists.Run(), account
+	return &shared
 }
 
 // get reads one object, or a document of discovery.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
 // seen is what a run saw.
@@ -54,8 +54,6 @@ func (s *seen) isWhole(objects int) bool {
 	return slices.Equal(s.names, want)
 }
 
-func (s *seen) isLast(_ []byte, objects int) bool { return len(s.names) == objects-1 }
-
 func read(ctx context.Context, r *Reader, q query) (*seen, error) {
 	s := &seen{}
 	return s, r.list(ctx, q, s.restart, s.add)
@@ -68,7 +66,7 @@ type result struct {
 }
 
 // atOnce lets so many runs read at the same time.
-func atOnce(t *testing.T, lists *Lists, n int, read func(i int) (*seen, error)) []result {
+func atOnce(t *testing.T, lists *broadcast.Lists, n int, read func(i int) (*seen, error)) []result {
 	t.Helper()
 	results := make([]result, n)
 	var group sync.WaitGroup
@@ -82,24 +80,4 @@ func atOnce(t *testing.T, lists *Lists, n int, read func(i int) (*seen, error)) 
 	}
 	group.Wait()
 	return results
-}
-
-// afterAnother lets so many runs read one list, which begins after another run has begun the same.
-func afterAnother(t *testing.T, server *fakeServer, lists *Lists, n int) []result {
-	t.Helper()
-	return afterAnotherWith(t, server, lists, n, func(_ int, s *seen, raw []byte) error { return s.add(raw) })
-}
-
-func afterAnotherWith(t *testing.T, server *fakeServer, lists *Lists, n int, each func(i int, s *seen, raw []byte) error) []result {
-	t.Helper()
-	another := server.reader(t, "").Sharing(lists, "")
-	another.waits.Store(0) // as if it had waited already
-	lists.join(another, everything, nil)
-	server.mu.Lock()
-	server.begun = append(server.begun, time.Now())
-	server.mu.Unlock()
-	return atOnce(t, lists, n, func(i int) (*seen, error) {
-		s := &seen{}
-		return s, server.reader(t, "").Sharing(lists, "").list(t.Context(), everything, s.restart, func(raw []byte) error { return each(i, s, raw) })
-	})
 }

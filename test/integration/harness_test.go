@@ -43,6 +43,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	schemas "github.com/kubecleaner/kubecleaner/pkg/schema"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
@@ -141,7 +142,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = run.New(run.Config{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Lists: &selector.Lists{}, Schemas: &cel.Schemas{},
+		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),

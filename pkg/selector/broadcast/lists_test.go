@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package selector
+package broadcast
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func TestListsAreSharedAndNeverOlderThanTheirRuns(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
-			server := &fakeServer{objects: 10, each: time.Duration(rng.IntN(20)) * time.Millisecond, cut: rng.IntN(3)}
+			of := &server{objects: 10, each: time.Duration(rng.IntN(20)) * time.Millisecond, cut: rng.IntN(3)}
 			lists := &Lists{}
 			var group sync.WaitGroup
 			for range 50 {
@@ -28,17 +28,17 @@ func TestListsAreSharedAndNeverOlderThanTheirRuns(t *testing.T) {
 					defer lists.Enter()()
 					<-time.After(300 * time.Millisecond) // of the run, before it comes to its list
 					asked := time.Now()
-					seen, err := read(t.Context(), server.reader(t, "").Sharing(lists, ""), everything)
+					seen, err := read(t.Context(), lists.Run(), "key", of)
 					if err != nil || !seen.isWhole(10) {
 						t.Errorf("seed %d: %v: %v", seed, seen.names, err)
 					}
-					if began := server.beginning(seen.request); began.Before(asked) {
+					if began := of.beginning(seen.request); began.Before(asked) {
 						t.Errorf("seed %d: a list of %s was given to a run that asked at %s", seed, began, asked)
 					}
 				})
 			}
 			group.Wait()
-			server.wantRate(t, 3+server.cut)
+			of.wantRate(t, 3+of.cut)
 		})
 	}
 }
@@ -46,12 +46,12 @@ func TestListsAreSharedAndNeverOlderThanTheirRuns(t *testing.T) {
 // A run that is alone waits for nothing, also when it lists the same objects again, or when another has just done so.
 func TestRunThatIsAloneDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, lists, begin := &fakeServer{objects: 3}, &Lists{}, time.Now()
+		of, lists, begin := &server{objects: 3}, &Lists{}, time.Now()
 		for range 5 {
 			leave := lists.Enter()
-			reader := server.reader(t, "").Sharing(lists, "")
+			run := lists.Run()
 			for range 2 {
-				if seen, err := read(t.Context(), reader, everything); err != nil || !seen.isWhole(3) {
+				if seen, err := read(t.Context(), run, "key", of); err != nil || !seen.isWhole(3) {
 					t.Fatalf("%v: %v", seen.names, err)
 				}
 			}
@@ -67,26 +67,25 @@ func TestRunThatIsAloneDoesNotWait(t *testing.T) {
 // the same objects for another selector, nor other objects.
 func TestOtherObjectsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, lists, begin := &fakeServer{objects: 3}, &Lists{}, time.Now()
+		of, lists, begin := &server{objects: 3}, &Lists{}, time.Now()
 		defer lists.Enter()()
 		for i := range 10 {
 			leave := lists.Enter()
-			reader := server.reader(t, "").Sharing(lists, "")
-			q := everything
-			q.labels = fmt.Sprintf("n=%d", i)
+			run := lists.Run()
+			key := fmt.Sprintf("n=%d", i)
 			for range 2 {
-				if _, err := read(t.Context(), reader, q); err != nil {
+				if _, err := read(t.Context(), run, key, of); err != nil {
 					t.Fatal(err)
 				}
 			}
-			q.metadataOnly = true
-			if _, err := read(t.Context(), reader, q); err != nil {
+			key += " metadata"
+			if _, err := read(t.Context(), run, key, of); err != nil {
 				t.Fatal(err)
 			}
 			leave()
 		}
-		if waited := time.Since(begin); waited != 10*dueTogether || server.count() != 30 {
-			t.Errorf("it took %s and %d requests", waited, server.count())
+		if waited := time.Since(begin); waited != 10*dueTogether || of.count() != 30 {
+			t.Errorf("it took %s and %d requests", waited, of.count())
 		}
 	})
 }
@@ -94,25 +93,23 @@ func TestOtherObjectsDoNotWait(t *testing.T) {
 // Runs that look into many namespaces stay together: each namespace is listed for all of them.
 func TestRunsGoFromListToListTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, lists, begin := &fakeServer{objects: 3, each: time.Millisecond}, &Lists{}, time.Now()
+		of, lists, begin := &server{objects: 3, each: time.Millisecond}, &Lists{}, time.Now()
 		const runs, namespaces = 20, 50
 		var group sync.WaitGroup
 		for range runs {
 			leave := lists.Enter()
 			group.Go(func() {
 				defer leave()
-				reader := server.reader(t, "").Sharing(lists, "")
+				run := lists.Run()
 				for i := range namespaces {
-					q := everything
-					q.path = fmt.Sprintf("/api/v1/namespaces/n%d/configmaps", i)
-					if seen, err := read(t.Context(), reader, q); err != nil || !seen.isWhole(3) {
+					if seen, err := read(t.Context(), run, fmt.Sprintf("n%d", i), of); err != nil || !seen.isWhole(3) {
 						t.Errorf("%v: %v", seen.names, err)
 					}
 				}
 			})
 		}
 		group.Wait()
-		if n := server.count(); n > 3*namespaces {
+		if n := of.count(); n > 3*namespaces {
 			t.Errorf("%d requests for %d namespaces", n, namespaces)
 		}
 		if took := time.Since(begin); took > 5*time.Second {
@@ -125,7 +122,7 @@ func TestRunsGoFromListToListTogether(t *testing.T) {
 func TestRunsThatAreDueTogetherReadOneList(t *testing.T) {
 	for _, runs := range []int{2, 3, 10} {
 		synctest.Test(t, func(t *testing.T) {
-			server, lists := &fakeServer{objects: 5, each: 20 * time.Millisecond}, &Lists{}
+			of, lists := &server{objects: 5, each: 20 * time.Millisecond}, &Lists{}
 			var group sync.WaitGroup
 			for range runs {
 				defer lists.Enter()()
@@ -133,42 +130,15 @@ func TestRunsThatAreDueTogetherReadOneList(t *testing.T) {
 			for i := range runs {
 				group.Go(func() {
 					<-time.After(time.Duration(i) * 4 * time.Millisecond)
-					if seen, err := read(t.Context(), server.reader(t, "").Sharing(lists, ""), everything); err != nil || !seen.isWhole(5) {
+					if seen, err := read(t.Context(), lists.Run(), "key", of); err != nil || !seen.isWhole(5) {
 						t.Errorf("%v: %v", seen.names, err)
 					}
 				})
 			}
 			group.Wait()
-			if n := server.count(); n != 1 {
+			if n := of.count(); n != 1 {
 				t.Errorf("%d runs made %d requests", runs, n)
 			}
 		})
 	}
-}
-
-// Who reads as another account never gets a list of somebody else's, however many wait.
-func TestAccountsAreNeverMixed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, lists := &fakeServer{objects: 5, each: 100 * time.Millisecond}, &Lists{}
-		accounts := []string{"", "system:serviceaccount:a:cleaner", "system:serviceaccount:b:cleaner"}
-		var group sync.WaitGroup
-		leaves := make([]func(), 60)
-		for i := range leaves { // before any reads: one that is alone does not wait for others
-			leaves[i] = lists.Enter()
-		}
-		for i, leave := range leaves {
-			account := accounts[i%len(accounts)]
-			group.Go(func() {
-				defer leave()
-				seen, err := read(t.Context(), server.reader(t, account).Sharing(lists, account), everything)
-				if err != nil || !seen.isWhole(5) || seen.account != account {
-					t.Errorf("%q saw what %q sees: %v, %v", account, seen.account, seen.names, err)
-				}
-			})
-		}
-		group.Wait()
-		if n := server.count(); n != len(accounts) {
-			t.Errorf("%d requests, want one for each account", n)
-		}
-	})
 }

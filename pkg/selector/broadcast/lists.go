@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package selector
+// Package broadcast lets runs that go on at the same time, and want the same list, read it together: one reads, and all hear.
+package broadcast
 
 import (
 	"context"
@@ -9,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 const (
@@ -25,27 +24,21 @@ const (
 	together = 10 * time.Millisecond
 )
 
-// Lists lets runs that go on at the same time, and want the same objects as the same account, read one list together. None gets
-// a list that had begun before it asked for it, so its view is never older than it would be otherwise. The zero Lists is ready
-// for use, and a nil one lets nobody share anything.
+// Lists are the lists that runs read together. None gets a list that had begun before it asked for it, so its view is never older than it would be
+// otherwise. The zero Lists is ready for use, and a nil one lets nobody share anything.
 type Lists struct {
 	mu sync.Mutex
 	// runs is how many runs are in progress.
 	runs int
-	// gatherings are by what is asked for, and as whom.
-	gatherings map[listKey]*gathering
-}
-
-type listKey struct {
-	account string
-	query   query
+	// gatherings are by the keys of the lists.
+	gatherings map[any]*gathering
 }
 
 // gathering is what is known of the lists of the same objects.
 type gathering struct {
 	// begun is when the latest one began, and by is whose it is. Nil when it is of several runs.
 	begun time.Time
-	by    *Reader
+	by    *Run
 	// next is the one that runs wait for. Nil when none does.
 	next *broadcast
 }
@@ -65,50 +58,71 @@ func (l *Lists) Enter() (leave func()) {
 	})
 }
 
-// Sharing returns the Reader of one run, which reads its lists together with others who share the same Lists and account. The
-// account is as whom the Reader's client reads: it must not be the same for two that may see different objects.
-func (r *Reader) Sharing(lists *Lists, account string) *Reader {
-	shared := *r
-	shared.lists, shared.account, shared.waits = lists, account, &atomic.Int64{}
-	shared.waits.Store(int64(dueTogether))
-	return &shared
+// Run is one of the runs that read.
+type Run struct {
+	lists *Lists
+	// waits is how long the run waits, among others, for those who may want its next list, in nanoseconds. Not at all when nobody wanted its last one.
+	waits atomic.Int64
 }
 
-// list is listAlone, or the same together with others.
-func (r *Reader) list(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
-	if r.lists == nil || q.slow {
-		return r.listAlone(ctx, q, restart, each)
+// Run begins a run's reading. Of nil Lists it is nil: such a run reads alone.
+func (l *Lists) Run() *Run {
+	if l == nil {
+		return nil
 	}
-	listener := r.lists.join(r, q, r.broadcast)
+	r := &Run{lists: l}
+	r.waits.Store(int64(dueTogether))
+	return r
+}
+
+// Hearer hears a list.
+type Hearer struct {
+	// Restart is called when the list begins, and whenever it begins anew, and Each with each object. The bytes are valid only during the call.
+	Restart func() error
+	Each    func(raw []byte) error
+	// Trouble is told why the list does not go on at present, as a function that makes of it and of another cause the error of one who does not
+	// wait any longer. It is told nil when the list goes on. Nil hears nothing of that.
+	Trouble func(stopped func(cause error) error)
+}
+
+// Source reads one list to its end.
+type Source func(ctx context.Context, hearer Hearer) error
+
+// Read reads a list, or hears it together with other runs that want the one with the same key meanwhile. The key says what is asked for, and as
+// whom: two lists with one key must be the same for both.
+func (r *Run) Read(ctx context.Context, key any, source Source, hearer Hearer) error {
+	if r == nil {
+		return source(ctx, hearer)
+	}
+	listener := r.lists.join(r, key, source)
 	if listener == nil {
 		r.waits.Store(0)
-		return r.listAlone(ctx, q, restart, each)
+		return source(ctx, hearer)
 	}
-	err := listener.hear(ctx, restart, each)
+	err := listener.hear(ctx, hearer)
 	r.waits.Store(int64(together))
 	if errors.Is(err, errAlone) {
 		r.waits.Store(0)
-		r.lists.own(r, q)
-		return r.listAlone(ctx, q, restart, each)
+		r.lists.own(r, key)
+		return source(ctx, hearer)
 	}
 	return err
 }
 
 // own takes note that the latest list of some objects is of one run alone, for which the next one need not wait.
-func (l *Lists) own(r *Reader, q query) {
+func (l *Lists) own(r *Run, key any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if g := l.gatherings[listKey{r.account, q}]; g != nil {
+	if g := l.gatherings[key]; g != nil {
 		g.begun, g.by = time.Now(), r
 	}
 }
 
 // join makes the caller one of those who wait for the next list. It returns nil to who shall read one at once, alone.
-func (l *Lists) join(r *Reader, q query, tell func(*broadcast)) *listener {
+func (l *Lists) join(r *Run, key any, source Source) *listener {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget()
-	key := listKey{r.account, q}
 	g, wait := l.gatherings[key], time.Duration(r.waits.Load())
 	if g != nil {
 		wait = gather - time.Since(g.begun)
@@ -123,8 +137,8 @@ func (l *Lists) join(r *Reader, q query, tell func(*broadcast)) *listener {
 			g = &gathering{}
 			l.gatherings[key] = g
 		}
-		g.next = newBroadcast(q)
-		time.AfterFunc(wait, func() { tell(l.begin(g)) })
+		g.next = newBroadcast()
+		time.AfterFunc(wait, func() { l.begin(g).read(source) })
 	}
 	return g.next.listen()
 }
@@ -132,7 +146,7 @@ func (l *Lists) join(r *Reader, q query, tell func(*broadcast)) *listener {
 // forget drops what does not matter any more.
 func (l *Lists) forget() {
 	if l.gatherings == nil {
-		l.gatherings = map[listKey]*gathering{}
+		l.gatherings = map[any]*gathering{}
 	}
 	for key, g := range l.gatherings {
 		if g.next == nil && time.Since(g.begun) >= gather {
@@ -151,20 +165,4 @@ func (l *Lists) begin(g *gathering) *broadcast {
 	}
 	g.next = nil
 	return b
-}
-
-// broadcast reads a list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor in its name.
-func (r *Reader) broadcast(b *broadcast) {
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	if !b.begin(stop) {
-		return
-	}
-	telling := *r
-	telling.onTrouble = b.setTrouble
-	err := fault.Logged(ctx, func() error { return telling.listAlone(ctx, b.query, b.restart, b.add) })
-	if p := (*fault.Error)(nil); errors.As(err, &p) {
-		err = b.query.describe(p)
-	}
-	b.end(err)
 }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package selector
+package broadcast
 
 import "context"
 
@@ -13,8 +13,8 @@ type listener struct {
 	alone     bool
 }
 
-// hear hands the list to restart and each, as listAlone does.
-func (l *listener) hear(ctx context.Context, restart func() error, each func([]byte) error) error {
+// hear hands the list to the hearer.
+func (l *listener) hear(ctx context.Context, hearer Hearer) error {
 	defer l.leave()
 	defer context.AfterFunc(ctx, l.broadcast.wake)()
 	for {
@@ -22,8 +22,8 @@ func (l *listener) hear(ctx context.Context, restart func() error, each func([]b
 		if p == nil {
 			return err
 		}
-		if err := p.tell(restart, each); err != nil {
-			return l.broadcast.query.describe(err)
+		if err := p.tell(hearer); err != nil {
+			return err
 		}
 	}
 }
@@ -68,13 +68,13 @@ func (l *listener) leave() {
 	}
 }
 
-func (p *part) tell(restart func() error, each func([]byte) error) error {
+func (p *part) tell(hearer Hearer) error {
 	if p.restart {
-		return restart()
+		return hearer.Restart()
 	}
 	begin := 0
 	for _, end := range p.ends {
-		if err := each(p.text[begin:end:end]); err != nil {
+		if err := hearer.Each(p.text[begin:end:end]); err != nil {
 			return err
 		}
 		begin = end

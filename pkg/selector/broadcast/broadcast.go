@@ -1,12 +1,15 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package selector
+package broadcast
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
 const (
@@ -23,8 +26,6 @@ var errAlone = errors.New("the list is to be read alone")
 
 // broadcast is one list on its way to several runs. Each hears all of it, in its own goroutine and at its own pace.
 type broadcast struct {
-	query query
-
 	mu sync.Mutex
 	// changed is told whenever somebody who waits may go on.
 	changed   *sync.Cond
@@ -34,7 +35,8 @@ type broadcast struct {
 	first, size int
 	ended       bool
 	err         error
-	trouble     *TriedError // that the reading has. Nil while it has none.
+	// trouble is what Hearer.Trouble was told last.
+	trouble func(cause error) error
 	// stop ends the reading, when nobody hears it any more.
 	stop func()
 	held time.Duration // of patience
@@ -50,8 +52,8 @@ type part struct {
 	ends    []int // of the objects in text
 }
 
-func newBroadcast(q query) *broadcast {
-	b := &broadcast{query: q, listeners: map[*listener]bool{}, filling: &part{}}
+func newBroadcast() *broadcast {
+	b := &broadcast{listeners: map[*listener]bool{}, filling: &part{}}
 	b.changed = sync.NewCond(&b.mu)
 	return b
 }
@@ -72,7 +74,7 @@ func (b *broadcast) isWanted() bool {
 	return len(b.listeners) > 0
 }
 
-func (b *broadcast) setTrouble(trouble *TriedError) {
+func (b *broadcast) setTrouble(trouble func(cause error) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trouble = trouble
@@ -81,9 +83,21 @@ func (b *broadcast) setTrouble(trouble *TriedError) {
 // stopped is the error of one who does not hear the list to its end.
 func (b *broadcast) stopped(cause error) error {
 	if b.trouble != nil {
-		cause = b.trouble.until(cause)
+		return b.trouble(cause)
 	}
-	return b.query.describe(cause)
+	return cause
+}
+
+// read reads the list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor in its name.
+func (b *broadcast) read(source Source) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	if !b.begin(stop) {
+		return
+	}
+	b.end(fault.Logged(ctx, func() error {
+		return source(ctx, Hearer{Restart: b.restart, Each: b.add, Trouble: b.setTrouble})
+	}))
 }
 
 // begin reports whether the list is worth reading for several. One alone reads it for itself.
