@@ -120,7 +120,7 @@ func (g *Graph) Add(o object.Object) {
 	if use.none {
 		return
 	}
-	g.addLabels(o)
+	g.addLabels(o, use)
 	g.mentions.add(o)
 	id := int32(-1)
 	g.table.Edges(o, func(edge Edge) {
@@ -189,6 +189,23 @@ func (g *Graph) user(name Name) int32 {
 func (g *Graph) SetIdle(name Name) {
 	if id, ok := g.ids[name.key()]; ok {
 		g.idle[id] = true
+	}
+}
+
+// SetAwake takes note of all users that look idle and are not, because something scales them up when they are needed.
+func (g *Graph) SetAwake(isAwake func(Name) bool) {
+	for id := range g.idle {
+		if isAwake(g.users[id]) {
+			delete(g.idle, id)
+		}
+	}
+}
+
+// Link takes a reference that no field of one object holds: a selector that matches another object, for one.
+func (g *Graph) Link(by Name, edge Edge) {
+	edge.To = g.normal(edge.To)
+	if edge.To != by {
+		g.name(edge, g.user(by), false)
 	}
 }
 
