@@ -35,7 +35,7 @@ func (f *Finder) plan() []List {
 	var lists []List
 	for _, kind := range f.Served {
 		gk := kind.GroupKind()
-		whole := List{Kind: kind, MetadataOnly: !sources[gk], source: sources[gk], Everywhere: sources[gk] && f.Table.CrossesNamespaces(gk)}
+		whole := List{Kind: kind, MetadataOnly: !sources[gk] || !f.Table.NeedsBody(gk), source: sources[gk], Everywhere: sources[gk] && f.Table.CrossesNamespaces(gk)}
 		needed := sources[gk] || kinds[gk]
 		for _, r := range f.rows {
 			switch {
