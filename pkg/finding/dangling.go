@@ -5,6 +5,7 @@ package finding
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -65,6 +66,9 @@ func namesIn(f *Finder, o object.Object, crosses bool, kinds []schema.GroupKind)
 		name := edge.To
 		if kind, served := f.served[name.GroupKind]; served && !kind.Namespaced {
 			name.Namespace = ""
+		}
+		if strings.ContainsAny(name.Name+name.Namespace, "*#") { // it stands for several objects, which need not exist
+			return
 		}
 		if edge.Optional || edge.Strength != graph.Names || !slices.Contains(kinds, name.GroupKind) || !crosses && name.Namespace != "" && name.Namespace != o.Namespace {
 			return

@@ -35,7 +35,7 @@ var marks = []mark{
 	{key: "k8s-ttl-controller.twin.sh/ttl", after: duration, from: "k8s-ttl-controller.twin.sh/refreshed-at"},
 	{key: "cleanup.kyverno.io/ttl", isLabel: true, after: duration, at: date},
 	{key: "mayfly.cloud.namecheap.com/expire", after: duration, at: date},
-	{key: podLifetime, after: time.ParseDuration},
+	{key: podLifetime, after: goDuration},
 }
 
 var errForever = errors.New("forever")
@@ -79,6 +79,15 @@ func duration(text string) (time.Duration, error) {
 
 // longestDays keeps sums from running over: a duration is at most 292 years.
 const longestDays = 10_000
+
+// goDuration reads what Go does. One that is negative is none.
+func goDuration(text string) (time.Duration, error) {
+	after, err := time.ParseDuration(text)
+	if err == nil && after < 0 {
+		err = errors.New("negative")
+	}
+	return after, err
+}
 
 func janitorTTL(text string) (time.Duration, error) {
 	if text == "forever" {

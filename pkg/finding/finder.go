@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -91,8 +90,6 @@ type candidate struct {
 	found Finding
 	// names are objects that it refers to, and that had not passed before it.
 	names []graph.User
-	// labels are kept of a ClusterRole, whose rules others may take by them.
-	labels labels.Set
 	// reported is true when the object bears a label that says it is unused.
 	reported bool
 	// decide says what was found. Nil when that is known already.
@@ -183,9 +180,6 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 	c.found.Type = r.typ
 	c.found.Managed = f.managedBy(o)
 	c.reported = isReported(o)
-	if r.kind == clusterRoles {
-		c.labels = labelsAt(metadata(o).Field("labels"))
-	}
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
 		known[i] = c
@@ -238,13 +232,9 @@ func (f *Finder) judge(c *candidate) *Finding {
 	return &found
 }
 
-// prepare takes note of the relations that no field of one object holds.
+// prepare takes note of what looks idle and is not.
 func (f *Finder) prepare() {
 	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
-	for account, secret := range f.tokens {
-		f.graph.Link(secret, graph.Edge{To: account, Path: "metadata.annotations[" + accountAnnotation + "]", Strength: graph.Names})
-	}
-	f.aggregate()
 }
 
 func (f *Finder) wantsType(found *Finding) bool {

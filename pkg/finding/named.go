@@ -29,7 +29,6 @@ func namedRow(kind schema.GroupKind) *row {
 func namedRows() []*row {
 	account := namedRow(accounts)
 	account.means = "no Pod, template or binding names it, it has no token of its own, and no identity of a cloud"
-	account.reads = []schema.GroupKind{secrets}
 	account.look = lookAccount
 	secret := namedRow(secrets)
 	secret.means = "nothing names it, and it is neither a Helm release, nor a token of a bootstrap or an account"
@@ -82,7 +81,7 @@ func lookAccount(f *Finder, o object.Object) *candidate {
 
 // lookToken looks at a token. It is of use as long as its account is there.
 func lookToken(_ *Finder, o object.Object) *candidate {
-	account := graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: annotation(o, accountAnnotation)}
+	account := graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: annotation(o, "kubernetes.io/service-account.name")}
 	if account.Name == "" {
 		return nil
 	}
@@ -140,6 +139,9 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	case use.Read:
 		found.Reason = "nothing names it, but somebody may read it by its name: " + usersOf(use.Users)
 		found.Unknown = []Unread{{Kind: found.Kind.GroupKind()}}
+	case use.Hinted && !c.reported:
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = fmt.Sprintf("none of %d kinds names it, but something is for all objects of its kind", found.Searched)
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = fmt.Sprintf("none of %d kinds names it, but its name stands in a text that a Pod is given", found.Searched)
@@ -150,8 +152,12 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	return &found
 }
 
+// usersOf names users for people: the first, and how many more.
 func usersOf(users []graph.User) string {
-	if len(users) == 1 {
+	switch len(users) {
+	case 0:
+		return "one of very many"
+	case 1:
 		return users[0].String()
 	}
 	return fmt.Sprintf("%s and %d more", users[0], len(users)-1)

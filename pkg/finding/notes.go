@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -21,10 +20,6 @@ type notes struct {
 	// scaled are workloads that something scales to zero and up again, and asleep are namespaces whose workloads sleep by a calendar.
 	scaled map[graph.Name]bool
 	asleep map[string]bool
-	// tokens are accounts that have a Secret with a token, which somebody outside the cluster may use.
-	tokens map[graph.Name]graph.Name
-	// aggregators are ClusterRoles by the label selectors of the roles whose rules they take.
-	aggregators map[string][]labels.Selector
 	// busy are Nodes that run more than the Pods of DaemonSets and the Node's own.
 	busy map[string]bool
 	// inhabited are namespaces that hold something, and kinds those that have an object.
@@ -34,8 +29,8 @@ type notes struct {
 
 func newNotes() notes {
 	return notes{
-		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{}, tokens: map[graph.Name]graph.Name{},
-		aggregators: map[string][]labels.Selector{}, busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
+	 busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 }
 
@@ -53,13 +48,11 @@ var noteOf = map[schema.GroupKind]func(*notes, object.Object){
 	scaledObjects:  (*notes).scaledObject,
 	sleepInfos:     func(n *notes, o object.Object) { n.asleep[o.Namespace] = true },
 	endpointSlices: (*notes).endpointSlice,
-	secrets:        (*notes).token,
-	clusterRoles:   (*notes).aggregator,
 	pods:           (*notes).pod,
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.
-var notedByMetadata = []schema.GroupKind{secrets, sleepInfos}
+var notedByMetadata = []schema.GroupKind{sleepInfos}
 
 func (n *notes) autoscaler(o object.Object) {
 	if raw(o).At("spec", "minReplicas").String() == "0" {
@@ -94,30 +87,6 @@ func (n *notes) endpointSlice(o object.Object) {
 	for range raw(o).Field("endpoints").Elements() {
 		n.endpoints[[2]string{o.Namespace, label(o, "kubernetes.io/service-name")}] = true
 		return
-	}
-}
-
-const accountAnnotation = "kubernetes.io/service-account.name"
-
-// token takes note of an account's token. One that Kubernetes made by itself long ago and that nobody used says nothing.
-func (n *notes) token(o object.Object) {
-	account := annotation(o, accountAnnotation)
-	if account != "" && label(o, "kubernetes.io/legacy-token-invalid-since") == "" {
-		n.tokens[graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: account}] = graph.NameOf(o)
-	}
-}
-
-func (n *notes) aggregator(o object.Object) {
-	var all []labels.Selector
-	for value := range raw(o).At("aggregationRule", "clusterRoleSelectors").Elements() {
-		selector, err := graph.SelectorOf(value)
-		if err != nil {
-			selector = labels.Everything() // what cannot be read may select any role
-		}
-		all = append(all, selector)
-	}
-	if len(all) > 0 {
-		n.aggregators[o.Name] = all
 	}
 }
 

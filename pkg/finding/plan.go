@@ -60,7 +60,7 @@ func (f *Finder) plan() []List {
 			Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 			Everywhere: n.sources[gk] && f.Table.CrossesNamespaces(gk) || n.everywhere[gk] || counted,
 		}
-		whole.MetadataOnly = !n.sources[gk] && (!whole.noted || slices.Contains(notedByMetadata, gk))
+		whole.MetadataOnly = (!n.sources[gk] || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 		needed := n.sources[gk] || n.reads[gk] || counted
 		for _, r := range f.rows {
 			switch {

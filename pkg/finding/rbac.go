@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -27,28 +26,7 @@ func roleRows() []*row {
 	role, clusterRole := namedRow(roles), namedRow(clusterRoles)
 	role.means = "no RoleBinding names it"
 	clusterRole.means = "no binding names it, and no ClusterRole that is used takes its rules"
-	clusterRole.reads = []schema.GroupKind{clusterRoles}
 	return []*row{role, clusterRole, binding("RoleBinding"), binding("ClusterRoleBinding")}
-}
-
-// aggregate takes note of the ClusterRoles whose rules others take: those that one of the label selectors of another matches.
-func (f *Finder) aggregate() {
-	if len(f.aggregators) == 0 {
-		return
-	}
-	for _, candidates := range f.candidates {
-		for _, c := range candidates {
-			if c.row.kind != clusterRoles || c.row.typ != v1alpha1.FindingUnused {
-				continue
-			}
-			for name, selectors := range f.aggregators {
-				if slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(c.labels) }) {
-					edge := graph.Edge{To: nameOf(&c.found), Path: "aggregationRule.clusterRoleSelectors", Strength: graph.Names}
-					f.graph.Link(graph.Name{GroupKind: clusterRoles, Name: name}, edge)
-				}
-			}
-		}
-	}
 }
 
 const accountPrefix = "system:serviceaccount:"
