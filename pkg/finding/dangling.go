@@ -98,7 +98,7 @@ func hasRun(job object.Object) bool {
 	return conditionOf(job, "Complete").Field("status").Text() == "True" || conditionOf(job, "Failed").Field("status").Text() == "True"
 }
 
-// judgeDangling finds what names something that is proved absent. What leads nowhere at all is unused, and not dangling.
+// judgeDangling finds what names something that is proved absent.
 func judgeDangling(f *Finder, c *candidate) *Finding {
 	found := c.found
 	for _, user := range c.names {

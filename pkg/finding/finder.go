@@ -208,7 +208,14 @@ func (f *Finder) Findings() []Finding {
 		}
 	}
 	all := make([]Finding, 0, len(found))
-	for _, finding := range found {
+	for c, finding := range found {
+		// What leads nowhere at all is unused, and not dangling.
+		isUnused := func(other *candidate) bool {
+			return other.row.typ == v1alpha1.FindingUnused && found[other] != nil && len(found[other].Unknown) == 0
+		}
+		if finding.Type == v1alpha1.FindingDangling && slices.ContainsFunc(f.candidates[c.found.UID], isUnused) {
+			continue
+		}
 		if f.wantsType(finding) {
 			all = append(all, *finding)
 		}

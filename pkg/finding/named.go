@@ -46,10 +46,11 @@ func namedRows() []*row {
 	}
 	all := []*row{namedRow(configMaps), secret, token, account, priority, namedRow(runtimeClasses)}
 	for _, kind := range []schema.GroupKind{
-		{Group: "storage.k8s.io", Kind: "StorageClass"}, {Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}, ingressClasses,
+		{Group: "storage.k8s.io", Kind: "StorageClass"}, snapshotClasses, ingressClasses,
 	} {
 		class := namedRow(kind)
 		class.means = "nothing names it, and it is not the default class"
+		class.cascades = kind != snapshotClasses // a snapshot is never idle
 		class.look = func(f *Finder, o object.Object) *candidate {
 			for _, mark := range defaultClass {
 				if annotation(o, mark) == "true" {

@@ -30,7 +30,7 @@ type notes struct {
 func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
-	 busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 }
 
@@ -111,7 +111,7 @@ func hasEnded(pod object.Object) bool {
 // count takes note that there is an object of the kind, and in the namespace. What each namespace has, and what the platform makes, does not count.
 func (n *notes) count(o object.Object) {
 	n.kinds[o.Kind.GroupKind()] = true
-	if o.Namespace != "" && !n.inhabited[o.Namespace] && !isStock(o) && label(o, "olm.copiedFrom") == "" {
+	if inhabits(o.Kind) && !n.inhabited[o.Namespace] && !isStock(o) && label(o, "olm.copiedFrom") == "" {
 		n.inhabited[o.Namespace] = true
 	}
 }

@@ -124,6 +124,7 @@ var (
 	cronJobs        = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 	roles           = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
 	clusterRoles    = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
+	snapshotClasses = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}
 	ingressClasses  = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
 	priorityClasses = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	runtimeClasses  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
