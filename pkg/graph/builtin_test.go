@@ -82,6 +82,11 @@ func beside(path []step, field []string) []step {
 	return found
 }
 
+// loadedAs is an object of any text, that need be none.
+func loadedAs(kind schema.GroupKind, namespace string, raw []byte) object.Object {
+	return object.Object{Kind: object.Kind{GroupVersionKind: kind.WithVersion("v1"), Namespaced: namespace != ""}, Namespace: namespace, Name: "self", UID: "uid", Raw: raw}
+}
+
 func edgesOf(t *Table, o object.Object) (found []Edge) {
 	t.Edges(o, func(e Edge) { found = append(found, cloned(e)) })
 	return found

@@ -47,7 +47,8 @@ type walker struct {
 	object object.JSON
 	own    string
 	each   func(Edge)
-	// path is where guessing has come to.
+	// path is where guessing has come to, from where it began.
+	from string
 	path []object.Key
 }
 
@@ -56,7 +57,8 @@ func (w *walker) walk(n *node, value, holder object.JSON) {
 	for i := range n.references {
 		w.tell(&n.references[i], value, holder)
 	}
-	if n.guess {
+	if n.guess != "" {
+		w.from = n.guess
 		w.guess(value)
 	}
 	switch value.Type() {
