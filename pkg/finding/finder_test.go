@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,23 +44,11 @@ var resources = []string{
 
 // moreReferences are paths of custom resources that the tests need, beside those of the table.
 const moreReferences = `
-- kind: Gateway.gateway.networking.k8s.io
-  references:
-  - {path: spec.gatewayClassName, to: GatewayClass.gateway.networking.k8s.io, namespace: "-"}
-  - {path: "spec.listeners[].tls.certificateRefs[].name", to: Secret, namespaceField: namespace}
 - kind: Widget.example.com
   podTemplates: [spec.template]
   references:
   - {path: spec.secretName, to: Secret}
   - {path: spec.learned.secretName, to: Secret, strength: Learned}
-` + routeReferences
-
-const routeReferences = `
-- {kind: HTTPRoute.gateway.networking.k8s.io, references: [{path: "spec.rules[].backendRefs[].name", to: Service, namespaceField: namespace}, {path: "spec.parentRefs[].name", to: Gateway.gateway.networking.k8s.io, namespaceField: namespace}]}
-- {kind: GRPCRoute.gateway.networking.k8s.io, references: [{path: "spec.rules[].backendRefs[].name", to: Service, namespaceField: namespace}]}
-- {kind: TLSRoute.gateway.networking.k8s.io, references: [{path: "spec.rules[].backendRefs[].name", to: Service, namespaceField: namespace}]}
-- {kind: TCPRoute.gateway.networking.k8s.io, references: [{path: "spec.rules[].backendRefs[].name", to: Service, namespaceField: namespace}]}
-- {kind: UDPRoute.gateway.networking.k8s.io, references: [{path: "spec.rules[].backendRefs[].name", to: Service, namespaceField: namespace}]}
 `
 
 // scenario is a small cluster and all that is found in it.
@@ -111,11 +100,14 @@ func TestScenariosOfEachRow(t *testing.T) {
 	} {
 		tellable[kind] = true
 	}
-	all, kinds := scenarios(), served(t)
+	all, objects := scenarios(), map[string][]object.Object{}
+	for name, s := range all {
+		objects[name] = objectsOf(t, s, served(t))
+	}
 	for _, row := range finding.Rows() {
 		var found, spared, unknown bool
-		for _, s := range all {
-			for _, o := range objectsOf(t, s, kinds) {
+		for name, s := range all {
+			for _, o := range objects[name] {
 				if o.Kind.Kind != row.Kind.Kind && row.Kind.Kind != "*" {
 					continue
 				}
@@ -144,30 +136,42 @@ func served(t testing.TB) (kinds []object.Kind) {
 	for _, name := range resources {
 		name, isCluster := strings.CutPrefix(name, "-")
 		apiVersion, kind, _ := strings.Cut(name, " ")
-		gv, err := schema.ParseGroupVersion(apiVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, object.Kind{GroupVersionKind: gv.WithKind(kind), Resource: strings.ToLower(kind) + "s", Namespaced: !isCluster})
+		found := kindOf(t, apiVersion, kind)
+		found.Namespaced = !isCluster
+		kinds = append(kinds, found)
 	}
 	return kinds
 }
 
-func tableOf(t testing.TB) *graph.Table {
+func kindOf(t testing.TB, apiVersion, kind string) object.Kind {
 	t.Helper()
-	sources, err := graph.Parse([]byte(moreReferences))
+	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return object.Kind{GroupVersionKind: gv.WithKind(kind), Resource: strings.ToLower(kind) + "s", Namespaced: true}
+}
+
+// table is the built-in one with moreReferences.
+var table = sync.OnceValues(func() (*graph.Table, error) {
+	sources, err := graph.Parse([]byte(moreReferences))
+	if err != nil {
+		return nil, err
 	}
 	builtIn, err := graph.BuiltInSources()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	table, err := graph.NewTable(append(builtIn, sources...))
+	return graph.NewTable(append(builtIn, sources...))
+})
+
+func tableOf(t testing.TB) *graph.Table {
+	t.Helper()
+	found, err := table()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return table
+	return found
 }
 
 // find lets all objects pass, and returns the findings.

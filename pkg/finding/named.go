@@ -14,10 +14,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// rows are all that can be found.
-var rows = slices.Concat(namedRows(), storageRows(), serviceRows(), podRows(), jobRows(), workloadRows(), roleRows(), selectiveRows(),
-	routingRows(), danglingRows(), namespaceRows(), markedRows())
-
 // namedRow is of a kind that is unused when nothing names it.
 func namedRow(kind schema.GroupKind) *row {
 	return &row{
