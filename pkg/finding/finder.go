@@ -34,6 +34,10 @@ type Options struct {
 	Wanted []Want
 	// Now is what ages are measured from.
 	Now time.Time
+	// Include says which objects may be found. The others count as users all the same. Nil for all.
+	Include func(object.Object) bool
+	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
+	Watched []graph.Name
 }
 
 // List is one list that a Finder needs.
@@ -78,6 +82,8 @@ type row struct {
 type candidate struct {
 	row   *row
 	found Finding
+	// excluded is true of what is judged, but not told.
+	excluded bool
 	// names are the objects that it refers to.
 	names []graph.Name
 }
@@ -107,6 +113,9 @@ func New(options Options) *Finder {
 		clusterScoped[kind.GroupKind()] = !kind.Namespaced
 	}
 	f.graph = graph.New(options.Table, clusterScoped)
+	for _, name := range options.Watched {
+		f.graph.Watch(name)
+	}
 	for _, r := range rows {
 		if f.wants(r) {
 			f.rows = append(f.rows, r)
@@ -159,6 +168,7 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
 	c.found.Type = r.typ
 	c.found.Managed = managedBy(o)
+	c.excluded = f.Include != nil && !f.Include(o)
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
 		known[i] = c
@@ -186,8 +196,8 @@ func (f *Finder) Findings() []Finding {
 		}
 	}
 	all := make([]Finding, 0, len(found))
-	for _, finding := range found {
-		if f.wantsType(finding) {
+	for c, finding := range found {
+		if !c.excluded && f.wantsType(finding) {
 			all = append(all, *finding)
 		}
 	}

@@ -16,6 +16,11 @@ import (
 func (f *Finder) plan() []List {
 	sources, kinds := map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}
 	selective := map[schema.GroupKind]bool{} // kinds whose rows select Pods
+	for _, name := range f.Watched {
+		for _, kind := range f.Table.NamedBy(name.GroupKind) {
+			sources[kind] = true
+		}
+	}
 	for _, r := range f.rows {
 		if r.named {
 			for _, kind := range f.Table.NamedBy(r.kind) {

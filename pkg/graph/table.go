@@ -82,12 +82,15 @@ type source struct {
 
 // BuiltIn is the table of the kinds that we know.
 func BuiltIn() (*Table, error) {
-	sources, err := Parse(builtIn)
+	sources, err := BuiltInSources()
 	if err != nil {
 		return nil, err
 	}
 	return NewTable(sources)
 }
+
+// BuiltInSources are the Sources of BuiltIn, for a table with more than them.
+func BuiltInSources() ([]Source, error) { return Parse(builtIn) }
 
 // Parse reads a list of Sources from YAML. A field that it does not know is an error.
 func Parse(text []byte) ([]Source, error) {
