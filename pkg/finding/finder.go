@@ -34,7 +34,9 @@ type Options struct {
 	Wanted []Want
 	// Now is what ages are measured from.
 	Now time.Time
-	// Include says which objects may be found. The others count as users all the same. Nil for all.
+	// Namespace is the only one whose objects are judged, where not all were read. Empty for all.
+	Namespace string
+	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
 	Watched []graph.Name
@@ -150,6 +152,9 @@ func (f *Finder) Look(list List, o object.Object) {
 	f.graph.Saw(o)
 	if list.source {
 		f.graph.Add(o)
+	}
+	if f.Namespace != "" && o.Namespace != f.Namespace {
+		return // not all that could use it is read
 	}
 	for _, r := range list.rows {
 		if exempt(r, o) {

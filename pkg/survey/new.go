@@ -27,7 +27,9 @@ type Options struct {
 	Schemas *Schemas
 	// Catalog is what the API server serves. Nil asks it.
 	Catalog *selector.Catalog
-	// Include says which objects may be found. The others count as users all the same. Nil for all.
+	// Namespace is the one that is read. Empty for the whole cluster. Without all of it, nothing can be said of objects that are cluster-scoped.
+	Namespace string
+	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence.
 	Watched []graph.Name
@@ -65,7 +67,8 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 		return nil, err
 	}
 	return finding.New(finding.Options{
-		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now, Include: options.Include, Watched: options.Watched,
+		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
+		Namespace: options.Namespace, Include: options.Include, Watched: options.Watched,
 	}), nil
 }
 

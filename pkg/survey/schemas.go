@@ -5,6 +5,7 @@ package survey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -71,7 +72,9 @@ func (s *Schemas) learn(ctx context.Context, reader *selector.Reader, catalog *s
 	return sources, unlearned, nil
 }
 
-// document reads one document, unless it is kept. A server that publishes none for a group and version has an empty url.
+var errNoSchema = errors.New("the API server publishes none")
+
+// document reads one document, unless it is kept.
 func (s *Schemas) document(ctx context.Context, reader *selector.Reader, path, url string) (document, error) {
 	s.mu.Lock()
 	known, ok := s.kept[path]
@@ -80,7 +83,7 @@ func (s *Schemas) document(ctx context.Context, reader *selector.Reader, path, u
 		return known, nil
 	}
 	if url == "" {
-		return document{}, nil
+		return document{}, errNoSchema
 	}
 	body, err := reader.Document(ctx, url)
 	if apierrors.IsNotFound(err) { // its CustomResourceDefinition went away meanwhile
