@@ -91,7 +91,7 @@ func (s *shared) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err.Error()) })
 	root.PersistentFlags().Var(newChoice(&s.color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(s.helpCommand())
-	root.AddCommand(s.scanCommand(), s.lintCommand(), s.testCommand(), s.previewCommand(), s.runCommand(), s.runsCommand(), s.restoreCommand(),
+	root.AddCommand(s.scanCommand(), s.whyCommand(), s.lintCommand(), s.testCommand(), s.previewCommand(), s.runCommand(), s.runsCommand(), s.restoreCommand(),
 		s.stopCommand(), s.resumeCommand(), s.notifyCommand(), s.versionCommand(), codesTopic())
 	addCompletion(root)
 	return root
