@@ -101,7 +101,7 @@ func (s *search) declare(ctx context.Context) error {
 		return err
 	}
 	for _, file := range sources {
-		declared, err := survey.Parse(file.text)
+		declared, err := graph.Parse(file.text)
 		if err != nil {
 			return fail(ReferencesWrong, fmt.Errorf("%s: %s", file.name, oneLine(err.Error())), "")
 		}

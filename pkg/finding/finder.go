@@ -6,6 +6,7 @@ package finding
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,15 +53,18 @@ type List struct {
 	// Everywhere is true when the objects of all namespaces are needed, also where only the findings of one namespace are wanted: they may name
 	// objects of other namespaces.
 	Everywhere bool
-	// source is true when the objects may name others, and rows are what is looked for among them.
-	source bool
-	rows   []*row
+	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
+	source, noted, counted bool
+	// rows are what is looked for among them.
+	rows []*row
 }
 
 // row is one type of findings of one kind.
 type row struct {
 	kind schema.GroupKind
 	typ  v1alpha1.FindingType
+	// means says in one sentence which objects are found, for people.
+	means string
 	// actionable is true when a Cleaner may act on it.
 	actionable bool
 	// named is true when all kinds that can name one of the kind must have been searched.
@@ -69,14 +73,20 @@ type row struct {
 	cascades bool
 	// pods is true when the row needs the labels of all Pods and templates.
 	pods bool
-	// reads are other kinds whose objects must pass.
-	reads []schema.GroupKind
+	// reads are other kinds whose objects must pass, and crosses is true when they may be in another namespace than the object.
+	reads   []schema.GroupKind
+	crosses bool
+	// counts is true of kinds of which it matters whether there are any objects, in any namespace. Nil for none.
+	counts func(object.Kind) bool
 	// fields is a field selector for the objects of the row, and body is true when it needs more of them than metadata.
 	fields string
 	body   bool
+	// ofOwned is true for what is found although another object owns it, and ofStock for what is found also of objects that are never unused:
+	// what people protect, and what each cluster has.
+	ofOwned, ofStock bool
 	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
 	look func(f *Finder, o object.Object) *candidate
-	// judge says what was found when all objects have passed. Nil when there is nothing.
+	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate decides.
 	judge func(f *Finder, c *candidate) *Finding
 }
 
@@ -86,8 +96,12 @@ type candidate struct {
 	found Finding
 	// excluded is true of what is judged, but not told.
 	excluded bool
-	// names are the objects that it refers to.
-	names []graph.Name
+	// names are objects that it refers to, and that had not passed before it.
+	names []graph.User
+	// reported is true when the object bears a label that says it is unused.
+	reported bool
+	// decide says what was found. Nil when that is known already.
+	decide func(f *Finder, found Finding) *Finding
 }
 
 // Finder looks at objects, and finds. It is for one goroutine.
@@ -96,18 +110,21 @@ type Finder struct {
 	graph *graph.Graph
 	rows  []*row
 	lists []List
+	// whole are the kinds of which all objects pass, of the namespaces that are looked at.
+	whole map[schema.GroupKind]bool
 	// served are the kinds by group and kind; unread why objects of a kind could not be read.
 	served     map[schema.GroupKind]object.Kind
 	unread     map[schema.GroupKind]error
 	candidates map[types.UID][]*candidate
 	bytes      int64
+	notes
 }
 
 // New returns a Finder.
 func New(options Options) *Finder {
 	f := &Finder{
-		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
-		candidates: map[types.UID][]*candidate{},
+		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
+		candidates: map[types.UID][]*candidate{}, notes: newNotes(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -153,14 +170,17 @@ func (f *Finder) Look(list List, o object.Object) {
 	if list.source {
 		f.graph.Add(o)
 	}
+	if list.counted {
+		f.count(o)
+	}
+	if list.noted {
+		noteOf[list.Kind.GroupKind()](&f.notes, o)
+	}
 	if f.Namespace != "" && o.Namespace != f.Namespace {
 		return // not all that could use it is read
 	}
 	for _, r := range list.rows {
-		if exempt(r, o) {
-			continue
-		}
-		if c := r.look(f, o); c != nil {
+		if c := r.look(f, o); c != nil && !exempt(r, o) {
 			f.keep(r, o, c)
 		}
 	}
@@ -172,7 +192,8 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
 	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
 	c.found.Type = r.typ
-	c.found.Managed = managedBy(o)
+	c.found.Managed = f.managedBy(o)
+	c.reported = isReported(o)
 	c.excluded = f.Include != nil && !f.Include(o)
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
@@ -180,11 +201,12 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 		return
 	}
 	f.candidates[c.found.UID] = append(known, c)
-	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 64*len(c.names))
+	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason))
 }
 
 // Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
 func (f *Finder) Findings() []Finding {
+	f.prepare()
 	found := map[*candidate]*Finding{}
 	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
 		changed = false
@@ -193,9 +215,9 @@ func (f *Finder) Findings() []Finding {
 				if found[c] != nil {
 					continue
 				}
-				if finding := c.row.judge(f, c); finding != nil {
+				if finding := f.judge(c); finding != nil {
 					found[c] = finding
-					changed = f.usesNothing(finding) || changed
+					changed = c.row.actionable && f.usesNothing(finding) || changed
 				}
 			}
 		}
@@ -211,6 +233,23 @@ func (f *Finder) Findings() []Finding {
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
 	})
 	return all
+}
+
+// judge says what was found of a candidate.
+func (f *Finder) judge(c *candidate) *Finding {
+	switch {
+	case c.row.judge != nil:
+		return c.row.judge(f, c)
+	case c.decide != nil:
+		return c.decide(f, c.found)
+	}
+	found := c.found
+	return &found
+}
+
+// prepare takes note of what looks idle and is not.
+func (f *Finder) prepare() {
+	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
 }
 
 func (f *Finder) wantsType(found *Finding) bool {
@@ -231,19 +270,38 @@ func (f *Finder) usesNothing(found *Finding) bool {
 	return true
 }
 
+// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
+func (f *Finder) isAbsent(name graph.Name) bool {
+	if len(f.unreadOf([]schema.GroupKind{name.GroupKind})) > 0 {
+		return false
+	}
+	if _, served := f.served[name.GroupKind]; !served {
+		return true
+	}
+	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
+}
+
 // unreadOf are those of the kinds that could not be read, each once.
 func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
 	var unread []Unread
 	for _, kind := range kinds {
 		err := f.unread[kind]
 		if _, served := f.served[kind]; err == nil && !served {
-			err = f.Unserved[kind.Group]
+			err = f.unserved(kind.Group)
 		}
 		if err != nil && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == kind }) {
 			unread = append(unread, Unread{kind, err})
 		}
 	}
 	return unread
+}
+
+// unserved says why the kinds of a group are not known. Metrics name nothing, and often nobody serves them.
+func (f *Finder) unserved(group string) error {
+	if strings.HasSuffix(group, "metrics.k8s.io") {
+		return nil
+	}
+	return f.Unserved[group]
 }
 
 // searched is how many of the kinds the cluster has.

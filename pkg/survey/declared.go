@@ -43,20 +43,11 @@ func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([
 		if !strings.HasSuffix(key, ".yaml") {
 			continue
 		}
-		declared, err := Parse([]byte(data[key]))
+		declared, err := graph.Parse([]byte(data[key]))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ConfigMap %s/%s: data[%s]: %w", namespace, DeclaredIn, key, err))
 		}
 		sources = append(sources, declared...)
 	}
 	return sources, errors.Join(errs...)
-}
-
-// Parse reads references that users declare. Unlike those of graph.Parse, they are checked.
-func Parse(text []byte) ([]graph.Source, error) {
-	sources, err := graph.Parse(text)
-	if err == nil {
-		_, err = graph.NewTable(sources)
-	}
-	return sources, err
 }

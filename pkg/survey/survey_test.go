@@ -198,10 +198,7 @@ func TestReadIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := errors.New("stopped")
-	observer := Observer{List: func(kind object.Kind, number, all int) {
-		if number == all { // the ConfigMaps themselves
-			return
-		}
+	observer := Observer{List: func(kind object.Kind, _, _ int) {
 		if kind.Kind == "App" {
 			cancel(stopped)
 		}
@@ -257,7 +254,7 @@ func TestDeclared(t *testing.T) {
 		"none":      {"404", 0, ""},
 		"forbidden": {"403", 0, "reading which references are declared (ConfigMap ops/kubecleaner-references): no"},
 		"not YAML":  {declares(good + `,"b.yaml":"- ["`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: "},
-		"bad path":  {declares(good + `,"b.yaml":"- {kind: App, references: [{path: a., to: Pod}]}"`), 2, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App: a.: a field's name is missing at the end"},
+		"bad path":  {declares(good + `,"b.yaml":"- {kind: App, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App: path \"a.\": a field's name is missing at the end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reader := server(t, map[string]string{path: test.answer}, nil)
