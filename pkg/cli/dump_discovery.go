@@ -51,7 +51,7 @@ func discovered(kinds map[string]*dumpedKind) []discoveryv2.APIResourceDiscovery
 		}
 		found = append(found, discoveryv2.APIResourceDiscovery{
 			Resource: kind.Resource, SingularResource: strings.ToLower(kind.Kind.Kind), Scope: scope, Verbs: []string{"get", "list"},
-			ShortNames: strings.Fields(shortNames[kind.Kind.Kind]),
+			ShortNames:   strings.Fields(shortNames[kind.Kind.Kind]),
 			ResponseKind: &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind.Kind},
 		})
 	}

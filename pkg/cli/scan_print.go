@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
 // print prints what was found, in the form of --output.
@@ -239,7 +241,8 @@ func (j *scanJob) hint(r *scanResult) {
 	for _, from := range j.from {
 		same += " --from " + from
 	}
-	why := name + " why " + shellWord(oneLine(r.Findings[0].wanted().String()))
+	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }))]
+	why := name + " why " + shellWord(oneLine(first.wanted().String()))
 	if len(j.from) > 0 {
 		why += " --from " + strings.Join(j.from, " --from ")
 	}

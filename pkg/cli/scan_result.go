@@ -74,6 +74,8 @@ type scanUnread struct {
 	// Resource and Namespace say what may not be listed. The namespace is empty for the whole cluster.
 	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
+	// Elsewhere is true when only the objects of other namespaces could not be read.
+	Elsewhere bool   `json:"elsewhere,omitempty"`
 	Forbidden bool   `json:"forbidden"`
 	Error     string `json:"error,omitempty"`
 }
@@ -123,11 +125,20 @@ func (j *scanJob) result(stopped bool) *scanResult {
 		}
 	}
 	for _, u := range j.unread {
-		r.Unread = append(r.Unread, j.scanUnread(u.Kind, u.List, u.err))
+		if !u.elsewhere || r.matters(u.Kind) {
+			r.Unread = append(r.Unread, j.scanUnread(u))
+		}
 	}
 	sortWorst(r.Findings)
 	sortWorst(r.Unknown)
 	return r
+}
+
+// matters reports whether something is unknown because objects of the kind could not be read.
+func (r *scanResult) matters(kind object.Kind) bool {
+	return slices.ContainsFunc(r.Unknown, func(f scanFinding) bool {
+		return slices.ContainsFunc(f.NotReadable, func(u scanUnread) bool { return u.Kind == kind.Kind && u.Group == kind.Group })
+	})
 }
 
 func (f *scanFrees) add(found *finding.Finding) {
@@ -169,7 +180,7 @@ func newScanFinding(f *finding.Finding) scanFinding {
 	}
 	for _, u := range f.Unknown {
 		if u.Err != nil {
-			s.NotReadable = append(s.NotReadable, scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error())})
+			s.NotReadable = append(s.NotReadable, scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error())})
 		}
 	}
 	if f.Frees != (finding.Resources{}) {
@@ -185,12 +196,14 @@ func timeOf(t time.Time) *time.Time {
 	return &t
 }
 
-func (s *search) scanUnread(kind object.Kind, list finding.List, err error) scanUnread {
-	u := scanUnread{Kind: kind.Kind, Group: kind.Group, Resource: kind.Resource, Forbidden: apierrors.IsForbidden(err), Error: oneLine(err.Error())}
-	if kind.Namespaced && !list.Everywhere {
-		u.Namespace = s.namespace
+func (s *search) scanUnread(u unreadList) scanUnread {
+	found := scanUnread{
+		Kind: u.Kind.Kind, Group: u.Kind.Group, Resource: u.Kind.Resource, Elsewhere: u.elsewhere, Forbidden: apierrors.IsForbidden(u.err), Error: oneLine(u.err.Error()),
 	}
-	return u
+	if u.Kind.Namespaced && !u.Everywhere {
+		found.Namespace = s.namespace
+	}
+	return found
 }
 
 func (f *scanFinding) wanted() wantedObject { return wantedObject{f.Kind, f.Namespace, f.Name} }
@@ -211,6 +224,9 @@ func (f *scanFinding) why() string {
 func (u scanUnread) words() string {
 	if u.Kind == "*" {
 		return "all of " + u.Group
+	}
+	if u.Elsewhere {
+		return u.Kind + " of other namespaces"
 	}
 	return u.Kind
 }

@@ -11,6 +11,9 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is what a Role is called that gives what is missing.
@@ -44,10 +47,17 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 			j.note("%s could not be read: %s", u.words(), u.Error)
 		}
 	}
+	if absent == len(unread) && len(r.Unknown) == 0 {
+		j.note("the manifests hold nothing of %s; if the cluster does, that may change what is found", counted(absent, "kind"))
+		return nil
+	}
 	f := &failure{exit: ExitPartial, code: ScanIncomplete, err: fmt.Errorf("%s could not be read: %s", counted(len(unread), "list"), unreadWords(unread))}
 	switch {
 	case absent > 0:
-		f.err = fmt.Errorf("the manifests hold nothing of %s: %s", counted(absent, "kind"), unreadWords(unread))
+		unread = slices.DeleteFunc(unread, func(u scanUnread) bool {
+			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
+		})
+		f.err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", counted(len(unread), "kind"), unreadWords(unread))
 		f.hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0:
 		j.tellRole(ctx, forbidden)

@@ -66,6 +66,8 @@ type search struct {
 type unreadList struct {
 	finding.List
 	err error
+	// elsewhere is true when its objects of the namespace could be.
+	elsewhere bool
 }
 
 // open connects, asks what is served, and reads which references are declared.
@@ -210,9 +212,9 @@ func (s *search) look(ctx context.Context, options survey.Options) error {
 			progress.begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
 		},
 		Object: func() { s.objects++; progress.count(1, 0) },
-		Unread: func(list finding.List, err error) error {
+		Unread: func(list finding.List, err error, elsewhere bool) error {
 			if ctx.Err() == nil {
-				s.unread = append(s.unread, unreadList{list, err})
+				s.unread = append(s.unread, unreadList{list, err, elsewhere})
 			}
 			return unreachable(err)
 		},

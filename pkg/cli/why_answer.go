@@ -145,20 +145,16 @@ func userOf(name graph.Name, path string) scanUser {
 
 // searchedBy tells which of the kinds that can name the object were read.
 func (j *whyJob) searchedBy(r *whyResult) {
-	served := map[schema.GroupKind]bool{}
-	for _, kind := range j.catalog.Kinds {
-		served[kind.GroupKind()] = true
+	searched, unread := j.finder.Sources(j.name.GroupKind)
+	for _, kind := range searched {
+		r.Searched = append(r.Searched, kind.Kind)
 	}
-	for _, kind := range j.finder.Table.NamedBy(j.name.GroupKind) {
-		i := slices.IndexFunc(j.unread, func(u unreadList) bool { return u.Kind.GroupKind() == kind })
-		switch err := j.finder.Unserved[kind.Group]; {
-		case i >= 0:
-			r.NotReadable = append(r.NotReadable, j.scanUnread(j.unread[i].Kind, j.unread[i].List, j.unread[i].err))
-		case served[kind]:
-			r.Searched = append(r.Searched, kind.Kind)
-		case err != nil:
-			r.NotReadable = append(r.NotReadable, scanUnread{Kind: kind.Kind, Group: kind.Group, Error: oneLine(err.Error())})
+	for _, u := range unread {
+		found := scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error())}
+		if i := slices.IndexFunc(j.unread, func(list unreadList) bool { return list.Kind.GroupKind() == u.Kind }); i >= 0 {
+			found = j.scanUnread(j.unread[i])
 		}
+		r.NotReadable = append(r.NotReadable, found)
 	}
 }
 

@@ -152,8 +152,20 @@ func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
 	} else if len(r.NotReadable) == 0 {
 		say("No kind is known that names a %s.", j.of.Kind)
 	}
+	var forbidden []string
 	for _, u := range r.NotReadable {
-		say("Not readable: %s: %s", u.words(), u.Error)
+		if u.Forbidden || j.dump != nil {
+			forbidden = append(forbidden, u.words())
+		} else {
+			say("Not readable: %s: %s", u.words(), u.Error)
+		}
+	}
+	if len(forbidden) > 0 {
+		because := "you may not list them"
+		if j.dump != nil {
+			because = "the manifests hold none"
+		}
+		say("Not readable, because %s: %s.", because, strings.Join(forbidden, ", "))
 	}
 	if near := r.Nearest; near != nil {
 		say("Nearest: %s %s names %s %s, which does not exist, in %s. Is this one meant?", near.User.Kind, strings.TrimPrefix(near.User.Namespace+"/"+near.User.Name, "/"), j.of.Kind, near.Name, near.User.Path)

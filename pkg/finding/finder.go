@@ -110,6 +110,8 @@ type Finder struct {
 	graph *graph.Graph
 	rows  []*row
 	lists []List
+	// elsewhere is why objects of a kind could be read in the one namespace only.
+	elsewhere map[schema.GroupKind]error
 	// whole are the kinds of which all objects pass, of the namespaces that are looked at.
 	whole map[schema.GroupKind]bool
 	// served are the kinds by group and kind; unread why objects of a kind could not be read.
@@ -123,7 +125,8 @@ type Finder struct {
 // New returns a Finder.
 func New(options Options) *Finder {
 	f := &Finder{
-		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
+		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
+		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
 		candidates: map[types.UID][]*candidate{}, notes: newNotes(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
@@ -162,6 +165,11 @@ func (f *Finder) Bytes() int64 { return f.graph.Bytes() + f.bytes }
 // Unread takes note that a list could not be read to its end, for want of a right. Any other failure must end the search.
 func (f *Finder) Unread(list List, err error) {
 	f.unread[list.Kind.GroupKind()] = err
+}
+
+// UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be read.
+func (f *Finder) UnreadElsewhere(list List, err error) {
+	f.elsewhere[list.Kind.GroupKind()] = err
 }
 
 // Look looks at one object of a list. Its bytes are not kept.
@@ -272,7 +280,7 @@ func (f *Finder) usesNothing(found *Finding) bool {
 
 // isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
 func (f *Finder) isAbsent(name graph.Name) bool {
-	if len(f.unreadOf([]schema.GroupKind{name.GroupKind})) > 0 {
+	if len(f.unreadOf([]schema.GroupKind{name.GroupKind})) > 0 || f.elsewhere[name.GroupKind] != nil && name.Namespace != f.Namespace {
 		return false
 	}
 	if _, served := f.served[name.GroupKind]; !served {
@@ -281,19 +289,36 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
 }
 
-// unreadOf are those of the kinds that could not be read, each once.
+// unreadOf are those of the kinds that could not be read, each once. Those that could be in the one namespace alone count when their objects may name
+// some of other namespaces.
 func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
 	var unread []Unread
 	for _, kind := range kinds {
-		err := f.unread[kind]
-		if _, served := f.served[kind]; err == nil && !served {
-			err = f.unserved(kind.Group)
+		u := Unread{Kind: kind, Err: f.unread[kind]}
+		if _, served := f.served[kind]; u.Err == nil && !served {
+			u.Err = f.unserved(kind.Group)
 		}
-		if err != nil && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == kind }) {
-			unread = append(unread, Unread{kind, err})
+		if u.Err == nil && f.Table.CrossesNamespaces(kind) {
+			u.Err, u.Elsewhere = f.elsewhere[kind], true
+		}
+		if u.Err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
+			unread = append(unread, u)
 		}
 	}
 	return unread
+}
+
+// Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
+func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
+	sources := f.Table.NamedBy(kind)
+	unread = f.unreadOf(sources)
+	for _, source := range sources {
+		_, served := f.served[source]
+		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {
+			searched = append(searched, source)
+		}
+	}
+	return searched, unread
 }
 
 // unserved says why the kinds of a group are not known. Metrics name nothing, and often nobody serves them.

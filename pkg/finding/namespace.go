@@ -81,7 +81,7 @@ func (f *Finder) uncounted(matters func(object.Kind) bool) []Unread {
 	unread := f.unreadOf(kinds)
 	for group := range f.Unserved {
 		if err := f.unserved(group); err != nil {
-			unread = append(unread, Unread{schema.GroupKind{Group: group, Kind: "*"}, err})
+			unread = append(unread, Unread{Kind: schema.GroupKind{Group: group, Kind: "*"}, Err: err})
 		}
 	}
 	slices.SortFunc(unread, func(a, b Unread) int { return strings.Compare(a.Kind.String(), b.Kind.String()) })

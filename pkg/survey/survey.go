@@ -24,8 +24,8 @@ type Observer struct {
 	// Object is told of each object that was read. After a list had to begin anew, it is told of its objects again.
 	Object func()
 	// Unread is told of a list that could not be read to its end. When it returns nil, the survey goes on, and what the list could have named is
-	// unknown. Without it, a missing right is the only failure with which it does.
-	Unread func(list finding.List, err error) error
+	// unknown. Without it, a missing right is the only failure with which it does. elsewhere is true when its objects of the namespace could be.
+	Unread func(list finding.List, err error, elsewhere bool) error
 }
 
 // errNotReached is why lists were not read after the survey was stopped.
@@ -71,33 +71,28 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 	if list.Everywhere || !list.Kind.Namespaced {
 		in = ""
 	}
-	err := r.read(ctx, list, in)
-	if err == nil || object.IsKindAbsent(err) { // it went away meanwhile, and all its objects with it
-		return nil
+	err, elsewhere := r.read(ctx, list, in), false
+	if apierrors.IsForbidden(err) && in != r.namespace && list.Kind.Namespaced {
+		own := r.read(ctx, list, r.namespace)
+		if elsewhere = own == nil; !elsewhere && !apierrors.IsForbidden(own) {
+			err = own
+		}
 	}
-	if failed := r.unread(list, err); failed != nil {
-		return failed
-	}
-	if in == r.namespace || !list.Kind.Namespaced || !apierrors.IsForbidden(err) {
-		return nil
-	}
-	if err := r.read(ctx, list, r.namespace); err != nil && !apierrors.IsForbidden(err) {
-		return r.unread(list, err)
-	}
-	return nil
-}
-
-// unread takes note of a list that could not be read, or ends the survey.
-func (r *reading) unread(list finding.List, err error) error {
 	switch {
+	case err == nil || object.IsKindAbsent(err): // it went away meanwhile, and all its objects with it
+		return nil
 	case r.observer.Unread != nil:
-		if failed := r.observer.Unread(list, err); failed != nil {
+		if failed := r.observer.Unread(list, err, elsewhere); failed != nil {
 			return failed
 		}
 	case !apierrors.IsForbidden(err):
 		return err
 	}
-	r.finder.Unread(list, err)
+	if elsewhere {
+		r.finder.UnreadElsewhere(list, err)
+	} else {
+		r.finder.Unread(list, err)
+	}
 	return nil
 }
 

@@ -182,7 +182,7 @@ func TestReadFails(t *testing.T) {
 	if _, err := read(Observer{}); err == nil || !strings.HasPrefix(err.Error(), "looking for findings: listing App (/apis/example.com/v1/apps): ") {
 		t.Errorf("got %v", err)
 	}
-	finder, err := read(Observer{Unread: func(finding.List, error) error { return nil }})
+	finder, err := read(Observer{Unread: func(finding.List, error, bool) error { return nil }})
 	if found := finder.Findings(); err != nil || len(found) != 2 || len(found[0].Unknown) != 1 {
 		t.Errorf("got %v, %v", err, found)
 	}
