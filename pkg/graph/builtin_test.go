@@ -17,11 +17,7 @@ import (
 )
 
 // testObject makes an object of a kind from JSON that has no identity.
-func testObject(t interface {
-	Helper()
-	Fatal(...any)
-}, kind schema.GroupKind, namespace, name string, value map[string]any,
-) object.Object {
+func testObject(t *testing.T, kind schema.GroupKind, namespace, name string, value map[string]any) object.Object {
 	t.Helper()
 	metadata, _ := value["metadata"].(map[string]any)
 	if metadata == nil {
@@ -86,6 +82,11 @@ func beside(path []step, field []string) []step {
 	return found
 }
 
+// loadedAs is an object of any text, that need be none.
+func loadedAs(kind schema.GroupKind, namespace string, raw []byte) object.Object {
+	return object.Object{Kind: object.Kind{GroupVersionKind: kind.WithVersion("v1"), Namespaced: namespace != ""}, Namespace: namespace, Name: "self", UID: "uid", Raw: raw}
+}
+
 func edgesOf(t *Table, o object.Object) (found []Edge) {
 	t.Edges(o, func(e Edge) { found = append(found, cloned(e)) })
 	return found
@@ -118,7 +119,9 @@ func TestEachReferenceIsRead(t *testing.T) {
 		for _, r := range expand(s, parts) {
 			tried++
 			t.Run(s.Kind+" "+r.Path, func(t *testing.T) {
-				rapid.Check(t, func(rt *rapid.T) { checkReferenceIsRead(rt, table, kind, r) })
+				for seed := range 12 {
+					checkReferenceIsRead(t, table, kind, r, scenes.Example(seed))
+				}
 			})
 		}
 	}
@@ -127,16 +130,28 @@ func TestEachReferenceIsRead(t *testing.T) {
 	}
 }
 
-var anyName = rapid.StringMatching(`[a-z]([a-z0-9-]{0,10}[a-z])?`)
+// scene says what stands beside a name, where the reference may have it.
+type scene struct {
+	own, self, name, other                              string
+	size                                                int
+	kind, namespaceFrom, namespaceField, optional, pair bool
+}
 
-func checkReferenceIsRead(t *rapid.T, table *Table, kind schema.GroupKind, r Reference) {
+var scenes = rapid.Custom(func(t *rapid.T) scene {
+	name := rapid.StringMatching(`[a-z]([a-z0-9-]{0,10}[a-z])?`)
+	return scene{
+		rapid.SampledFrom([]string{"", "shop"}).Draw(t, "own"), name.Draw(t, "self"), name.Draw(t, "name"), name.Draw(t, "other"), rapid.IntRange(1, 3).Draw(t, "size"),
+		rapid.Bool().Draw(t, "kind"), rapid.Bool().Draw(t, "from"), rapid.Bool().Draw(t, "namespace"), rapid.Bool().Draw(t, "optional"), rapid.Bool().Draw(t, "pair"),
+	}
+})
+
+func checkReferenceIsRead(t *testing.T, table *Table, kind schema.GroupKind, r Reference, s scene) {
+	t.Helper()
 	c, path, err := compile(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := rapid.SampledFrom([]string{"", "shop"}).Draw(t, "namespace")
-	self, name, other := anyName.Draw(t, "self"), anyName.Draw(t, "name"), anyName.Draw(t, "other")
-	size := rapid.IntRange(1, 3).Draw(t, "size")
+	own, self, name, other, size := s.own, s.self, s.name, s.other, s.size
 	want := Name{GroupKind: c.to, Namespace: own, Name: name}
 	if own == "" {
 		want.Namespace = "*"
@@ -150,7 +165,7 @@ func checkReferenceIsRead(t *rapid.T, table *Table, kind schema.GroupKind, r Ref
 	if len(c.where) > 0 {
 		set(beside(path, c.where), cmp.Or(c.whereValue, "x"))
 	}
-	if len(c.kind) > 0 && rapid.Bool().Draw(t, "kind") || c.to.Kind == "" {
+	if len(c.kind) > 0 && s.kind || c.to.Kind == "" {
 		want.GroupKind = schema.GroupKind{Kind: "Widget", Group: c.to.Group}
 		set(beside(path, c.kind), "Widget")
 		if len(c.group) > 0 {
@@ -158,16 +173,16 @@ func checkReferenceIsRead(t *rapid.T, table *Table, kind schema.GroupKind, r Ref
 			set(beside(path, c.group), "example.com/v1")
 		}
 	}
-	if len(c.namespaceFrom) > 0 && rapid.Bool().Draw(t, "namespaceFrom") {
+	if len(c.namespaceFrom) > 0 && s.namespaceFrom {
 		want.Namespace = "from"
 		set(beside([]step{{}}, c.namespaceFrom), "from")
 	}
-	if len(c.namespace) > 0 && rapid.Bool().Draw(t, "namespaceField") {
+	if len(c.namespace) > 0 && s.namespaceField {
 		want.Namespace = other
 		set(beside(path, c.namespace), other)
 	}
 	switch {
-	case r.Format == pairFormat && rapid.Bool().Draw(t, "pair"):
+	case r.Format == pairFormat && s.pair:
 		want.Namespace = other
 		set(path, other+"/"+name)
 	case r.Format != "" && r.Format != pairFormat:
@@ -177,10 +192,9 @@ func checkReferenceIsRead(t *rapid.T, table *Table, kind schema.GroupKind, r Ref
 		self = name
 	}
 	optional := r.Optional
-	if len(c.option) > 0 && rapid.Bool().Draw(t, "optional") {
+	if len(c.option) > 0 && s.optional {
 		optional = true
-		end, _ := put(value, beside(path, c.option), true, size).(map[string]any)
-		value = end
+		value, _ = put(value, beside(path, c.option), true, size).(map[string]any)
 	}
 	wanted := Edge{To: want, Path: r.Path, Optional: optional, Strength: c.Strength}
 	if edges := edgesOf(table, testObject(t, kind, own, self, value)); !slices.Contains(edges, wanted) {

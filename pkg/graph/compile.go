@@ -20,8 +20,8 @@ type node struct {
 	// defaults are those of the fields that name something even when they are absent. Each of them has a bit of its own.
 	defaults []*node
 	bit      uint64
-	// guess is true where what looks like a reference counts as one.
-	guess bool
+	// guess is the path where what looks like a reference counts as one: "." is the object.
+	guess string
 }
 
 // reference is a Reference as it is read.

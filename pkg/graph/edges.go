@@ -47,16 +47,18 @@ type walker struct {
 	object object.JSON
 	own    string
 	each   func(Edge)
-	// path is where guessing has come to.
+	// path is where guessing has come to, from where it began.
+	from string
 	path []object.Key
 }
 
 // walk goes down to all names below a value. holder is the map that holds it.
 func (w *walker) walk(n *node, value, holder object.JSON) {
 	for i := range n.references {
-		w.tell(&n.references[i], value.Text(), holder)
+		w.tell(&n.references[i], value, holder)
 	}
-	if n.guess {
+	if n.guess != "" {
+		w.from = n.guess
 		w.guess(value)
 	}
 	switch value.Type() {
@@ -90,7 +92,7 @@ func (w *walker) walkAbsent(n *node, seen uint64, holder object.JSON) {
 	for _, next := range n.defaults {
 		for i := range next.references {
 			if r := &next.references[i]; seen&next.bit == 0 && r.Absent != "" {
-				w.tell(r, r.Absent, holder)
+				w.tell(r, nil, holder)
 			}
 		}
 	}
@@ -104,12 +106,16 @@ func (n *node) child(name object.Key) *node {
 	return n.fields[name.String()]
 }
 
-// tell tells the reference that a text is.
-func (w *walker) tell(r *reference, text string, holder object.JSON) {
+// tell tells the reference that a value is.
+func (w *walker) tell(r *reference, value, holder object.JSON) {
+	if !isWhere(r, holder) {
+		return
+	}
+	text := value.Text()
 	if text == "" {
 		text = r.Absent
 	}
-	if text == "" || len(text) > maxName || !isWhere(r, holder) {
+	if text == "" || len(text) > maxName {
 		return
 	}
 	edge := Edge{

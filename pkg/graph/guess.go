@@ -72,7 +72,7 @@ func (w *walker) guess(value object.JSON) {
 	}
 	switch value.Type() {
 	case object.Map:
-		isObject := len(w.path) == 0 && len(value) == len(w.object)
+		isObject := len(w.path) == 0 && w.from == "."
 		if !isObject {
 			w.guessTyped(value)
 		}
@@ -142,18 +142,15 @@ func (w *walker) guessed(to schema.GroupKind, namespace, name string) {
 	if namespace == "" {
 		namespace = w.own
 	}
-	var path strings.Builder
-	for i, key := range w.path {
-		switch {
-		case key == nil:
-			path.WriteString("[]")
-		case i > 0:
-			path.WriteString("." + key.String())
-		default:
-			path.WriteString(key.String())
+	path := strings.TrimPrefix(w.from, ".")
+	for _, key := range w.path {
+		if key == nil {
+			path += "[]"
+		} else {
+			path = joinName(path, key.String())
 		}
 	}
-	w.each(Edge{To: Name{GroupKind: to, Namespace: namespace, Name: name}, Path: path.String(), Strength: strength})
+	w.each(Edge{To: Name{GroupKind: to, Namespace: namespace, Name: name}, Path: path, Strength: strength})
 }
 
 // couldBeName reports whether a text could be the name of an object of the kinds that are guessed.

@@ -9,7 +9,9 @@ import "strings"
 // has either. Those in common use are found without a comparison: see each.
 
 // isPattern reports whether the name stands for several objects.
-func (n Name) isPattern() bool { return strings.ContainsAny(n.Name, "*#") || strings.Contains(n.Namespace, "*") }
+func (n Name) isPattern() bool {
+	return strings.ContainsAny(n.Name, "*#") || strings.Contains(n.Namespace, "*")
+}
 
 // mustCompare reports whether each does not find the pattern by itself.
 func (n Name) mustCompare() bool {

@@ -187,7 +187,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	for _, guess := range s.Guess {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
-		of.root.at(path).guess = true
+		of.root.at(path).guess = guess
 		of.crosses, of.body = true, true
 		t.note(kind, anyKind)
 	}
