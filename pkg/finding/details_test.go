@@ -164,11 +164,11 @@ func TestWantedLists(t *testing.T) {
 		// lists are those of the kinds that are looked at here; others may come with them.
 		lists, none string
 	}{
-		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata; Pod; Deployment", "Event EndpointSlice Node Namespace"},
+		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata everywhere; Pod; Deployment", "Event EndpointSlice Node Namespace"},
 		"Secrets": {
 			finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingUnused},
 			"Secret metadata type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token; " +
-				"Secret metadata type=kubernetes.io/service-account-token; Pod; ServiceAccount; Ingress", "Event EndpointSlice Node",
+				"Secret metadata type=kubernetes.io/service-account-token; Pod; ServiceAccount; Ingress everywhere", "Event EndpointSlice Node",
 		},
 		"certificates":    {finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingCertificateExpired}, "Secret type=kubernetes.io/tls", "Pod ConfigMap"},
 		"what is Stuck":   {finding.Want{Kind: gk("Event"), Type: v1alpha1.FindingStuck}, "Event metadata", "Pod ConfigMap"},
@@ -176,7 +176,7 @@ func TestWantedLists(t *testing.T) {
 		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass metadata; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
 		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
 		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment metadata", "Pod Secret"},
-		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata; Pod; ScaledObject", "Event Node"},
+		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject", "Event Node"},
 		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata", "Pod Secret"},
 		"Pods that ended": {finding.Want{Kind: gk("Pod"), Type: v1alpha1.FindingFailed}, "Pod", "Node ConfigMap"},
 	} {
@@ -230,5 +230,32 @@ func TestActionable(t *testing.T) {
 		if got := strings.Join(actionable, " "); got != types {
 			t.Errorf("%s: %s, want %s", kind, got, types)
 		}
+	}
+}
+
+// Of one namespace, nothing is told of what is cluster-scoped; and what can be named from other namespaces is unknown where these may not be read.
+func TestOneNamespace(t *testing.T) {
+	t.Parallel()
+	f := finding.New(finding.Options{Table: tableOf(t), Served: served(t), Now: now, Namespace: "shop"})
+	for _, list := range f.Lists() {
+		if list.Everywhere {
+			f.UnreadElsewhere(list, errors.New("forbidden"))
+		}
+		for i, text := range []string{
+			of("scheduling.k8s.io/v1 PriorityClass a", ""), of("v1 PersistentVolume a", "", "status: {phase: Released}"), of("v1 ConfigMap shop/a", ""), of("v1 ServiceAccount shop/a", ""),
+			of("v1 PersistentVolumeClaim shop/a", ""), of("v1 ConfigMap team/a", ""),
+			of(rbac+"RoleBinding shop/elsewhere", "", binds("ClusterRole", "view", robot)), of(rbac+"RoleBinding shop/here", "", binds("ClusterRole", "view", gone)),
+			of(rbac+"ClusterRole view", "labels: {kubernetes.io/bootstrapping: rbac-defaults}"),
+		} {
+			if !strings.Contains(text, "kind: "+list.Kind.Kind+"\n") || list.Kind.Namespaced && !strings.Contains(text, "namespace: shop") {
+				continue
+			}
+			f.Look(list, load(t, text, i, served(t)))
+		}
+	}
+	want := "ConfigMap shop/a Unused unknown\nPersistentVolumeClaim shop/a Unused unknown\nServiceAccount shop/a Unused unknown\n" +
+		"RoleBinding shop/elsewhere Unused unknown\nRoleBinding shop/here Unused"
+	if got := lines(f.Findings()); got != want {
+		t.Errorf("found:\n%s\nwant:\n%s", got, want)
 	}
 }

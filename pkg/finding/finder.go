@@ -35,6 +35,12 @@ type Options struct {
 	Wanted []Want
 	// Now is what ages are measured from.
 	Now time.Time
+	// Namespace is the only one whose objects are judged, where not all were read. Empty for all.
+	Namespace string
+	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
+	Include func(object.Object) bool
+	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
+	Watched []graph.Name
 }
 
 // List is one list that a Finder needs.
@@ -59,6 +65,8 @@ type Finder struct {
 	graph *graph.Graph
 	rows  []*row
 	lists []List
+	// elsewhere is why objects of a kind could be read in the one namespace only.
+	elsewhere map[schema.GroupKind]error
 	// whole are the kinds of which all objects pass, of the namespaces that are looked at.
 	whole map[schema.GroupKind]bool
 	// served are the kinds by group and kind; unread why objects of a kind could not be read.
@@ -72,7 +80,8 @@ type Finder struct {
 // New returns a Finder.
 func New(options Options) *Finder {
 	f := &Finder{
-		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
+		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
+		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
 		candidates: map[types.UID][]*candidate{}, notes: newNotes(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
@@ -81,7 +90,13 @@ func New(options Options) *Finder {
 		clusterScoped[kind.GroupKind()] = !kind.Namespaced
 	}
 	f.graph = graph.New(options.Table, clusterScoped)
+	for _, name := range options.Watched {
+		f.graph.Watch(name)
+	}
 	for _, r := range rows {
+		if kind, served := f.served[r.kind]; f.Namespace != "" && served && !kind.Namespaced {
+			continue // one namespace does not show who uses it
+		}
 		if f.wants(r) {
 			f.rows = append(f.rows, r)
 		}
@@ -110,6 +125,11 @@ func (f *Finder) Unread(list List, err error) {
 	f.unread[list.Kind.GroupKind()] = err
 }
 
+// UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be read.
+func (f *Finder) UnreadElsewhere(list List, err error) {
+	f.elsewhere[list.Kind.GroupKind()] = err
+}
+
 // Look looks at one object of a list. Its bytes are not kept.
 func (f *Finder) Look(list List, o object.Object) {
 	f.graph.Saw(o)
@@ -121,6 +141,9 @@ func (f *Finder) Look(list List, o object.Object) {
 	}
 	if list.noted {
 		noteOf[list.Kind.GroupKind()](&f.notes, o)
+	}
+	if f.Namespace != "" && o.Namespace != f.Namespace {
+		return // not all that could use it is read
 	}
 	for _, r := range list.rows {
 		if c := r.look(f, o); c != nil && !exempt(r, o) {
@@ -137,6 +160,7 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 	c.found.Type = r.typ
 	c.found.Managed = f.managedBy(o)
 	c.reported = isReported(o)
+	c.excluded = f.Include != nil && !f.Include(o)
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
 		known[i] = c
@@ -173,7 +197,7 @@ func (f *Finder) Findings() []Finding {
 		if finding.Type == v1alpha1.FindingDangling && slices.ContainsFunc(f.candidates[c.found.UID], isUnused) {
 			continue
 		}
-		if f.wantsType(finding) {
+		if !c.excluded && f.wantsType(finding) {
 			all = append(all, *finding)
 		}
 	}
@@ -221,7 +245,7 @@ func (f *Finder) usesNothing(found *Finding) bool {
 
 // isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
 func (f *Finder) isAbsent(name graph.Name) bool {
-	if len(f.unreadOf([]schema.GroupKind{name.GroupKind})) > 0 {
+	if len(f.cannotTell(name)) > 0 {
 		return false
 	}
 	if _, served := f.served[name.GroupKind]; !served {
@@ -230,19 +254,53 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
 }
 
+// cannotTell says why it is not known whether an object exists.
+func (f *Finder) cannotTell(name graph.Name) []Unread {
+	unread := f.unreadOf(name.GroupKind)
+	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil && name.Namespace != f.Namespace {
+		unread = append(unread, Unread{Kind: name.GroupKind, Err: err, Elsewhere: true})
+	}
+	return unread
+}
+
 // unreadOf are those of the kinds that could not be read, each once.
-func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
-	var unread []Unread
+func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
 	for _, kind := range kinds {
 		err := f.unread[kind]
 		if _, served := f.served[kind]; err == nil && !served {
 			err = f.unserved(kind.Group)
 		}
-		if err != nil && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == kind }) {
-			unread = append(unread, Unread{kind, err})
+		if err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
+			unread = append(unread, Unread{Kind: kind, Err: err})
 		}
 	}
 	return unread
+}
+
+// unreadFor are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
+// objects can name some of other namespaces.
+func (f *Finder) unreadFor(kind schema.GroupKind, sources []schema.GroupKind) []Unread {
+	unread := f.unreadOf(sources...)
+	for _, source := range sources {
+		isKnown := func(other Unread) bool { return other.Kind == source }
+		if err := f.elsewhere[source]; err != nil && f.Table.CrossesNamespaces(source, kind) && !slices.ContainsFunc(unread, isKnown) {
+			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
+		}
+	}
+	return unread
+}
+
+// Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
+func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
+	sources := f.Table.NamedBy(kind)
+	unread = f.unreadFor(kind, sources)
+	for _, source := range sources {
+		_, served := f.served[source]
+		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {
+			searched = append(searched, source)
+		}
+	}
+	return searched, unread
 }
 
 // unserved says why the kinds of a group are not known. Metrics name nothing, and often nobody serves them.

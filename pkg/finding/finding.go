@@ -58,6 +58,8 @@ type Unread struct {
 	// Kind is what could not be listed.
 	Kind schema.GroupKind
 	Err  error
+	// Elsewhere is true when it could be in the namespace that is looked at.
+	Elsewhere bool
 }
 
 // String names the object.

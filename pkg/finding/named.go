@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,7 +90,7 @@ func lookToken(_ *Finder, o object.Object) *candidate {
 
 // unusedWithout finds an object that is of no use when the one that it is for is proved absent.
 func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Finding {
-	found.Unknown = f.unreadOf([]schema.GroupKind{name.GroupKind})
+	found.Unknown = f.cannotTell(name)
 	switch {
 	case len(found.Unknown) > 0 && !f.graph.IsPresent(name):
 		found.Reason = what + ", and nobody can tell whether that exists"
@@ -125,7 +126,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	found := c.found
 	found.Searched = f.searched(sources)
 	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
-	switch found.Unknown = f.unreadOf(sources); {
+	switch found.Unknown = f.unreadFor(c.row.kind, sources); {
 	case use.IsUsed():
 		return nil
 	case len(found.Unknown) > 0:
@@ -135,7 +136,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)
 	case use.Read:
 		found.Reason = "nothing names it, but somebody may read it by its name: " + usersOf(use.Users)
-		found.Unknown = []Unread{{Kind: found.Kind.GroupKind()}}
+		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("a role lets somebody read it by its name")}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = fmt.Sprintf("none of %d kinds names it, but something is for all objects of its kind", found.Searched)

@@ -26,6 +26,11 @@ type needs struct {
 
 func (f *Finder) needs() needs {
 	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
+	for _, name := range f.Watched {
+		for _, kind := range f.Table.NamedBy(name.GroupKind) {
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == ""
+		}
+	}
 	for _, r := range f.rows {
 		crosses := r.crosses || !f.served[r.kind].Namespaced // what is cluster-scoped may be used in any namespace
 		add := func(to map[schema.GroupKind]bool, kinds []schema.GroupKind) {
@@ -35,7 +40,11 @@ func (f *Finder) needs() needs {
 			}
 		}
 		if r.named {
-			add(n.sources, f.Table.NamedBy(r.kind))
+			sources := f.Table.NamedBy(r.kind)
+			add(n.sources, sources)
+			for _, source := range sources {
+				n.everywhere[source] = n.everywhere[source] || f.Table.CrossesNamespaces(source, r.kind)
+			}
 		}
 		if r.pods {
 			n.selective[r.kind] = true
@@ -58,7 +67,7 @@ func (f *Finder) plan() []List {
 		counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
 		whole := List{
 			Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
-			Everywhere: n.sources[gk] && f.Table.CrossesNamespaces(gk) || n.everywhere[gk] || counted,
+			Everywhere: n.everywhere[gk] || counted,
 		}
 		whole.MetadataOnly = (!n.sources[gk] || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 		needed := n.sources[gk] || n.reads[gk] || counted

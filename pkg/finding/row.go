@@ -52,6 +52,8 @@ type row struct {
 type candidate struct {
 	row   *row
 	found Finding
+	// excluded is true of what is judged, but not told.
+	excluded bool
 	// names are objects that it refers to, and that had not passed before it.
 	names []graph.User
 	// reported is true when the object bears a label that says it is unused.

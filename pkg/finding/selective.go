@@ -75,7 +75,7 @@ func (f *Finder) selects(o object.Object, value object.JSON) *candidate {
 		}
 		kinds := f.Table.PodKinds()
 		found.Searched = f.searched(kinds)
-		if found.Unknown = f.unreadOf(kinds); len(found.Unknown) > 0 {
+		if found.Unknown = f.unreadOf(kinds...); len(found.Unknown) > 0 {
 			read := found.Searched - len(found.Unknown)
 			found.Reason = fmt.Sprintf("its selector matches nothing in %d of %d kinds that have Pods or templates", read, found.Searched)
 			return &found

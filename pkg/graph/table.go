@@ -94,8 +94,9 @@ type source struct {
 	root *node
 	// templates are the paths of PodTemplates.
 	templates [][]step
-	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
-	crosses, body bool
+	// across are the kinds of which a reference may be to another namespace, and body is true when one is outside of the metadata.
+	across map[schema.GroupKind]bool
+	body   bool
 }
 
 // The kinds under which the table says what the spec of a Pod and of a claim names, wherever it is.
@@ -155,7 +156,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}}
+		of = &source{root: &node{}, across: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
 		for _, to := range namesBesides(kind) {
 			t.note(kind, to)
@@ -175,8 +176,11 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 			continue
 		}
 		of.root.add(path, compiled)
-		t.noteReference(kind, r)
-		of.crosses = of.crosses || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		for _, to := range r.targets() {
+			t.note(kind, to)
+			of.across[to] = of.across[to] || crosses
+		}
 		of.body = of.body || path[0].field != "metadata"
 	}
 	for _, template := range s.PodTemplates {
@@ -188,23 +192,24 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
 		of.root.at(path).guess = guess
-		of.crosses, of.body = true, true
+		of.across[anyKind], of.body = true, true
 		t.note(kind, anyKind)
 	}
 	return errors.Join(errs...)
 }
 
-// noteReference takes note of what objects of a kind may name by a reference.
-func (t *Table) noteReference(kind schema.GroupKind, r Reference) {
+// targets are the kinds that objects may name by a reference.
+func (r Reference) targets() (kinds []schema.GroupKind) {
 	if r.To != "" {
-		t.note(kind, schema.ParseGroupKind(r.To))
+		kinds = append(kinds, schema.ParseGroupKind(r.To))
 	}
 	if r.KindField != "" && len(r.Kinds) == 0 {
-		t.note(kind, anyKind)
+		kinds = append(kinds, anyKind)
 	}
 	for _, to := range r.Kinds {
-		t.note(kind, schema.ParseGroupKind(to))
+		kinds = append(kinds, schema.ParseGroupKind(to))
 	}
+	return kinds
 }
 
 // note takes note that objects of a kind may name others of a kind.
@@ -245,10 +250,10 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	return found
 }
 
-// CrossesNamespaces reports whether objects of the kind can name objects of other namespaces.
-func (t *Table) CrossesNamespaces(kind schema.GroupKind) bool {
+// CrossesNamespaces reports whether objects of the kind can name objects of a kind in other namespaces.
+func (t *Table) CrossesNamespaces(kind, to schema.GroupKind) bool {
 	s := t.sources[kind]
-	return s != nil && s.crosses
+	return s != nil && (s.across[to] || s.across[anyKind])
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.
