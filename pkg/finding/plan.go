@@ -28,7 +28,7 @@ func (f *Finder) needs() needs {
 	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
 	for _, name := range f.Watched {
 		for _, kind := range f.Table.NamedBy(name.GroupKind) {
-			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == ""
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.CrossesNamespaces(kind, name.GroupKind)
 		}
 	}
 	for _, r := range f.rows {
