@@ -4,6 +4,7 @@
 package finding_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -12,13 +13,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
+var update = flag.Bool("update", false, "write the table of docs/findings.md anew")
+
 const (
 	docs      = "../../docs/findings.md"
-	tableHead = "<!-- The table of rows: UPDATE_DOCS=1 go test -run TestDocs ./pkg/finding -->\n"
+	tableHead = "<!-- The table of rows: go test -run TestDocs ./pkg/finding -update -->\n"
 	tableEnd  = "<!-- The end of the table of rows -->\n"
 )
 
-// docs/findings.md has a line for each row. UPDATE_DOCS=1 writes it.
+// docs/findings.md has a line for each row.
 func TestDocs(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("\n| Kind | Type | May be acted on | Found when |\n|---|---|---|---|\n")
@@ -45,8 +48,8 @@ func TestDocs(t *testing.T) {
 	if got == want.String() {
 		return
 	}
-	if os.Getenv("UPDATE_DOCS") == "" {
-		t.Fatalf("%s does not say what the rows are: run UPDATE_DOCS=1 go test -run TestDocs ./pkg/finding", docs)
+	if !*update {
+		t.Fatalf("%s does not say what the rows are: run go test -run TestDocs ./pkg/finding -update", docs)
 	}
 	if err := os.WriteFile(docs, []byte(before+tableHead+want.String()+tableEnd+after), 0o644); err != nil { //nolint:gosec // docs are for everyone
 		t.Fatal(err)

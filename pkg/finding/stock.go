@@ -45,7 +45,8 @@ var stockNames = []stockName{
 	stockNamed("ServiceAccount", "kube-system", `aws-cloud-provider|metadata-proxy|cloud-provider|.*-controller|.*-provisioner|.*-binder|.*-cleaner|`+
 		`(coredns|kube-dns|kube-proxy|konnectivity-agent|persistent-volume-binder|node-problem-detector|`+
 		`generic-garbage-collector|pod-garbage-collector|`+
-		`legacy-service-account-token-cleaner|root-ca-cert-publisher|validatingadmissionpolicy-status-controller|horizontal-pod-autoscaler|cronjob-controller)`),
+		`legacy-service-account-token-cleaner|root-ca-cert-publisher|validatingadmissionpolicy-status-controller|`+
+		`horizontal-pod-autoscaler|cronjob-controller)`),
 	stockNamed("ServiceAccount", "openshift-.*", `.*`),
 	stockNamed("Service", "kube-system", `kube-dns|rke2-coredns-.*|k8s\.io-minikube-hostpath`),
 	stockNamed("DaemonSet.apps", "kube-system", `kube-proxy.*|aws-node|nvidia-.*|.*gpu-device-plugin.*|tpu-device-plugin|`+
