@@ -289,16 +289,25 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
 }
 
-// unreadOf are those of the kinds that could not be read, each once. Those that could be in the one namespace alone count when their objects may name
-// some of other namespaces.
+// unreadOf are those of the kinds that could not be read, each once. Those that could be in the one namespace do not count: what is not found there
+// is proved to be absent from it.
 func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
+	return f.unreadThat(kinds, func(schema.GroupKind) bool { return false })
+}
+
+// unreadUsers are those of the kinds that could not be read and may name objects of a kind, also from other namespaces.
+func (f *Finder) unreadUsers(kinds []schema.GroupKind, of schema.GroupKind) []Unread {
+	return f.unreadThat(kinds, func(kind schema.GroupKind) bool { return f.Table.NamesElsewhere(kind, of) })
+}
+
+func (f *Finder) unreadThat(kinds []schema.GroupKind, matterElsewhere func(schema.GroupKind) bool) []Unread {
 	var unread []Unread
 	for _, kind := range kinds {
 		u := Unread{Kind: kind, Err: f.unread[kind]}
 		if _, served := f.served[kind]; u.Err == nil && !served {
 			u.Err = f.unserved(kind.Group)
 		}
-		if u.Err == nil && f.Table.CrossesNamespaces(kind) {
+		if u.Err == nil && matterElsewhere(kind) {
 			u.Err, u.Elsewhere = f.elsewhere[kind], true
 		}
 		if u.Err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
@@ -311,7 +320,7 @@ func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
 // Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)
-	unread = f.unreadOf(sources)
+	unread = f.unreadUsers(sources, kind)
 	for _, source := range sources {
 		_, served := f.served[source]
 		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {

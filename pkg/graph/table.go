@@ -96,6 +96,8 @@ type source struct {
 	templates [][]step
 	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
 	crosses, body bool
+	// elsewhere are the kinds of which it may name objects of other namespaces.
+	elsewhere map[schema.GroupKind]bool
 }
 
 // The kinds under which the table says what the spec of a Pod and of a claim names, wherever it is.
@@ -155,7 +157,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}}
+		of = &source{root: &node{}, elsewhere: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
 		for _, to := range namesBesides(kind) {
 			t.note(kind, to)
@@ -175,8 +177,12 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 			continue
 		}
 		of.root.add(path, compiled)
-		t.noteReference(kind, r)
-		of.crosses = of.crosses || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		for _, to := range targets(r) {
+			t.note(kind, to)
+			of.elsewhere[to] = of.elsewhere[to] || crosses
+		}
+		of.crosses = of.crosses || crosses
 		of.body = of.body || path[0].field != "metadata"
 	}
 	for _, template := range s.PodTemplates {
@@ -190,21 +196,23 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		of.root.at(path).guess = guess
 		of.crosses, of.body = true, true
 		t.note(kind, anyKind)
+		of.elsewhere[anyKind] = true
 	}
 	return errors.Join(errs...)
 }
 
-// noteReference takes note of what objects of a kind may name by a reference.
-func (t *Table) noteReference(kind schema.GroupKind, r Reference) {
+// targets are the kinds that a reference may name.
+func targets(r Reference) (kinds []schema.GroupKind) {
 	if r.To != "" {
-		t.note(kind, schema.ParseGroupKind(r.To))
+		kinds = append(kinds, schema.ParseGroupKind(r.To))
 	}
 	if r.KindField != "" && len(r.Kinds) == 0 {
-		t.note(kind, anyKind)
+		kinds = append(kinds, anyKind)
 	}
 	for _, to := range r.Kinds {
-		t.note(kind, schema.ParseGroupKind(to))
+		kinds = append(kinds, schema.ParseGroupKind(to))
 	}
+	return kinds
 }
 
 // note takes note that objects of a kind may name others of a kind.
@@ -249,6 +257,12 @@ func (t *Table) PodKinds() []schema.GroupKind {
 func (t *Table) CrossesNamespaces(kind schema.GroupKind) bool {
 	s := t.sources[kind]
 	return s != nil && s.crosses
+}
+
+// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces.
+func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
+	s := t.sources[kind]
+	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.
