@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -42,7 +43,9 @@ func (s *shared) scanCommand() *cobra.Command {
 		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
 		Long: "Reads the cluster once, with your own rights, and shows what nothing uses any more, what is at zero or done, and what is broken.\n" +
 			"Nothing is installed, saved or changed. An object is unused when everything that could name it was read, and nothing does.\n" +
-			"Where you may not read all of that, the object is listed apart, as unknown, with the Role that would help.\n" +
+			"Where you may not read all of that, the object is listed apart, as unknown, with the Role that would help.\n\n" +
+			"With --from nothing is asked of a cluster: the manifests count as all objects of each kind that they hold, and of kinds that they\n" +
+			"do not hold nothing is known, unless you say --complete.\n\n" +
 			"kubectl's other flags of connection (--cluster, --user, --server, --token ...) are understood as well.\n\n" +
 			"It exits with 0 when everything could be read, 3 when something was found and --fail-on-findings was given, 4 when something\n" +
 			"could not be read, 1 after an error, 2 after wrong usage and 130 after Ctrl-C, which shows what is known so far.",
@@ -74,13 +77,14 @@ func (s *shared) scanCommand() *cobra.Command {
 type scanJob struct {
 	*scanOptions
 	*search
+	flags    *pflag.FlagSet
 	selector labels.Selector
 	types    []v1alpha1.FindingType
 	exclude  []pattern
 }
 
 func (o *scanOptions) run(cmd *cobra.Command) error {
-	job := &scanJob{scanOptions: o}
+	job := &scanJob{scanOptions: o, flags: cmd.Flags()}
 	if err := job.check(cmd); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -96,7 +97,7 @@ func (j *scanJob) ago(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return duration.HumanDuration(j.Now().Sub(*t))
+	return duration.HumanDuration(max(0, j.Now().Sub(*t))) // clocks differ
 }
 
 // words are what is freed besides objects.
@@ -234,20 +235,37 @@ func (j *scanJob) hint(r *scanResult) {
 		return
 	}
 	bold := j.paint(j.ErrOut).bold("hint:")
-	same := ""
-	if j.search.namespace != "" {
-		same += " -n " + j.search.namespace
-	}
-	for _, from := range j.from {
-		same += " --from " + from
-	}
 	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }))]
-	why := name + " why " + shellWord(oneLine(first.wanted().String()))
-	if len(j.from) > 0 {
-		why += " --from " + strings.Join(j.from, " --from ")
+	where := []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
+	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, name, shellWord(oneLine(first.wanted().String())), given(j.flags, where...))
+	which := append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
+	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, name, given(j.flags, which...))
+}
+
+// given are those of the flags that were given, as they may be given again.
+func given(flags *pflag.FlagSet, names ...string) string {
+	var text strings.Builder
+	for _, name := range names {
+		flag := flags.Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		values := []string{flag.Value.String()}
+		if several, ok := flag.Value.(pflag.SliceValue); ok {
+			values = several.GetSlice()
+		}
+		for _, value := range values {
+			switch {
+			case flag.Value.Type() == "bool":
+				fmt.Fprintf(&text, " --%s", name)
+			case flag.Shorthand != "":
+				fmt.Fprintf(&text, " -%s %s", flag.Shorthand, shellWord(oneLine(value)))
+			default:
+				fmt.Fprintf(&text, " --%s %s", name, shellWord(oneLine(value)))
+			}
+		}
 	}
-	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s\n", bold, why)
-	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, name, same)
+	return text.String()
 }
 
 // shellWord is a word that a shell takes as it is.

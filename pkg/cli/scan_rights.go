@@ -61,6 +61,9 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 		f.hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0:
 		j.tellRole(ctx, forbidden)
+		if j.search.namespace == "" {
+			f.hint = "to look at one namespace, in which you may have more rights: " + name + " scan -n NAMESPACE"
+		}
 	}
 	return f
 }

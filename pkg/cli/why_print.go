@@ -61,10 +61,10 @@ func (j *whyJob) headline(r *whyResult) string {
 	what := j.name.String()
 	switch {
 	case j.unsure != nil:
-		what += ", as far as it exists, which could not be read,"
+		what += " (which you may not read)"
 	case !r.Exists && r.DeletedBy != nil:
 		d := r.DeletedBy
-		text := fmt.Sprintf("%s is gone: run %s of Cleaner %s deleted it %s ago, on %s", what, d.Run, d.Cleaner, duration.HumanDuration(j.Now().Sub(d.At)), d.At.UTC().Format(time.RFC3339))
+		text := fmt.Sprintf("%s is gone: run %s of Cleaner %s deleted it %s ago, on %s", what, d.Run, d.Cleaner, duration.HumanDuration(max(0, j.Now().Sub(d.At))), d.At.UTC().Format(time.RFC3339))
 		if d.Why != "" {
 			text += ", because: " + d.Why
 		}
@@ -89,7 +89,7 @@ func (j *whyJob) since(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf(" It is so since %s, %s ago.", t.UTC().Format(time.RFC3339), duration.HumanDuration(j.Now().Sub(*t)))
+	return fmt.Sprintf(" It is so since %s, %s ago.", t.UTC().Format(time.RFC3339), duration.HumanDuration(max(0, j.Now().Sub(*t))))
 }
 
 // mostUsers is how many users of one kind and field are shown by name.

@@ -277,13 +277,13 @@ func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
 	return unread
 }
 
-// unreadFor are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
+// unreadUsers are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
 // objects can name some of other namespaces.
-func (f *Finder) unreadFor(kind schema.GroupKind, sources []schema.GroupKind) []Unread {
+func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []Unread {
 	unread := f.unreadOf(sources...)
 	for _, source := range sources {
 		isKnown := func(other Unread) bool { return other.Kind == source }
-		if err := f.elsewhere[source]; err != nil && f.Table.CrossesNamespaces(source, kind) && !slices.ContainsFunc(unread, isKnown) {
+		if err := f.elsewhere[source]; err != nil && f.Table.NamesElsewhere(source, of) && !slices.ContainsFunc(unread, isKnown) {
 			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
 		}
 	}
@@ -293,7 +293,7 @@ func (f *Finder) unreadFor(kind schema.GroupKind, sources []schema.GroupKind) []
 // Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)
-	unread = f.unreadFor(kind, sources)
+	unread = f.unreadUsers(sources, kind)
 	for _, source := range sources {
 		_, served := f.served[source]
 		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {

@@ -126,7 +126,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	found := c.found
 	found.Searched = f.searched(sources)
 	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
-	switch found.Unknown = f.unreadFor(c.row.kind, sources); {
+	switch found.Unknown = f.unreadUsers(sources, c.row.kind); {
 	case use.IsUsed():
 		return nil
 	case len(found.Unknown) > 0:
