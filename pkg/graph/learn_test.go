@@ -217,12 +217,18 @@ func FuzzEdges(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	var kinds []schema.GroupKind
+	for _, kind := range table.Kinds() {
+		if irregular[kind].tell != nil || slices.Contains([]string{"Pod", "Widget", "StatefulSet", "PersistentVolume", "StorageClass", "Ingress", "Secret"}, kind.Kind) {
+			kinds = append(kinds, kind)
+		}
+	}
 	f.Add(text)
 	f.Add(realPod(f, 1).Raw)
 	f.Add([]byte(`{"metadata":{"name":"a","uid":"b","resourceVersion":"c"},"spec":{"volumes":[{"secret":null},1,{"secret":{"secretName":"${"}}],"a":[[{"secretRefs":["{{","$("]}]]}}`))
 	f.Add([]byte(`{"rules":[{"resourceNames":["a",1],"resources":["*"],"apiGroups":["*"]}],"subjects":[{"kind":"User","name":"system:serviceaccount:"}],"spec":`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, kind := range table.Kinds() {
+		for _, kind := range kinds {
 			for _, namespace := range []string{"", "shop"} {
 				o := loadedAs(kind, namespace, raw)
 				g := New(table, nil)
