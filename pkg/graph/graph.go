@@ -100,12 +100,11 @@ func (g *Graph) Add(o object.Object) {
 		return
 	}
 	g.addLabels(o)
-	g.mentions.add(o)
 	id := int32(-1)
 	if g.aggregations.add(o) {
 		id = g.user(use.by)
 	}
-	g.table.Edges(o, func(edge Edge) {
+	g.table.read(o, func(edge Edge) {
 		edge.To = g.normal(edge.To)
 		if edge.To == NameOf(o) {
 			return // nothing uses itself
@@ -115,7 +114,7 @@ func (g *Graph) Add(o object.Object) {
 		}
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o), edge)
-	})
+	}, func(text object.JSON) { g.mentions.addText(o.Namespace, text) })
 	if use.idle {
 		g.SetIdle(use.by)
 	}

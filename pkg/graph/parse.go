@@ -19,6 +19,18 @@ import (
 
 // Parse reads a list of Sources from YAML, and checks them. The error tells all that is wrong.
 func Parse(text []byte) ([]Source, error) {
+	sources, err := decodeSources(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := NewTable(sources); err != nil {
+		return nil, err
+	}
+	return sources, nil
+}
+
+// decodeSources is Parse without a look at paths and formats, which NewTable checks.
+func decodeSources(text []byte) ([]Source, error) {
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("references: %w", err)
@@ -37,14 +49,7 @@ func Parse(text []byte) ([]Source, error) {
 		}
 		sources = append(sources, s)
 	}
-	if len(errs) == 0 {
-		_, err := NewTable(sources)
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return sources, nil
+	return sources, errors.Join(errs...)
 }
 
 func nameOfEntry(kind string) string {
