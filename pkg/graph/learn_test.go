@@ -44,6 +44,7 @@ func TestLearnDocument(t *testing.T) {
 			{Path: "spec.pools.*.existingClaim", To: "PersistentVolumeClaim"},
 			{Path: "spec.pools.*.storageClassName", To: "StorageClass.storage.k8s.io"},
 			{Path: "spec.pools.*[the.tokenSecretName]", To: "Secret"},
+			{Path: "spec.resourceClaimName", To: "ResourceClaim.resource.k8s.io"},
 			{Path: "spec.target.name", KindField: "kind", GroupField: "apiVersion"},
 			{Path: "spec.template.spec.customSecretName", To: "Secret"},
 			{Path: "spec.tls.secretName", To: "Secret", NamespaceField: "secretNamespace"},
@@ -74,6 +75,8 @@ kind: Widget
 metadata: {namespace: shop, name: w, annotations: {secretName: no}}
 spec:
   note: no
+  resourceClaimName: gpu
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner}]
   tls: {secretName: tls, secretNamespace: certs}
   caSecretRef: {name: ca, namespace: certs, optional: true}
   env: [{valueFrom: {configMapKeyRef: {name: env, key: k}}}]
@@ -89,7 +92,7 @@ status: {credentialName: cred}
 `
 
 var widgetNames = []string{
-	"ConfigMap shop/env", "ConfigMap shop/values", "Deployment shop/web", "PersistentVolumeClaim shop/claim", "Secret certs/ca", "Secret certs/tls",
+	"ConfigMap shop/env", "ConfigMap shop/values", "Deployment shop/web", "PersistentVolumeClaim shop/claim", "ResourceClaim shop/gpu", "Secret certs/ca", "Secret certs/tls",
 	"Secret shop/*-x", "Secret shop/cred", "Secret shop/custom", "Secret shop/db", "Secret shop/extra", "Secret shop/helm", "Secret shop/open", "Secret shop/pool",
 	"Secret shop/registry", "ServiceAccount shop/robot", "StorageClass fast",
 }
