@@ -105,7 +105,7 @@ func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Fin
 
 // lookUnlessLive keeps what nothing that runs has named so far.
 func lookUnlessLive(f *Finder, o object.Object) *candidate {
-	if f.graph.Use(graph.NameOf(o)).Live {
+	if f.graph.IsLive(graph.NameOf(o)) {
 		return nil
 	}
 	return &candidate{}

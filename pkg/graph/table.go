@@ -185,6 +185,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		of.crosses = of.crosses || crosses
 		of.body = of.body || path[0].field != "metadata"
 	}
+	of.root.noteText(s)
 	for _, template := range s.PodTemplates {
 		path, err := parsePath(template)
 		fail(fmt.Sprintf("podTemplates %q", template), err)
