@@ -4,7 +4,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,9 +28,12 @@ type Graph struct {
 	// idle are users that use nothing at present: a Deployment at zero, a suspended CronJob, an object that is unused itself.
 	idle      map[int32]bool
 	selectors map[string][]*selection
-	mentions  mentions
-	watched   map[key][]Evidence
-	bytes     int64
+	// patterns are the targets that only a comparison finds, by kind, and aggregations the ClusterRoles that take others in.
+	patterns     map[schema.GroupKind][]*target
+	aggregations aggregations
+	mentions     mentions
+	watched      map[key]*watch
+	bytes        int64
 }
 
 // target is what is known of an object that something names.
@@ -39,9 +41,9 @@ type target struct {
 	name Name
 	// live is true when something that runs names it, or a user that is not told apart.
 	live bool
-	// read is true when somebody may read it by its name.
-	read  bool
-	users []user
+	// read and hinted are true when users that are not told apart name it so.
+	read, hinted bool
+	users        []user
 }
 
 type user struct {
@@ -51,40 +53,17 @@ type user struct {
 	strength Strength
 }
 
-// User is one that names an object.
-type User struct {
-	Name
-	// Path is where the reference stands.
-	Path     string
-	Optional bool
-	Strength Strength
-	// Idle is true when the user uses nothing at present.
-	Idle bool
-}
-
-// Evidence is one reference to an object that is watched.
-type Evidence struct {
-	// From holds the reference itself; it may be a Pod of the workload that the Graph counts as the user.
-	From Name
-	Edge
-}
-
 // New returns an empty Graph. clusterScoped are the kinds whose objects have no namespace, whatever the reference says.
 func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 	return &Graph{
 		table: table, clusterScoped: clusterScoped, targets: map[key]*target{}, present: map[key]struct{}{},
-		ids: map[key]int32{}, idle: map[int32]bool{}, selectors: map[string][]*selection{}, watched: map[key][]Evidence{},
+		ids: map[key]int32{}, idle: map[int32]bool{}, selectors: map[string][]*selection{},
+		patterns: map[schema.GroupKind][]*target{}, watched: map[key]*watch{},
 	}
 }
 
-// Watch keeps all references to an object, as evidence. It must be called before objects pass.
-func (g *Graph) Watch(name Name) { g.watched[name.key()] = []Evidence{} }
-
-// Evidence are the references to an object that is watched.
-func (g *Graph) Evidence(name Name) []Evidence { return g.watched[name.key()] }
-
 // Bytes is about how much memory the Graph takes.
-func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes }
+func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes + g.aggregations.bytes }
 
 // Saw takes note that there is an object.
 func (g *Graph) Saw(o object.Object) {
@@ -120,10 +99,12 @@ func (g *Graph) Add(o object.Object) {
 	if use.none {
 		return
 	}
-	g.addLabels(o)
-	g.mentions.add(o)
+	g.addLabels(o, use)
 	id := int32(-1)
-	g.table.Edges(o, func(edge Edge) {
+	if g.aggregations.add(o) {
+		id = g.user(use.by)
+	}
+	g.table.read(o, func(edge Edge) {
 		edge.To = g.normal(edge.To)
 		if edge.To == NameOf(o) {
 			return // nothing uses itself
@@ -132,34 +113,40 @@ func (g *Graph) Add(o object.Object) {
 			id = g.user(use.by)
 		}
 		g.name(edge, id, use.live)
-		if found, ok := g.watched[edge.To.key()]; ok {
-			g.watched[edge.To.key()] = append(found, Evidence{From: NameOf(o), Edge: cloned(edge)})
-		}
-	})
+		g.witness(NameOf(o), edge)
+	}, func(text object.JSON) { g.mentions.addText(o.Namespace, text) })
 	if use.idle {
 		g.SetIdle(use.by)
 	}
 }
+
+// maxUsersOf is how many users of one object a Graph tells apart.
+const maxUsersOf = 1000
 
 // name takes one reference.
 func (g *Graph) name(edge Edge, id int32, live bool) {
 	k := edge.To.key()
 	t := g.targets[k]
 	if t == nil {
-		t = &target{name: cloned(edge).To}
+		t = &target{name: clonedName(edge.To)}
 		g.targets[k] = t
 		g.bytes += int64(160 + len(t.name.Namespace) + len(t.name.Name))
+		if t.name.mustCompare() {
+			g.patterns[t.name.GroupKind] = append(g.patterns[t.name.GroupKind], t)
+		}
 	}
-	t.live = t.live || live && edge.Strength != Reads || id == anonymous
-	t.read = t.read || edge.Strength == Reads
-	if id == anonymous {
-		return
-	}
+	t.live = t.live || live && edge.Strength.isUse()
 	// One user names an object in two ways: what need not exist in one of them must exist in the other.
 	if i := slices.IndexFunc(t.users, func(u user) bool { return u.id == id }); i >= 0 {
-		if u := &t.users[i]; u.optional && !edge.Optional || u.strength != Names && edge.Strength == Names {
+		if u := &t.users[i]; edge.Strength.rank() > u.strength.rank() || u.optional && !edge.Optional && edge.Strength == u.strength {
 			u.path, u.optional, u.strength = edge.Path, u.optional && edge.Optional, edge.Strength
 		}
+		return
+	}
+	if id == anonymous || len(t.users) >= maxUsersOf {
+		t.live = t.live || edge.Strength.isUse()
+		t.read = t.read || edge.Strength == Reads
+		t.hinted = t.hinted || edge.Strength == Hints
 		return
 	}
 	t.users = append(t.users, user{id, edge.Path, edge.Optional, edge.Strength})
@@ -192,54 +179,11 @@ func (g *Graph) SetIdle(name Name) {
 	}
 }
 
-// Use is what is known of the use of an object.
-type Use struct {
-	// Live is true when something that runs uses it.
-	Live bool
-	// Read is true when somebody may read it by its name, through the API.
-	Read  bool
-	Users []User
-}
-
-// IsUsed reports whether anything uses the object, or could at once.
-func (u Use) IsUsed() bool {
-	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return !user.Idle && user.Strength != Reads })
-}
-
-// IsNamed reports whether anything names the object at all, idle or not.
-func (u Use) IsNamed() bool {
-	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return user.Strength != Reads })
-}
-
-// Use says who uses an object.
-func (g *Graph) Use(name Name) Use {
-	t := g.targets[g.normal(name).key()]
-	if t == nil {
-		return Use{}
-	}
-	return Use{Live: t.live, Read: t.read, Users: g.usersOf(t)}
-}
-
-func (g *Graph) usersOf(t *target) []User {
-	users := make([]User, 0, len(t.users))
-	for _, u := range t.users {
-		users = append(users, User{Name: g.users[u.id], Path: u.path, Optional: u.optional, Strength: u.strength, Idle: g.idle[u.id]})
-	}
-	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.String(), b.String()) })
-	return users
-}
-
-// Absent tells each object that something names and that did not pass, with who names it, in the order of their names. Whether it exists is known
-// only when all objects of its kind passed.
-func (g *Graph) Absent(each func(name Name, users []User)) {
-	var absent []*target
-	for k, t := range g.targets {
-		if _, ok := g.present[k]; !ok && len(t.users) > 0 {
-			absent = append(absent, t)
+// SetAwake takes note of all users that look idle and are not, because something scales them up when they are needed.
+func (g *Graph) SetAwake(isAwake func(Name) bool) {
+	for id := range g.idle {
+		if isAwake(g.users[id]) {
+			delete(g.idle, id)
 		}
-	}
-	slices.SortFunc(absent, func(a, b *target) int { return cmp.Compare(a.name.String(), b.name.String()) })
-	for _, t := range absent {
-		each(t.name, g.usersOf(t))
 	}
 }

@@ -1,0 +1,162 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func learned(t *testing.T) map[string]Source {
+	t.Helper()
+	document, err := os.ReadFile("testdata/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := LearnDocument(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]Source{}
+	for _, s := range sources {
+		found[s.Kind] = s
+	}
+	return found
+}
+
+func TestLearnDocument(t *testing.T) {
+	found := learned(t)
+	want := Source{
+		Kind: "Widget.example.com", Strength: Learned, PodTemplates: []string{"spec.template"},
+		Guess: []string{"spec.openSecretRef", "spec.template.metadata", "spec.values"},
+		References: []Reference{
+			{Path: "spec.caSecretRef.name", To: "Secret", NamespaceField: "namespace", OptionalField: "optional"},
+			{Path: "spec.env[].valueFrom.configMapKeyRef.name", To: "ConfigMap"},
+			{Path: "spec.extraSecrets[]", To: "Secret"},
+			{Path: "spec.imagePullSecrets[].name", To: "Secret"},
+			{Path: "spec.openSecretRef.name", To: "Secret"},
+			{Path: "spec.pools.*.existingClaim", To: "PersistentVolumeClaim"},
+			{Path: "spec.pools.*.storageClassName", To: "StorageClass.storage.k8s.io"},
+			{Path: "spec.pools.*[the.tokenSecretName]", To: "Secret"},
+			{Path: "spec.resourceClaimName", To: "ResourceClaim.resource.k8s.io"},
+			{Path: "spec.target.name", KindField: "kind", GroupField: "apiVersion"},
+			{Path: "spec.template.spec.customSecretName", To: "Secret"},
+			{Path: "spec.tls.secretName", To: "Secret", NamespaceField: "secretNamespace"},
+			{Path: "spec.valuesFrom[].name", KindField: "kind"},
+			{Path: "status.credentialName", To: "Secret"},
+		},
+	}
+	if diff := cmp.Diff(want, found["Widget.example.com"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Source{Kind: "Open.example.com", Strength: Learned, Guess: []string{"."}}, found["Open.example.com"]); diff != "" {
+		t.Error(diff)
+	}
+	deep := found["Deep.example.com"]
+	if len(deep.References) < 10 || len(deep.References) > 30 || len(deep.Guess) != 1 || deep.References[0].Path != "spec.children[].children[].children[].children[].children[]."+
+		"children[].children[].children[].children[].children[].secretName" && deep.References[len(deep.References)-1].Path != "spec.secretName" {
+		t.Errorf("%d references, guessing at %v: %v", len(deep.References), deep.Guess, deep.References)
+	}
+	if len(found) != 3 {
+		t.Errorf("learned of %d kinds", len(found))
+	}
+}
+
+// widget names everything in ways that are learned, or guessed.
+const widget = `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {namespace: shop, name: w, annotations: {secretName: no}}
+spec:
+  note: no
+  resourceClaimName: gpu
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner}]
+  tls: {secretName: tls, secretNamespace: certs}
+  caSecretRef: {name: ca, namespace: certs, optional: true}
+  env: [{valueFrom: {configMapKeyRef: {name: env, key: k}}}]
+  extraSecrets: [extra]
+  imagePullSecrets: [{name: registry}]
+  pools: {one: {existingClaim: claim, storageClassName: fast, the.tokenSecretName: pool}}
+  target: {apiVersion: apps/v1, kind: Deployment, name: web}
+  valuesFrom: [{kind: ConfigMap, name: values}]
+  template: {metadata: {}, spec: {containers: [{image: i, env: [{valueFrom: {secretKeyRef: {name: db, key: k}}}]}], serviceAccountName: robot, customSecretName: custom}}
+  values: {deep: [{auth: {existingSecret: helm, password: Not/a/name}}, {secretRef: {name: "{{ .Release }}-x"}}]}
+  openSecretRef: {name: open}
+status: {credentialName: cred}
+`
+
+var widgetNames = []string{
+	"ConfigMap shop/env", "ConfigMap shop/values", "Deployment shop/web", "PersistentVolumeClaim shop/claim", "ResourceClaim shop/gpu", "Secret certs/ca", "Secret certs/tls",
+	"Secret shop/*-x", "Secret shop/cred", "Secret shop/custom", "Secret shop/db", "Secret shop/extra", "Secret shop/helm", "Secret shop/open", "Secret shop/pool",
+	"Secret shop/registry", "ServiceAccount shop/robot", "StorageClass fast",
+}
+
+func namesOf(edges []Edge) []string {
+	var names []string
+	for _, e := range edges {
+		if e.To.Kind == "StorageClass" {
+			e.To.Namespace = "" // a Graph knows that it has none
+		}
+		names = append(names, e.To.String())
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// What is learned from a schema, and what is guessed from the object alone, are the same; and neither can make anything look missing.
+func TestLearnedReferences(t *testing.T) {
+	sources, err := BuiltInSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, source := range map[string]Source{
+		"learned": learned(t)["Widget.example.com"],
+		"guessed": {Kind: "Widget.example.com", Guess: []string{"."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, err := NewTable(append(slices.Clone(sources), source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			edges := edgesOf(table, loaded(t, strings.TrimSpace(widget))[0])
+			if diff := cmp.Diff(widgetNames, namesOf(edges)); diff != "" {
+				t.Error(diff)
+			}
+			for _, e := range edges {
+				if e.Strength == Names || (e.Strength == Reads) != strings.Contains(e.To.Name, "*") {
+					t.Errorf("%s at %s is %s", e.To, e.Path, e.Strength)
+				}
+			}
+			kind := schema.GroupKind{Group: "example.com", Kind: "Widget"}
+			if !slices.Contains(table.NamedBy(secretKind), kind) || !table.CrossesNamespaces(kind) || !table.NeedsBody(kind) {
+				t.Error("the table does not know what Widgets may name")
+			}
+		})
+	}
+}
+
+// A cluster-scoped resource that does not say which namespace it means may mean any.
+func TestLearnedOfClusterScoped(t *testing.T) {
+	table, err := NewTable([]Source{learned(t)["Widget.example.com"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {extraSecrets: [a]}}")[0]
+	g := New(table, nil)
+	g.Add(o)
+	if use := g.Use(named("Secret anywhere/a")); !use.IsUsed() || use.Users[0].Strength != Learned {
+		t.Errorf("%+v", use)
+	}
+}
+
+func TestLearnDocumentIsBroken(t *testing.T) {
+	if _, err := LearnDocument([]byte(`{"components":{"schemas":[]}}`)); err == nil || !strings.HasPrefix(err.Error(), "learning references from schemas: ") {
+		t.Error(err)
+	}
+}
