@@ -129,7 +129,7 @@ rules: [{apiGroups: ["*"], resources: ["*"], resourceNames: [c]}, {apiGroups: ["
 		"aggregated roles": {`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {name: monitors}
+metadata: {name: monitors, labels: {e: f}}
 aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}, matchExpressions: [{key: c, operator: NotIn, values: [d]}]}, {matchLabels: {e: f}}]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
