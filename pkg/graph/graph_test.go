@@ -117,7 +117,7 @@ subjects: [{kind: Group, name: "system:serviceaccounts"}]`, map[string]string{"S
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {namespace: shop, name: r}
-rules: [{apiGroups: [""], resources: [configmaps], resourceNames: [a]}, {apiGroups: [apps], resources: ["*"], resourceNames: [b]}]
+rules: [{apiGroups: [""], resources: [configmaps], resourceNames: [a, "*"]}, {apiGroups: [apps], resources: ["*"], resourceNames: [b]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
