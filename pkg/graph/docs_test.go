@@ -151,7 +151,7 @@ func TestDeclaredReferences(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(example), &configMap); err != nil {
 		t.Fatal(err)
 	}
-	declared, err := ParseDeclared(configMap.Data)
+	declared, err := Parse([]byte(configMap.Data["shop.yaml"]))
 	if err != nil || len(declared) != 1 || len(declared[0].References) != 4 {
 		t.Fatalf("%+v: %v", declared, err)
 	}
@@ -187,17 +187,5 @@ spec:
 		if got := slices.Contains(table.NamedBy(kind), storefront); got != want {
 			t.Errorf("a Storefront may name a %s: %t", kind, got)
 		}
-	}
-}
-
-func TestDeclaredReferencesOfSeveralKeys(t *testing.T) {
-	good := "- {kind: Widget.example.com, references: [{path: spec.a, to: Secret}]}"
-	sources, err := ParseDeclared(map[string]string{"b.yaml": good, "a.yaml": good, "README.md": "x"})
-	if err != nil || len(sources) != 2 {
-		t.Errorf("%+v: %v", sources, err)
-	}
-	sources, err = ParseDeclared(map[string]string{"b.yaml": "[1]", "a.yaml": good, "c.yaml": ": :"})
-	if sources != nil || err == nil || !strings.Contains(err.Error(), "b.yaml: references: entry 1") || !strings.Contains(err.Error(), "c.yaml: references: ") {
-		t.Errorf("%+v: %v", sources, err)
 	}
 }

@@ -117,7 +117,7 @@ subjects: [{kind: Group, name: "system:serviceaccounts"}]`, map[string]string{"S
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {namespace: shop, name: r}
-rules: [{apiGroups: [""], resources: [configmaps], resourceNames: [a]}, {apiGroups: [apps], resources: ["*"], resourceNames: [b]}]
+rules: [{apiGroups: [""], resources: [configmaps], resourceNames: [a, "*"]}, {apiGroups: [apps], resources: ["*"], resourceNames: [b]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -129,7 +129,7 @@ rules: [{apiGroups: ["*"], resources: ["*"], resourceNames: [c]}, {apiGroups: ["
 		"aggregated roles": {`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {name: monitors}
+metadata: {name: monitors, labels: {e: f}}
 aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}, matchExpressions: [{key: c, operator: NotIn, values: [d]}]}, {matchLabels: {e: f}}]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1

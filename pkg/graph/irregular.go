@@ -94,9 +94,9 @@ func hasText(list object.JSON, is func(string) bool) bool {
 	return false
 }
 
-// named tells a reference of an irregular kind.
+// named tells a reference of an irregular kind. Rights know no patterns: a "*" in one of their names is no name.
 func (w *walker) named(to Name, path string, strength Strength) {
-	if to.Name != "" && len(to.Name) <= maxName {
+	if to.Name != "" && len(to.Name) <= maxName && !strings.ContainsAny(to.Name, "*#") {
 		w.each(Edge{To: to, Path: path, Strength: strength})
 	}
 }
@@ -120,7 +120,7 @@ func tellSubjects(w *walker) {
 				if all.Namespace == "" {
 					all.Namespace = "*"
 				}
-				w.named(all, "subjects[].name", Hints)
+				w.each(Edge{To: all, Path: "subjects[].name", Strength: Hints})
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func tellParameters(w *walker) {
 		namespace = "*"
 	}
 	for _, kind := range []schema.GroupKind{configMapKind, secretKind} {
-		w.named(Name{GroupKind: kind, Namespace: namespace, Name: "*"}, "spec.paramRef.selector", Reads)
+		w.each(Edge{To: Name{GroupKind: kind, Namespace: namespace, Name: "*"}, Path: "spec.paramRef.selector", Strength: Reads})
 	}
 }
 

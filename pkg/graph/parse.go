@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -113,27 +112,4 @@ func unknownFields(where string, fields map[string]any, of reflect.Type) error {
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
-}
-
-// DeclaredIn is the name of the ConfigMap, in the operator's namespace, with the references that users declare.
-const DeclaredIn = "kubecleaner-references"
-
-// ParseDeclared reads what users declared: each key of the ConfigMap DeclaredIn that ends with .yaml. The error tells all that is wrong.
-func ParseDeclared(data map[string]string) ([]Source, error) {
-	var all []Source
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if !strings.HasSuffix(key, ".yaml") {
-			continue
-		}
-		sources, err := Parse([]byte(data[key]))
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
-		}
-		all = append(all, sources...)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return all, nil
 }

@@ -19,7 +19,7 @@ func TestHouse(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drawn, there []string
-	for _, match := range regexp.MustCompile(`(?m)^[ ├└─]*pkg/([a-z]+)(?: |$)`).FindAllStringSubmatch(string(text), -1) {
+	for _, match := range regexp.MustCompile(`(?m)^[ │├└─]*pkg/([a-z]+)(?: |$)`).FindAllStringSubmatch(string(text), -1) {
 		drawn = append(drawn, match[1])
 	}
 	entries, err := os.ReadDir("../../pkg")
