@@ -34,9 +34,11 @@ func TestStory(t *testing.T) {
 	if !t.Run("deploy two replicas under the restricted profile", deploy) {
 		t.FailNow()
 	}
+	t.Run("scan the cluster and find nothing", nothingFound)
 	if !t.Run("apply the samples and see what they did", samples) {
 		t.FailNow()
 	}
+	t.Run("scan, ask why, and let a Cleaner look for the same", somethingFound)
 	t.Run("kill the leader and see the other run what comes due, once", takeover)
 	t.Run("be away while a run comes due, and run it once when back", comeback)
 	t.Run("undeploy and find nothing left", nothingLeft)
