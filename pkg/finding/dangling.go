@@ -60,7 +60,8 @@ func kindsOf(kinds []schema.GroupKind) (text string) {
 	return text
 }
 
-// namesIn are the objects of some kinds that an object needs. What is optional is not needed, and what was learned from a schema may be yet to be made.
+// namesIn are the objects of some kinds that an object needs. What is optional is not needed, and what was learned from a schema may be yet to be
+// made.
 func namesIn(f *Finder, o object.Object, crosses bool, kinds []schema.GroupKind) (found []graph.User) {
 	f.Table.Edges(o, func(edge graph.Edge) {
 		name := edge.To
@@ -70,7 +71,10 @@ func namesIn(f *Finder, o object.Object, crosses bool, kinds []schema.GroupKind)
 		if strings.ContainsAny(name.Name+name.Namespace, "*#") { // it stands for several objects, which need not exist
 			return
 		}
-		if edge.Optional || edge.Strength != graph.Names || !slices.Contains(kinds, name.GroupKind) || !crosses && name.Namespace != "" && name.Namespace != o.Namespace {
+		if edge.Optional || edge.Strength != graph.Names || !slices.Contains(kinds, name.GroupKind) {
+			return
+		}
+		if !crosses && name.Namespace != "" && name.Namespace != o.Namespace { // those that passed may be of one namespace only
 			return
 		}
 		if !slices.ContainsFunc(found, func(user graph.User) bool { return user.Name == name }) {
@@ -98,7 +102,7 @@ func hasRun(job object.Object) bool {
 	return conditionOf(job, "Complete").Field("status").Text() == "True" || conditionOf(job, "Failed").Field("status").Text() == "True"
 }
 
-// judgeDangling finds what names something that is proved absent. What leads nowhere at all is unused, and not dangling.
+// judgeDangling finds what names something that is proved absent.
 func judgeDangling(f *Finder, c *candidate) *Finding {
 	found := c.found
 	for _, user := range c.names {

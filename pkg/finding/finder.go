@@ -59,51 +59,6 @@ type List struct {
 	rows []*row
 }
 
-// row is one type of findings of one kind.
-type row struct {
-	kind schema.GroupKind
-	typ  v1alpha1.FindingType
-	// means says in one sentence which objects are found, for people.
-	means string
-	// actionable is true when a Cleaner may act on it.
-	actionable bool
-	// named is true when all kinds that can name one of the kind must have been searched.
-	named bool
-	// cascades is true when the row finds what is used only by something unused or idle as well.
-	cascades bool
-	// pods is true when the row needs the labels of all Pods and templates.
-	pods bool
-	// reads are other kinds whose objects must pass, and crosses is true when they may be in another namespace than the object.
-	reads   []schema.GroupKind
-	crosses bool
-	// counts is true of kinds of which it matters whether there are any objects, in any namespace. Nil for none.
-	counts func(object.Kind) bool
-	// fields is a field selector for the objects of the row, and body is true when it needs more of them than metadata.
-	fields string
-	body   bool
-	// ofOwned is true for what is found although another object owns it, and ofStock for what is found also of objects that are never unused:
-	// what people protect, and what each cluster has.
-	ofOwned, ofStock bool
-	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
-	look func(f *Finder, o object.Object) *candidate
-	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate decides.
-	judge func(f *Finder, c *candidate) *Finding
-}
-
-// candidate is what is kept of an object until all have passed.
-type candidate struct {
-	row   *row
-	found Finding
-	// excluded is true of what is judged, but not told.
-	excluded bool
-	// names are objects that it refers to, and that had not passed before it.
-	names []graph.User
-	// reported is true when the object bears a label that says it is unused.
-	reported bool
-	// decide says what was found. Nil when that is known already.
-	decide func(f *Finder, found Finding) *Finding
-}
-
 // Finder looks at objects, and finds. It is for one goroutine.
 type Finder struct {
 	Options
@@ -139,6 +94,9 @@ func New(options Options) *Finder {
 		f.graph.Watch(name)
 	}
 	for _, r := range rows {
+		if kind, served := f.served[r.kind]; f.Namespace != "" && served && !kind.Namespaced {
+			continue // one namespace does not show who uses it
+		}
 		if f.wants(r) {
 			f.rows = append(f.rows, r)
 		}
@@ -232,6 +190,13 @@ func (f *Finder) Findings() []Finding {
 	}
 	all := make([]Finding, 0, len(found))
 	for c, finding := range found {
+		// What leads nowhere at all is unused, and not dangling.
+		isUnused := func(other *candidate) bool {
+			return other.row.typ == v1alpha1.FindingUnused && found[other] != nil && len(found[other].Unknown) == 0
+		}
+		if finding.Type == v1alpha1.FindingDangling && slices.ContainsFunc(f.candidates[c.found.UID], isUnused) {
+			continue
+		}
 		if !c.excluded && f.wantsType(finding) {
 			all = append(all, *finding)
 		}
@@ -280,7 +245,7 @@ func (f *Finder) usesNothing(found *Finding) bool {
 
 // isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
 func (f *Finder) isAbsent(name graph.Name) bool {
-	if len(f.unreadOf([]schema.GroupKind{name.GroupKind})) > 0 || f.elsewhere[name.GroupKind] != nil && name.Namespace != f.Namespace {
+	if len(f.cannotTell(name)) > 0 {
 		return false
 	}
 	if _, served := f.served[name.GroupKind]; !served {
@@ -289,29 +254,37 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
 }
 
-// unreadOf are those of the kinds that could not be read, each once. Those that could be in the one namespace do not count: what is not found there
-// is proved to be absent from it.
-func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
-	return f.unreadThat(kinds, func(schema.GroupKind) bool { return false })
+// cannotTell says why it is not known whether an object exists.
+func (f *Finder) cannotTell(name graph.Name) []Unread {
+	unread := f.unreadOf(name.GroupKind)
+	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil && name.Namespace != f.Namespace {
+		unread = append(unread, Unread{Kind: name.GroupKind, Err: err, Elsewhere: true})
+	}
+	return unread
 }
 
-// unreadUsers are those of the kinds that could not be read and may name objects of a kind, also from other namespaces.
-func (f *Finder) unreadUsers(kinds []schema.GroupKind, of schema.GroupKind) []Unread {
-	return f.unreadThat(kinds, func(kind schema.GroupKind) bool { return f.Table.NamesElsewhere(kind, of) })
-}
-
-func (f *Finder) unreadThat(kinds []schema.GroupKind, matterElsewhere func(schema.GroupKind) bool) []Unread {
-	var unread []Unread
+// unreadOf are those of the kinds that could not be read, each once.
+func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
 	for _, kind := range kinds {
-		u := Unread{Kind: kind, Err: f.unread[kind]}
-		if _, served := f.served[kind]; u.Err == nil && !served {
-			u.Err = f.unserved(kind.Group)
+		err := f.unread[kind]
+		if _, served := f.served[kind]; err == nil && !served {
+			err = f.unserved(kind.Group)
 		}
-		if u.Err == nil && matterElsewhere(kind) {
-			u.Err, u.Elsewhere = f.elsewhere[kind], true
+		if err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
+			unread = append(unread, Unread{Kind: kind, Err: err})
 		}
-		if u.Err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
-			unread = append(unread, u)
+	}
+	return unread
+}
+
+// unreadFor are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
+// objects can name some of other namespaces.
+func (f *Finder) unreadFor(kind schema.GroupKind, sources []schema.GroupKind) []Unread {
+	unread := f.unreadOf(sources...)
+	for _, source := range sources {
+		isKnown := func(other Unread) bool { return other.Kind == source }
+		if err := f.elsewhere[source]; err != nil && f.Table.CrossesNamespaces(source, kind) && !slices.ContainsFunc(unread, isKnown) {
+			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
 		}
 	}
 	return unread
@@ -320,7 +293,7 @@ func (f *Finder) unreadThat(kinds []schema.GroupKind, matterElsewhere func(schem
 // Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)
-	unread = f.unreadUsers(sources, kind)
+	unread = f.unreadFor(kind, sources)
 	for _, source := range sources {
 		_, served := f.served[source]
 		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {

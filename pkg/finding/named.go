@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,10 +14,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
-
-// rows are all that can be found.
-var rows = slices.Concat(namedRows(), storageRows(), serviceRows(), podRows(), jobRows(), workloadRows(), roleRows(), selectiveRows(),
-	routingRows(), danglingRows(), namespaceRows(), markedRows())
 
 // namedRow is of a kind that is unused when nothing names it.
 func namedRow(kind schema.GroupKind) *row {
@@ -46,10 +43,11 @@ func namedRows() []*row {
 	}
 	all := []*row{namedRow(configMaps), secret, token, account, priority, namedRow(runtimeClasses)}
 	for _, kind := range []schema.GroupKind{
-		{Group: "storage.k8s.io", Kind: "StorageClass"}, {Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}, ingressClasses,
+		{Group: "storage.k8s.io", Kind: "StorageClass"}, snapshotClasses, ingressClasses,
 	} {
 		class := namedRow(kind)
 		class.means = "nothing names it, and it is not the default class"
+		class.cascades = kind != snapshotClasses // a snapshot is never idle
 		class.look = func(f *Finder, o object.Object) *candidate {
 			for _, mark := range defaultClass {
 				if annotation(o, mark) == "true" {
@@ -92,7 +90,7 @@ func lookToken(_ *Finder, o object.Object) *candidate {
 
 // unusedWithout finds an object that is of no use when the one that it is for is proved absent.
 func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Finding {
-	found.Unknown = f.unreadOf([]schema.GroupKind{name.GroupKind})
+	found.Unknown = f.cannotTell(name)
 	switch {
 	case len(found.Unknown) > 0 && !f.graph.IsPresent(name):
 		found.Reason = what + ", and nobody can tell whether that exists"
@@ -128,7 +126,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	found := c.found
 	found.Searched = f.searched(sources)
 	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
-	switch found.Unknown = f.unreadUsers(sources, c.row.kind); {
+	switch found.Unknown = f.unreadFor(c.row.kind, sources); {
 	case use.IsUsed():
 		return nil
 	case len(found.Unknown) > 0:
@@ -138,7 +136,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)
 	case use.Read:
 		found.Reason = "nothing names it, but somebody may read it by its name: " + usersOf(use.Users)
-		found.Unknown = []Unread{{Kind: found.Kind.GroupKind()}}
+		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("a role lets somebody read it by its name")}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = fmt.Sprintf("none of %d kinds names it, but something is for all objects of its kind", found.Searched)

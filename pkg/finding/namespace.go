@@ -78,7 +78,7 @@ func (f *Finder) uncounted(matters func(object.Kind) bool) []Unread {
 			kinds = append(kinds, kind.GroupKind())
 		}
 	}
-	unread := f.unreadOf(kinds)
+	unread := f.unreadOf(kinds...)
 	for group := range f.Unserved {
 		if err := f.unserved(group); err != nil {
 			unread = append(unread, Unread{Kind: schema.GroupKind{Group: group, Kind: "*"}, Err: err})
@@ -103,7 +103,7 @@ func lookIdleNode(_ *Finder, o object.Object) *candidate {
 			return nil
 		}
 		found.Reason = "it runs no Pod but those of DaemonSets"
-		if found.Unknown = f.unreadOf([]schema.GroupKind{pods}); len(found.Unknown) == 0 {
+		if found.Unknown = f.unreadOf(pods); len(found.Unknown) == 0 {
 			found.Confidence = v1alpha1.ConfidenceLikely
 		}
 		return &found
@@ -124,7 +124,7 @@ func lookLease(f *Finder, o object.Object) *candidate {
 			return nil
 		}
 		found.Reason = "nobody renewed it since " + renewed.UTC().Format(time.RFC3339)
-		if found.Unknown = f.unreadOf([]schema.GroupKind{pods}); len(found.Unknown) > 0 && holder != "" {
+		if found.Unknown = f.unreadOf(pods); len(found.Unknown) > 0 && holder != "" {
 			found.Reason += ", but nobody can tell whether its holder is there"
 			return &found
 		}
@@ -149,7 +149,7 @@ func lookDefinition(_ *Finder, o object.Object) *candidate {
 			return nil
 		}
 		found.Reason = "there is no " + kind.Kind + " in any namespace"
-		if found.Unknown = f.unreadOf([]schema.GroupKind{kind}); len(found.Unknown) == 0 {
+		if found.Unknown = f.unreadOf(kind); len(found.Unknown) == 0 {
 			found.Confidence = v1alpha1.ConfidenceLikely
 		}
 		return &found

@@ -111,7 +111,7 @@ func hasEnded(pod object.Object) bool {
 // count takes note that there is an object of the kind, and in the namespace. What each namespace has, and what the platform makes, does not count.
 func (n *notes) count(o object.Object) {
 	n.kinds[o.Kind.GroupKind()] = true
-	if o.Namespace != "" && !n.inhabited[o.Namespace] && !isStock(o) && label(o, "olm.copiedFrom") == "" {
+	if inhabits(o.Kind) && !n.inhabited[o.Namespace] && !isStock(o) && label(o, "olm.copiedFrom") == "" {
 		n.inhabited[o.Namespace] = true
 	}
 }

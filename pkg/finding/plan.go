@@ -28,7 +28,7 @@ func (f *Finder) needs() needs {
 	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
 	for _, name := range f.Watched {
 		for _, kind := range f.Table.NamedBy(name.GroupKind) {
-			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == ""
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.CrossesNamespaces(kind, name.GroupKind)
 		}
 	}
 	for _, r := range f.rows {
@@ -40,7 +40,11 @@ func (f *Finder) needs() needs {
 			}
 		}
 		if r.named {
-			add(n.sources, f.Table.NamedBy(r.kind))
+			sources := f.Table.NamedBy(r.kind)
+			add(n.sources, sources)
+			for _, source := range sources {
+				n.everywhere[source] = n.everywhere[source] || f.Table.CrossesNamespaces(source, r.kind)
+			}
 		}
 		if r.pods {
 			n.selective[r.kind] = true
@@ -63,7 +67,7 @@ func (f *Finder) plan() []List {
 		counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
 		whole := List{
 			Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
-			Everywhere: n.sources[gk] && f.Table.CrossesNamespaces(gk) || n.everywhere[gk] || counted,
+			Everywhere: n.everywhere[gk] || counted,
 		}
 		whole.MetadataOnly = (!n.sources[gk] || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 		needed := n.sources[gk] || n.reads[gk] || counted
@@ -129,6 +133,7 @@ var (
 	cronJobs        = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 	roles           = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
 	clusterRoles    = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
+	snapshotClasses = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}
 	ingressClasses  = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
 	priorityClasses = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	runtimeClasses  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}

@@ -36,7 +36,8 @@ func podRows() []*row {
 		{
 			kind: pods, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofOwned: true, ofStock: true, crosses: true,
 			reads: []schema.GroupKind{nodes}, look: lookUnhealthyPod,
-			means: "a container crashes, has no image or no configuration, or ran out of memory within a day; or it is pending for 10 minutes, or its Node is gone",
+			means: "a container crashes, has no image or no configuration, or ran out of memory within a day; or it is pending for 10 minutes, " +
+				"or its Node is gone",
 		},
 	}
 }

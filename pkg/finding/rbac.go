@@ -82,11 +82,13 @@ func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
 	if slices.ContainsFunc(subjects, f.graph.IsPresent) {
 		return nil
 	}
-	if found.Unknown = f.unreadOf([]schema.GroupKind{accounts}); len(found.Unknown) > 0 && len(subjects) > 0 {
-		found.Reason = "nobody can tell whether its subjects exist"
-		return &found
+	for _, account := range subjects {
+		if found.Unknown = f.cannotTell(account); len(found.Unknown) > 0 {
+			found.Reason = "nobody can tell whether its subjects exist"
+			return &found
+		}
 	}
-	found.Unknown, found.Confidence, found.Absent = nil, v1alpha1.ConfidenceCertain, subjects
+	found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, subjects
 	found.Reason = "it binds nobody"
 	if len(subjects) > 0 {
 		found.Reason = "none of its subjects exists: " + namesOf(subjects)

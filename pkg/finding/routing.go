@@ -65,7 +65,7 @@ func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.
 			return nil
 		}
 	}
-	found.Unknown = f.unreadOf([]schema.GroupKind{services})
+	found.Unknown = f.unreadOf(services)
 	switch {
 	case len(found.Unknown) > 0:
 		found.Reason = "nobody can tell whether its backends exist"

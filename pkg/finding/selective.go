@@ -43,8 +43,8 @@ func lookPolicy(f *Finder, o object.Object) *candidate {
 	return f.selects(o, spec.Field("podSelector"))
 }
 
-// denies reports whether a policy has a direction in which it allows nothing. Without types, it is for what comes in, and for what goes out only if it
-// has rules for that.
+// denies reports whether a policy has a direction in which it allows nothing. Without types, it is for what comes in, and for what goes out only
+// if it has rules for that.
 func denies(spec object.JSON) bool {
 	rules := func(field string) bool {
 		for range spec.Field(field).Elements() {
@@ -75,8 +75,9 @@ func (f *Finder) selects(o object.Object, value object.JSON) *candidate {
 		}
 		kinds := f.Table.PodKinds()
 		found.Searched = f.searched(kinds)
-		if found.Unknown = f.unreadOf(kinds); len(found.Unknown) > 0 {
-			found.Reason = fmt.Sprintf("its selector matches nothing in %d of %d kinds that have Pods or templates", found.Searched-len(found.Unknown), found.Searched)
+		if found.Unknown = f.unreadOf(kinds...); len(found.Unknown) > 0 {
+			read := found.Searched - len(found.Unknown)
+			found.Reason = fmt.Sprintf("its selector matches nothing in %d of %d kinds that have Pods or templates", read, found.Searched)
 			return &found
 		}
 		found.Confidence = v1alpha1.ConfidenceLikely

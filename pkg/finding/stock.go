@@ -25,7 +25,8 @@ const (
 	rbac = ".rbac.authorization.k8s.io"
 	// ofClusters are the roles and bindings that kubeadm, OpenShift, k3s, GKE, EKS and AKS make.
 	ofClusters = `system:.*|kubeadm:.*|kubelet-.*|cluster-admin|admin|edit|view|cluster-(status|reader|debugger)|self-provisioners?|` +
-		`basic-users?|openshift-.*|olm-.*|operatorhub-.*|eks:.*|gce:.*|gke-.*|aks-.*|k3s-.*|rke2-.*|local-path-provisioner-.*|clustercidrs-node|storage-version-migration-.*`
+		`basic-users?|openshift-.*|olm-.*|operatorhub-.*|eks:.*|gce:.*|gke-.*|aks-.*|k3s-.*|rke2-.*|` +
+		`local-path-provisioner-.*|clustercidrs-node|storage-version-migration-.*`
 )
 
 // stockNames are those of the distributions: kubeadm, EKS, GKE, AKS, OpenShift, k3s, RKE2 and minikube.
@@ -42,18 +43,22 @@ var stockNames = []stockName{
 	stockNamed("Secret", "openshift-.*", `.*`),
 	stockNamed("ServiceAccount", "", `builder|deployer`), // OpenShift makes them in each namespace
 	stockNamed("ServiceAccount", "kube-system", `aws-cloud-provider|metadata-proxy|cloud-provider|.*-controller|.*-provisioner|.*-binder|.*-cleaner|`+
-		`(coredns|kube-dns|kube-proxy|konnectivity-agent|persistent-volume-binder|node-problem-detector|generic-garbage-collector|pod-garbage-collector|`+
-		`legacy-service-account-token-cleaner|root-ca-cert-publisher|validatingadmissionpolicy-status-controller|horizontal-pod-autoscaler|cronjob-controller)`),
+		`(coredns|kube-dns|kube-proxy|konnectivity-agent|persistent-volume-binder|node-problem-detector|`+
+		`generic-garbage-collector|pod-garbage-collector|`+
+		`legacy-service-account-token-cleaner|root-ca-cert-publisher|validatingadmissionpolicy-status-controller|`+
+		`horizontal-pod-autoscaler|cronjob-controller)`),
 	stockNamed("ServiceAccount", "openshift-.*", `.*`),
 	stockNamed("Service", "kube-system", `kube-dns|rke2-coredns-.*|k8s\.io-minikube-hostpath`),
-	stockNamed("DaemonSet.apps", "kube-system", `kube-proxy.*|aws-node|nvidia-.*|.*gpu-device-plugin.*|tpu-device-plugin|.*-windows|fluentbit-gke.*|metadata-proxy.*`),
+	stockNamed("DaemonSet.apps", "kube-system", `kube-proxy.*|aws-node|nvidia-.*|.*gpu-device-plugin.*|tpu-device-plugin|`+
+		`.*-windows|fluentbit-gke.*|metadata-proxy.*`),
 	stockNamed("PriorityClass.scheduling.k8s.io", "", `system-.*|openshift-.*`),
 	stockNamed("Namespace", "", `kube-.*|default|openshift|openshift-.*|gke-.*|gmp-.*|cattle-.*`),
 	stockNamed("Role"+rbac, "", ofClusters), stockNamed("ClusterRole"+rbac, "", ofClusters),
 	stockNamed("RoleBinding"+rbac, "", ofClusters), stockNamed("ClusterRoleBinding"+rbac, "", ofClusters),
 	stockNamed("Lease.coordination.k8s.io", "kube-node-lease", `.*`),
 	stockNamed("CustomResourceDefinition.apiextensions.k8s.io", "",
-		`.*\.(openshift\.io|coreos\.com|cattle\.io|traefik\.io|traefik\.containo\.us|snapshot\.storage\.k8s\.io|gke\.io|k8s\.aws|amazonaws\.com|azure\.com|cilium\.io|projectcalico\.org)`),
+		`.*\.(openshift\.io|coreos\.com|cattle\.io|traefik\.io|traefik\.containo\.us|snapshot\.storage\.k8s\.io|`+
+			`gke\.io|k8s\.aws|amazonaws\.com|azure\.com|cilium\.io|projectcalico\.org)`),
 }
 
 // stockKinds are the stockNames by kind, so that other kinds cost nothing.

@@ -57,7 +57,7 @@ func decideIdle(f *Finder, found Finding) *Finding {
 		return nil
 	}
 	found.Reason = "it has no replicas, and nothing scales it up"
-	if found.Unknown = f.unreadOf(scalers); len(found.Unknown) > 0 {
+	if found.Unknown = f.unreadOf(scalers...); len(found.Unknown) > 0 {
 		found.Reason = "it has no replicas, but nobody can tell whether something scales it up"
 		return &found
 	}

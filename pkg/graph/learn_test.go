@@ -133,7 +133,7 @@ func TestLearnedReferences(t *testing.T) {
 				}
 			}
 			kind := schema.GroupKind{Group: "example.com", Kind: "Widget"}
-			if !slices.Contains(table.NamedBy(secretKind), kind) || !table.CrossesNamespaces(kind) || !table.NeedsBody(kind) {
+			if !slices.Contains(table.NamedBy(secretKind), kind) || !table.CrossesNamespaces(kind, secretKind) || !table.NeedsBody(kind) {
 				t.Error("the table does not know what Widgets may name")
 			}
 		})

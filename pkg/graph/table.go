@@ -94,10 +94,9 @@ type source struct {
 	root *node
 	// templates are the paths of PodTemplates.
 	templates [][]step
-	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
-	crosses, body bool
-	// elsewhere are the kinds of which it may name objects of other namespaces.
-	elsewhere map[schema.GroupKind]bool
+	// across are the kinds of which a reference may be to another namespace, and body is true when one is outside of the metadata.
+	across map[schema.GroupKind]bool
+	body   bool
 }
 
 // The kinds under which the table says what the spec of a Pod and of a claim names, wherever it is.
@@ -157,7 +156,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}, elsewhere: map[schema.GroupKind]bool{}}
+		of = &source{root: &node{}, across: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
 		for _, to := range namesBesides(kind) {
 			t.note(kind, to)
@@ -178,11 +177,10 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		}
 		of.root.add(path, compiled)
 		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
-		for _, to := range targets(r) {
+		for _, to := range r.targets() {
 			t.note(kind, to)
-			of.elsewhere[to] = of.elsewhere[to] || crosses
+			of.across[to] = of.across[to] || crosses
 		}
-		of.crosses = of.crosses || crosses
 		of.body = of.body || path[0].field != "metadata"
 	}
 	for _, template := range s.PodTemplates {
@@ -194,15 +192,14 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
 		of.root.at(path).guess = guess
-		of.crosses, of.body = true, true
+		of.across[anyKind], of.body = true, true
 		t.note(kind, anyKind)
-		of.elsewhere[anyKind] = true
 	}
 	return errors.Join(errs...)
 }
 
-// targets are the kinds that a reference may name.
-func targets(r Reference) (kinds []schema.GroupKind) {
+// targets are the kinds that objects may name by a reference.
+func (r Reference) targets() (kinds []schema.GroupKind) {
 	if r.To != "" {
 		kinds = append(kinds, schema.ParseGroupKind(r.To))
 	}
@@ -253,16 +250,10 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	return found
 }
 
-// CrossesNamespaces reports whether objects of the kind can name objects of other namespaces.
-func (t *Table) CrossesNamespaces(kind schema.GroupKind) bool {
+// CrossesNamespaces reports whether objects of the kind can name objects of a kind in other namespaces.
+func (t *Table) CrossesNamespaces(kind, to schema.GroupKind) bool {
 	s := t.sources[kind]
-	return s != nil && s.crosses
-}
-
-// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces.
-func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
-	s := t.sources[kind]
-	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
+	return s != nil && (s.across[to] || s.across[anyKind])
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.
