@@ -122,7 +122,7 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 	for _, e := range evidence {
 		u := whyUser{scanUser: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
-		u.Idle = i >= 0 && use.Users[i].Idle
+		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) && !u.Reads // one that is owned is not told apart from its owner
 		if !slices.Contains(users, u) {
 			users = append(users, u)
 		}
