@@ -104,7 +104,8 @@ controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl
 test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	PROMTOOL='$(if $(wildcard $(promtool)),$(CURDIR)/$(promtool))' KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
-	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test -count=1 ./...)
+	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test -count=1 ./...); \
+	[ '$(PKGS)' != ./... ] || (cd test/oracle && go test -count=1 ./...)
 
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
@@ -161,6 +162,7 @@ verify: manifests generate ## Check that generated files and go.mod files are up
 	go mod tidy -diff
 	cd test/controlplane && go mod tidy -diff
 	cd test/promtool && go mod tidy -diff
+	cd test/oracle && go mod tidy -diff
 
 ##@ Deployment
 

@@ -6,7 +6,6 @@ package finding
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -241,82 +240,4 @@ func (f *Finder) usesNothing(found *Finding) bool {
 	}
 	f.graph.SetIdle(graph.Name{GroupKind: found.Kind.GroupKind(), Namespace: found.Namespace, Name: found.Name})
 	return true
-}
-
-// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
-func (f *Finder) isAbsent(name graph.Name) bool {
-	if len(f.cannotTell(name)) > 0 {
-		return false
-	}
-	if _, served := f.served[name.GroupKind]; !served {
-		return true
-	}
-	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
-}
-
-// cannotTell says why it is not known whether an object exists.
-func (f *Finder) cannotTell(name graph.Name) []Unread {
-	unread := f.unreadOf(name.GroupKind)
-	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil && name.Namespace != f.Namespace {
-		unread = append(unread, Unread{Kind: name.GroupKind, Err: err, Elsewhere: true})
-	}
-	return unread
-}
-
-// unreadOf are those of the kinds that could not be read, each once.
-func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
-	for _, kind := range kinds {
-		err := f.unread[kind]
-		if _, served := f.served[kind]; err == nil && !served {
-			err = f.unserved(kind.Group)
-		}
-		if err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
-			unread = append(unread, Unread{Kind: kind, Err: err})
-		}
-	}
-	return unread
-}
-
-// unreadFor are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
-// objects can name some of other namespaces.
-func (f *Finder) unreadFor(kind schema.GroupKind, sources []schema.GroupKind) []Unread {
-	unread := f.unreadOf(sources...)
-	for _, source := range sources {
-		isKnown := func(other Unread) bool { return other.Kind == source }
-		if err := f.elsewhere[source]; err != nil && f.Table.CrossesNamespaces(source, kind) && !slices.ContainsFunc(unread, isKnown) {
-			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
-		}
-	}
-	return unread
-}
-
-// Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
-func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
-	sources := f.Table.NamedBy(kind)
-	unread = f.unreadFor(kind, sources)
-	for _, source := range sources {
-		_, served := f.served[source]
-		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {
-			searched = append(searched, source)
-		}
-	}
-	return searched, unread
-}
-
-// unserved says why the kinds of a group are not known. Metrics name nothing, and often nobody serves them.
-func (f *Finder) unserved(group string) error {
-	if strings.HasSuffix(group, "metrics.k8s.io") {
-		return nil
-	}
-	return f.Unserved[group]
-}
-
-// searched is how many of the kinds the cluster has.
-func (f *Finder) searched(kinds []schema.GroupKind) (n int) {
-	for _, kind := range kinds {
-		if _, ok := f.served[kind]; ok {
-			n++
-		}
-	}
-	return n
 }

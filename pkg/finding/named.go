@@ -105,7 +105,7 @@ func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Fin
 
 // lookUnlessLive keeps what nothing that runs has named so far.
 func lookUnlessLive(f *Finder, o object.Object) *candidate {
-	if f.graph.Use(graph.NameOf(o)).Live {
+	if f.graph.IsLive(graph.NameOf(o)) {
 		return nil
 	}
 	return &candidate{}
@@ -126,7 +126,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	found := c.found
 	found.Searched = f.searched(sources)
 	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
-	switch found.Unknown = f.unreadFor(c.row.kind, sources); {
+	switch found.Unknown = f.unreadUsers(sources, c.row.kind); {
 	case use.IsUsed():
 		return nil
 	case len(found.Unknown) > 0:

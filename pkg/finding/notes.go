@@ -93,7 +93,7 @@ func (n *notes) endpointSlice(o object.Object) {
 // pod takes note of a Node that runs more than what runs on each.
 func (n *notes) pod(o object.Object) {
 	node := raw(o).At("spec", "nodeName").Text()
-	if node == "" || hasEnded(o) {
+	if node == "" || n.busy[node] || hasEnded(o) {
 		return
 	}
 	owner, owned := graph.Controller(o)

@@ -28,7 +28,7 @@ func (f *Finder) needs() needs {
 	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
 	for _, name := range f.Watched {
 		for _, kind := range f.Table.NamedBy(name.GroupKind) {
-			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.CrossesNamespaces(kind, name.GroupKind)
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.NamesElsewhere(kind, name.GroupKind)
 		}
 	}
 	for _, r := range f.rows {
@@ -43,7 +43,7 @@ func (f *Finder) needs() needs {
 			sources := f.Table.NamedBy(r.kind)
 			add(n.sources, sources)
 			for _, source := range sources {
-				n.everywhere[source] = n.everywhere[source] || f.Table.CrossesNamespaces(source, r.kind)
+				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind)
 			}
 		}
 		if r.pods {

@@ -45,8 +45,10 @@ func podRows() []*row {
 // lookFailedPod looks at a Pod that a workload has replaced already. Those of a Job are its history.
 func lookFailedPod(_ *Finder, o object.Object) *candidate {
 	status := raw(o).Field("status")
-	owner, _ := graph.Controller(o)
-	if status.Field("phase").Text() != "Failed" || owner.GroupKind == jobs || owner.GroupKind == nodes || isHook(o) {
+	if status.Field("phase").Text() != "Failed" {
+		return nil
+	}
+	if owner, _ := graph.Controller(o); owner.GroupKind == jobs || owner.GroupKind == nodes || isHook(o) {
 		return nil
 	}
 	reason := status.Field("reason").Text()
@@ -76,17 +78,17 @@ func isHook(o object.Object) bool {
 	return annotation(o, "helm.sh/hook") != "" || annotation(o, "argocd.argoproj.io/hook") != ""
 }
 
-// containersOf are the statuses of all containers of a Pod.
-func containersOf(o object.Object) (all []object.JSON) {
+// containersOf are the statuses of all containers in the status of a Pod.
+func containersOf(status object.JSON) (all []object.JSON) {
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
-		all = slices.AppendSeq(all, raw(o).At("status", list).Elements())
+		all = slices.AppendSeq(all, status.Field(list).Elements())
 	}
 	return all
 }
 
 // endOf is when the last container of a Pod ended.
 func endOf(o object.Object) (end time.Time) {
-	for _, container := range containersOf(o) {
+	for _, container := range containersOf(raw(o).Field("status")) {
 		if at := timeAt(container.At("state", "terminated", "finishedAt")); at.After(end) {
 			end = at
 		}
@@ -101,16 +103,17 @@ var faults = []string{
 }
 
 func lookUnhealthyPod(f *Finder, o object.Object) *candidate {
-	if hasEnded(o) {
+	status := raw(o).Field("status")
+	phase, reason := status.Field("phase").Text(), status.Field("reason").Text()
+	if phase == "Succeeded" || phase == "Failed" {
 		return nil
 	}
-	for _, container := range containersOf(o) {
+	for _, container := range containersOf(status) {
 		if c := lookContainer(f, container); c != nil {
 			return c
 		}
 	}
-	status := raw(o).Field("status")
-	switch phase, reason := status.Field("phase").Text(), status.Field("reason").Text(); {
+	switch {
 	case phase == "Unknown" || reason == "NodeLost":
 		return certain("its Node does not tell how it is", time.Time{})
 	case phase == "Pending":

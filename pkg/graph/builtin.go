@@ -34,7 +34,7 @@ func BuiltInSources() ([]Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the built-in references: %w", err)
 		}
-		sources, err := Parse(text)
+		sources, err := decodeSources(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}

@@ -208,3 +208,44 @@ func checkReferenceIsRead(t *testing.T, table *Table, kind schema.GroupKind, r R
 		t.Fatalf("there is still %+v", wanted)
 	}
 }
+
+// Who need not be read for the findings of a kind is not.
+func TestNamedBy(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		kind, by string
+		want     bool
+	}{
+		{"ConfigMap", "Pod", true},
+		{"ConfigMap", "ConfigMap", true},
+		{"ConfigMap", "Role." + rbacGroup, true},
+		{"ConfigMap", "RoleBinding." + rbacGroup, false},
+		{"ConfigMap", "HorizontalPodAutoscaler.autoscaling", false},
+		{"ConfigMap", "PersistentVolume", false},
+		{"ConfigMap", "Secret", false},
+		{"Secret", "PersistentVolume", true},
+		{"Secret", "ServiceAccount", true},
+		{"Secret", "Workflow.argoproj.io", true},
+		{"ServiceAccount", "ClusterRoleBinding." + rbacGroup, true},
+		{"ServiceAccount", "Ingress.networking.k8s.io", false},
+		{"ClusterRole." + rbacGroup, "ClusterRole." + rbacGroup, true},
+		{"Role." + rbacGroup, "ClusterRole." + rbacGroup, false},
+		{"Role." + rbacGroup, "Pod", false},
+		{"PriorityClass.scheduling.k8s.io", "CronJob.batch", true},
+		{"PriorityClass.scheduling.k8s.io", "Ingress.networking.k8s.io", false},
+		{"PersistentVolumeClaim", "StatefulSet.apps", true},
+		{"PersistentVolumeClaim", "PersistentVolume", false},
+	} {
+		if got := slices.Contains(table.NamedBy(schema.ParseGroupKind(test.kind)), schema.ParseGroupKind(test.by)); got != test.want {
+			t.Errorf("a %s may name a %s: %t", test.by, test.kind, got)
+		}
+	}
+	for kind, want := range map[string]bool{"Secret": false, "ConfigMap": false, "Service": false, "Pod": true, "ClusterRole." + rbacGroup: true, "Widget": false} {
+		if got := table.NeedsBody(schema.ParseGroupKind(kind)); got != want {
+			t.Errorf("the body of a %s is needed: %t", kind, got)
+		}
+	}
+}

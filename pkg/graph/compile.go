@@ -22,6 +22,8 @@ type node struct {
 	bit      uint64
 	// guess is the path where what looks like a reference counts as one: "." is the object.
 	guess string
+	// isText is true for what Pods are given as text.
+	isText bool
 }
 
 // reference is a Reference as it is read.

@@ -29,11 +29,16 @@ const maxName = 63 + 1 + 253
 
 // Edges tells each all references of an object. It reads the bytes once, and decodes names only.
 func (t *Table) Edges(o object.Object, each func(Edge)) {
+	t.read(o, each, nil)
+}
+
+// read is Edges, and tells text what Pods are given as text.
+func (t *Table) read(o object.Object, each func(Edge), text func(object.JSON)) {
 	s := t.sources[o.Kind.GroupKind()]
 	if s == nil {
 		return
 	}
-	w := walker{object: o.Raw, own: o.Namespace, each: each}
+	w := walker{object: o.Raw, own: o.Namespace, each: each, text: text}
 	if w.own == "" {
 		w.own = "*" // what is cluster-scoped, and does not say which namespace it means, may mean any
 	}
@@ -47,13 +52,15 @@ type walker struct {
 	object object.JSON
 	own    string
 	each   func(Edge)
+	text   func(object.JSON)
 	// path is where guessing has come to, from where it began.
 	from string
 	path []object.Key
 }
 
-// walk goes down to all names below a value. holder is the map that holds it.
-func (w *walker) walk(n *node, value, holder object.JSON) {
+// walk goes down to all names in the value that the text begins with, and returns how much of the text it has read. holder begins with the map that
+// holds the value.
+func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
 	for i := range n.references {
 		w.tell(&n.references[i], value, holder)
 	}
@@ -61,30 +68,32 @@ func (w *walker) walk(n *node, value, holder object.JSON) {
 		w.from = n.guess
 		w.guess(value)
 	}
+	if n.isText && w.text != nil {
+		w.text(value)
+	}
+	if n.fields == nil && n.each == nil {
+		return 0
+	}
 	switch value.Type() {
 	case object.Map:
-		if n.fields == nil && n.each == nil {
-			return
-		}
 		var seen uint64
-		for name, field := range value.Fields() {
+		read = value.WalkFields(func(name object.Key, field object.JSON) (read int) {
 			if next := n.child(name); next != nil {
 				seen |= next.bit
-				w.walk(next, field, value)
+				read = w.walk(next, field, value)
 			}
-			if n.each != nil {
-				w.walk(n.each, field, value)
+			if n.each != nil && !name.Is(lastApplied) {
+				read = max(read, w.walk(n.each, field, value))
 			}
-		}
+			return read
+		})
 		w.walkAbsent(n, seen, value)
 	case object.List:
-		if n.each == nil {
-			return
-		}
-		for element := range value.Elements() {
-			w.walk(n.each, element, holder)
+		if n.each != nil {
+			read = value.WalkElements(func(element object.JSON) int { return w.walk(n.each, element, holder) })
 		}
 	}
+	return read
 }
 
 // walkAbsent tells what fields name that a map does not have.

@@ -4,7 +4,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,69 +53,12 @@ type user struct {
 	strength Strength
 }
 
-// User is one that names an object.
-type User struct {
-	Name
-	// Path is where the reference stands.
-	Path     string
-	Optional bool
-	Strength Strength
-	// Idle is true when the user uses nothing at present.
-	Idle bool
-}
-
-// Evidence is one reference to an object that is watched.
-type Evidence struct {
-	// From holds the reference itself; it may be a Pod of the workload that the Graph counts as the user.
-	From Name
-	Edge
-}
-
 // New returns an empty Graph. clusterScoped are the kinds whose objects have no namespace, whatever the reference says.
 func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 	return &Graph{
 		table: table, clusterScoped: clusterScoped, targets: map[key]*target{}, present: map[key]struct{}{},
 		ids: map[key]int32{}, idle: map[int32]bool{}, selectors: map[string][]*selection{},
 		patterns: map[schema.GroupKind][]*target{}, watched: map[key]*watch{},
-	}
-}
-
-// watch holds what names an object.
-type watch struct {
-	name  Name
-	found []Evidence
-}
-
-// Watch keeps all references to an object, as evidence. It must be called before objects pass.
-func (g *Graph) Watch(name Name) {
-	name = g.normal(name)
-	g.watched[name.key()] = &watch{name: name}
-}
-
-// Evidence are the references to an object that is watched.
-func (g *Graph) Evidence(name Name) []Evidence {
-	w := g.watched[g.normal(name).key()]
-	if w == nil {
-		return nil
-	}
-	return slices.Concat(w.found, g.aggregations.evidence(w.name))
-}
-
-// witness keeps a reference to an object that is watched.
-func (g *Graph) witness(from Name, edge Edge) {
-	if len(g.watched) == 0 {
-		return
-	}
-	if !edge.To.isPattern() {
-		if w := g.watched[edge.To.key()]; w != nil {
-			w.found = append(w.found, Evidence{From: clonedName(from), Edge: cloned(edge)})
-		}
-		return
-	}
-	for _, w := range g.watched {
-		if edge.To.matches(w.name) {
-			w.found = append(w.found, Evidence{From: clonedName(from), Edge: cloned(edge)})
-		}
 	}
 }
 
@@ -158,12 +100,11 @@ func (g *Graph) Add(o object.Object) {
 		return
 	}
 	g.addLabels(o, use)
-	g.mentions.add(o)
 	id := int32(-1)
 	if g.aggregations.add(o) {
 		id = g.user(use.by)
 	}
-	g.table.Edges(o, func(edge Edge) {
+	g.table.read(o, func(edge Edge) {
 		edge.To = g.normal(edge.To)
 		if edge.To == NameOf(o) {
 			return // nothing uses itself
@@ -173,7 +114,7 @@ func (g *Graph) Add(o object.Object) {
 		}
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o), edge)
-	})
+	}, func(text object.JSON) { g.mentions.addText(o.Namespace, text) })
 	if use.idle {
 		g.SetIdle(use.by)
 	}
@@ -244,76 +185,5 @@ func (g *Graph) SetAwake(isAwake func(Name) bool) {
 		if isAwake(g.users[id]) {
 			delete(g.idle, id)
 		}
-	}
-}
-
-// Use is what is known of the use of an object.
-type Use struct {
-	// Live is true when something that runs uses it.
-	Live bool
-	// Read is true when somebody may read it by its name, through the API, or names what only a pattern tells.
-	Read bool
-	// Hinted is true when something is for all objects of the kind, and so for this one.
-	Hinted bool
-	Users  []User
-}
-
-// IsUsed reports whether anything uses the object, or could at once.
-func (u Use) IsUsed() bool {
-	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return !user.Idle && user.Strength.isUse() })
-}
-
-// IsNamed reports whether anything names the object at all, idle or not.
-func (u Use) IsNamed() bool {
-	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return user.Strength.isUse() })
-}
-
-// Use says who uses an object.
-func (g *Graph) Use(name Name) Use {
-	var use Use
-	name = g.normal(name)
-	g.each(name, func(t *target) {
-		use.Live, use.Read, use.Hinted = use.Live || t.live, use.Read || t.read, use.Hinted || t.hinted
-		use.Users = append(use.Users, g.usersOf(t)...)
-	})
-	for _, by := range g.aggregations.of(name) {
-		id, ok := g.ids[by.key()]
-		use.Users = append(use.Users, User{Name: by, Path: aggregationPath, Strength: Names, Idle: ok && g.idle[id]})
-	}
-	for _, user := range use.Users {
-		use.Read = use.Read || user.Strength == Reads && !user.Idle
-		use.Hinted = use.Hinted || user.Strength == Hints && !user.Idle
-	}
-	slices.SortFunc(use.Users, func(a, b User) int { return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.Path, b.Path)) })
-	return use
-}
-
-// IsLive reports whether something that runs uses an object. It is Use(name).Live, at less cost.
-func (g *Graph) IsLive(name Name) (live bool) {
-	g.each(g.normal(name), func(t *target) { live = live || t.live })
-	return live
-}
-
-func (g *Graph) usersOf(t *target) []User {
-	users := make([]User, 0, len(t.users))
-	for _, u := range t.users {
-		users = append(users, User{Name: g.users[u.id], Path: u.path, Optional: u.optional, Strength: u.strength, Idle: g.idle[u.id]})
-	}
-	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.String(), b.String()) })
-	return users
-}
-
-// Absent tells each object that something names and that did not pass, with who names it, in the order of their names. Whether it exists is known
-// only when all objects of its kind passed. A pattern names no object that could be absent.
-func (g *Graph) Absent(each func(name Name, users []User)) {
-	var absent []*target
-	for k, t := range g.targets {
-		if _, ok := g.present[k]; !ok && len(t.users) > 0 && !t.name.isPattern() {
-			absent = append(absent, t)
-		}
-	}
-	slices.SortFunc(absent, func(a, b *target) int { return cmp.Compare(a.name.String(), b.name.String()) })
-	for _, t := range absent {
-		each(t.name, g.usersOf(t))
 	}
 }

@@ -301,3 +301,37 @@ func TestPatterns(t *testing.T) {
 		g.Absent(func(name Name, _ []User) { t.Errorf("%s is absent", name) })
 	}
 }
+
+// What stands in a text that a Pod is given may be read by its name.
+func TestMentions(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(table, nil)
+	for _, o := range loaded(t, strings.TrimSpace(`
+apiVersion: v1
+kind: Pod
+metadata:
+  namespace: shop
+  name: p
+  annotations: {note: "see said-here, and\nsaid-below \"said-quoted\"", kubectl.kubernetes.io/last-applied-configuration: said-twice}
+spec: {containers: [{args: ["--config=in-args", abc], command: [in-command], env: [{name: in-name, value: "in-env:x"}], image: in-image}], initContainers: [{args: [in-init]}]}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {namespace: shop, name: c}
+spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}, spec: {containers: [{args: [in-job]}]}}}}}`)) {
+		g.Add(o)
+	}
+	for _, name := range []string{"said-here", "said-below", "said-quoted", "in-args", "in-command", "in-env", "in-init", "in-template", "in-job"} {
+		if !g.IsMentioned(named("ConfigMap shop/" + name)) {
+			t.Errorf("%s is not mentioned", name)
+		}
+	}
+	for _, name := range []string{"shop/said-twice", "shop/abc", "shop/in-name", "shop/in-image", "shop/nsaid-below", "other/in-args"} {
+		if g.IsMentioned(named("ConfigMap " + name)) {
+			t.Errorf("%s is mentioned", name)
+		}
+	}
+}

@@ -26,6 +26,7 @@ var lookAlikes = []struct {
 		"ConfigMapName", "ConfigMapRef", "ConfigMapKeyRef", "ConfigMapKeySelector", "ConfigMap", "ConfigMapReference", "Configmap",
 		"ConfigMaps", "ConfigMapRefs", "ConfigMapNames",
 	}},
+	{schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}, []string{"ResourceClaimName"}},
 	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PersistentVolumeClaim"}},
 	{serviceAccountKind, []string{"ServiceAccountName", "ServiceAccountRef", "ServiceAccount"}},
 	{schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}, []string{"StorageClassName", "StorageClass"}},
@@ -61,6 +62,9 @@ func namespaceBeside(field string, has func(string) bool) string {
 	return ""
 }
 
+// ownerReferences are of what an object belongs to: the garbage collector knows them.
+const ownerReferences = "ownerReferences"
+
 // maxDepth is how deep we look for what looks like a reference.
 const maxDepth = 40
 
@@ -77,7 +81,7 @@ func (w *walker) guess(value object.JSON) {
 			w.guessTyped(value)
 		}
 		for name, field := range value.Fields() {
-			if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind")) {
+			if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind")) || name.Is(ownerReferences) {
 				continue
 			}
 			w.path = append(w.path, name)

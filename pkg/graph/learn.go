@@ -29,7 +29,8 @@ type property struct {
 }
 
 // LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it that has a field that looks
-// like a reference, by its name, or that leaves its fields open. Feed it with documents of custom resources: what we know needs no guess.
+// like a reference, by its name, or that leaves its fields open. Kinds of groups without a dot in their
+// names are left out, for they are built in. Feed it with documents of custom resources: what we know needs no guess.
 func LearnDocument(document []byte) ([]Source, error) {
 	var parsed struct {
 		Components struct {
@@ -43,7 +44,8 @@ func LearnDocument(document []byte) ([]Source, error) {
 	var sources []Source
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		root := schemas[name]
-		if len(root.Kinds) != 1 || isList(root) { // what has several is of all groups: DeleteOptions, WatchEvent
+		// What has several is of all groups: DeleteOptions, WatchEvent. The group of a custom resource has a dot; Status has none.
+		if len(root.Kinds) != 1 || isList(root) || !strings.Contains(root.Kinds[0].Group, ".") {
 			continue
 		}
 		l := learner{schemas: schemas, source: Source{Strength: Learned}}
@@ -141,7 +143,7 @@ func (l *learner) value(path string, s property, depth int) {
 	}
 	l.typed(path, s)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if isPod && slices.Contains(inPodSpec, name) {
+		if isPod && slices.Contains(inPodSpec, name) || name == ownerReferences {
 			continue
 		}
 		l.field(joinName(path, name), name, s.Properties[name], s, depth+1)

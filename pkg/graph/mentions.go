@@ -6,6 +6,7 @@ package graph
 import (
 	"encoding/json"
 	"hash/maphash"
+	"slices"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -27,53 +28,44 @@ type mentions struct {
 	bytes int64
 }
 
-// textIn are the fields of a container that hold such text, without env, whose values are looked at one by one.
-var textIn = []string{"args", "command"}
+// textIn are what Pods are given as text, below the path of a PodSpec.
+var textIn = []string{
+	"containers[].args[]", "containers[].command[]", "containers[].env[].value",
+	"initContainers[].args[]", "initContainers[].command[]", "initContainers[].env[].value",
+}
 
-func (m *mentions) add(o object.Object) {
-	spec := podSpecOf(o)
-	if spec == nil {
-		return
-	}
-	for _, list := range []string{"containers", "initContainers"} {
-		for container := range spec.Field(list).Elements() {
-			for _, field := range textIn {
-				for text := range container.Field(field).Elements() {
-					m.addText(o.Namespace, text)
-				}
-			}
-			for variable := range container.Field("env").Elements() {
-				m.addText(o.Namespace, variable.Field("value"))
-			}
+// lastApplied is an annotation that repeats the object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// noteText takes note of where an object, or a template in it, has text for its Pods.
+func (n *node) noteText(s Source) {
+	mark := func(path string) {
+		if steps, err := parsePath(path); err == nil {
+			n.at(steps).isText = true
 		}
 	}
-	for name, text := range object.JSON(o.Raw).At("metadata", "annotations").Fields() {
-		if !name.Is("kubectl.kubernetes.io/last-applied-configuration") {
-			m.addText(o.Namespace, text)
+	specs := slices.Clone(s.PodSpecs)
+	for _, template := range s.PodTemplates {
+		specs = append(specs, join(template, "spec"))
+		mark(join(template, "metadata.annotations.*"))
+	}
+	for _, spec := range specs {
+		for _, path := range textIn {
+			mark(join(spec, path))
 		}
+		mark("metadata.annotations.*")
 	}
 }
 
-// podSpecOf is the spec of a Pod, or of the template of a workload. Nil of anything else.
-func podSpecOf(o object.Object) object.JSON {
-	spec := object.JSON(o.Raw).Field("spec")
-	if o.Kind.GroupKind() == podKind {
-		return spec
-	}
-	if template := spec.At("jobTemplate", "spec", "template", "spec"); template.Type() == object.Map {
-		return template
-	}
-	return spec.At("template", "spec")
-}
-
-// addText takes the words of a JSON string: what could be names of objects.
+// addText takes the words of the JSON string that the text begins with: what could be names of objects.
 func (m *mentions) addText(namespace string, text object.JSON) {
 	if m.full || text.Type() != object.String {
 		return
 	}
+	text = text[1:]
 	begin := -1
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && isNamePart(text[i]) {
+	for i := 0; i < len(text); i++ {
+		if isNamePart(text[i]) {
 			if begin < 0 {
 				begin = i
 			}
@@ -83,6 +75,12 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 			m.addWord(namespace, text[begin:i])
 		}
 		begin = -1
+		switch text[i] {
+		case '"':
+			return
+		case '\\':
+			i++ // what is escaped is in no name
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,6 +19,18 @@ import (
 
 // Parse reads a list of Sources from YAML, and checks them. The error tells all that is wrong.
 func Parse(text []byte) ([]Source, error) {
+	sources, err := decodeSources(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := NewTable(sources); err != nil {
+		return nil, err
+	}
+	return sources, nil
+}
+
+// decodeSources is Parse without a look at paths and formats, which NewTable checks.
+func decodeSources(text []byte) ([]Source, error) {
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("references: %w", err)
@@ -36,14 +49,7 @@ func Parse(text []byte) ([]Source, error) {
 		}
 		sources = append(sources, s)
 	}
-	if len(errs) == 0 {
-		_, err := NewTable(sources)
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return sources, nil
+	return sources, errors.Join(errs...)
 }
 
 func nameOfEntry(kind string) string {
@@ -107,4 +113,27 @@ func unknownFields(where string, fields map[string]any, of reflect.Type) error {
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
+}
+
+// DeclaredIn is the name of the ConfigMap, in the operator's namespace, with the references that users declare.
+const DeclaredIn = "kubecleaner-references"
+
+// ParseDeclared reads what users declared: each key of the ConfigMap DeclaredIn that ends with .yaml. The error tells all that is wrong.
+func ParseDeclared(data map[string]string) ([]Source, error) {
+	var all []Source
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if !strings.HasSuffix(key, ".yaml") {
+			continue
+		}
+		sources, err := Parse([]byte(data[key]))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+		}
+		all = append(all, sources...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return all, nil
 }

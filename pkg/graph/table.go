@@ -94,9 +94,10 @@ type source struct {
 	root *node
 	// templates are the paths of PodTemplates.
 	templates [][]step
-	// across are the kinds of which a reference may be to another namespace, and body is true when one is outside of the metadata.
-	across map[schema.GroupKind]bool
-	body   bool
+	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
+	crosses, body bool
+	// elsewhere are the kinds of which it may name objects of other namespaces.
+	elsewhere map[schema.GroupKind]bool
 }
 
 // The kinds under which the table says what the spec of a Pod and of a claim names, wherever it is.
@@ -156,7 +157,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}, across: map[schema.GroupKind]bool{}}
+		of = &source{root: &node{}, elsewhere: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
 		for _, to := range namesBesides(kind) {
 			t.note(kind, to)
@@ -177,12 +178,14 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		}
 		of.root.add(path, compiled)
 		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
-		for _, to := range r.targets() {
+		for _, to := range targets(r) {
 			t.note(kind, to)
-			of.across[to] = of.across[to] || crosses
+			of.elsewhere[to] = of.elsewhere[to] || crosses
 		}
+		of.crosses = of.crosses || crosses
 		of.body = of.body || path[0].field != "metadata"
 	}
+	of.root.noteText(s)
 	for _, template := range s.PodTemplates {
 		path, err := parsePath(template)
 		fail(fmt.Sprintf("podTemplates %q", template), err)
@@ -192,14 +195,15 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
 		of.root.at(path).guess = guess
-		of.across[anyKind], of.body = true, true
+		of.crosses, of.body = true, true
 		t.note(kind, anyKind)
+		of.elsewhere[anyKind] = true
 	}
 	return errors.Join(errs...)
 }
 
-// targets are the kinds that objects may name by a reference.
-func (r Reference) targets() (kinds []schema.GroupKind) {
+// targets are the kinds that a reference may name.
+func targets(r Reference) (kinds []schema.GroupKind) {
 	if r.To != "" {
 		kinds = append(kinds, schema.ParseGroupKind(r.To))
 	}
@@ -250,10 +254,16 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	return found
 }
 
-// CrossesNamespaces reports whether objects of the kind can name objects of a kind in other namespaces.
-func (t *Table) CrossesNamespaces(kind, to schema.GroupKind) bool {
+// CrossesNamespaces reports whether objects of the kind can name objects of other namespaces.
+func (t *Table) CrossesNamespaces(kind schema.GroupKind) bool {
 	s := t.sources[kind]
-	return s != nil && (s.across[to] || s.across[anyKind])
+	return s != nil && s.crosses
+}
+
+// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces.
+func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
+	s := t.sources[kind]
+	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.

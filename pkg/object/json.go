@@ -114,6 +114,51 @@ func (j JSON) Elements() iter.Seq[JSON] {
 	}
 }
 
+// WalkFields is Fields for who reads a value only once, however deep: rest begins with the field's value and goes on behind it. read returns how much of
+// it was read, as WalkFields and WalkElements do; what it did not read is skipped. It returns how long the map is.
+func (j JSON) WalkFields(read func(key Key, rest JSON) int) int {
+	i, ok := open(j, 0, '{')
+	for ok {
+		var key Key
+		if key, i, ok = keyAt(j, i); !ok {
+			break
+		}
+		end := i + read(key, j[i:])
+		if end == i {
+			end = skipValue(j, i)
+		}
+		if end == i {
+			break
+		}
+		i = skipComma(j, end)
+	}
+	return closed(j, i, '}')
+}
+
+// WalkElements is WalkFields for a list.
+func (j JSON) WalkElements(read func(rest JSON) int) int {
+	i, ok := open(j, 0, '[')
+	for ok && i < len(j) && j[i] != ']' {
+		end := i + read(j[i:])
+		if end == i {
+			end = skipValue(j, i)
+		}
+		if end == i {
+			break
+		}
+		i = skipComma(j, end)
+	}
+	return closed(j, i, ']')
+}
+
+// closed is the index behind the bracket at i: the end of the text when none stands there.
+func closed(text []byte, i int, bracket byte) int {
+	if i < len(text) && text[i] == bracket {
+		return i + 1
+	}
+	return len(text)
+}
+
 // Field is the value of a map's field, the last one where a name stands twice, as encoding/json has it. Nil when there is none.
 func (j JSON) Field(name string) JSON {
 	var found JSON
