@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -223,38 +222,4 @@ func (j *scanJob) includes(o object.Object) bool {
 		set[name.String()] = value.Text()
 	}
 	return j.selector.Matches(set)
-}
-
-// pattern names objects that are not shown. An empty part matches everything.
-type pattern struct{ kind, namespace, name string }
-
-func parsePattern(text string) (p pattern, err error) {
-	switch parts := strings.Split(text, "/"); len(parts) {
-	case 1:
-		p.namespace = parts[0]
-	case 2:
-		p.kind, p.name = parts[0], parts[1]
-	case 3:
-		p.kind, p.namespace, p.name = parts[0], parts[1], parts[2]
-	default:
-		return p, fmt.Errorf("write NAMESPACE, KIND/NAME or KIND/NAMESPACE/NAME")
-	}
-	if text == "" || strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.Contains(text, "//") {
-		return p, fmt.Errorf("a part is empty; write * for any text")
-	}
-	for _, part := range []string{p.kind, p.namespace, p.name} {
-		if _, err := path.Match(part, ""); err != nil {
-			return p, fmt.Errorf("[ has no ]")
-		}
-	}
-	return p, nil
-}
-
-func (p pattern) matches(f *finding.Finding) bool {
-	part := func(glob, text string) bool {
-		ok, _ := path.Match(glob, text) // it was checked before
-		return glob == "" || ok
-	}
-	kind := part(strings.ToLower(p.kind), strings.ToLower(f.Kind.Kind)) || part(p.kind, f.Kind.Resource)
-	return kind && (p.namespace == "" || f.Namespace != "") && part(p.namespace, f.Namespace) && part(p.name, f.Name)
 }

@@ -12,7 +12,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -122,7 +121,7 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 	for _, e := range evidence {
 		u := whyUser{scanUser: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
-		u.Idle = i >= 0 && use.Users[i].Idle
+		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) && !u.Reads // one that is owned is not told apart from its owner
 		if !slices.Contains(users, u) {
 			users = append(users, u)
 		}
@@ -216,51 +215,4 @@ func selectsLabels(ctx context.Context, n int, spec v1alpha1.ResourceSelector, o
 	}
 	matches, _, err := s.Again(ctx, o.Object, scope)
 	return err == nil && matches
-}
-
-// findRun looks for the run that deleted the object, the latest first.
-func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
-	var runs []v1alpha1.CleanerRun
-	err := list[v1alpha1.CleanerRunList](ctx, j.api, runPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
-	if apierrors.IsNotFound(err) || ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		j.note("whether a run deleted it is not known: %s", oneLine(err.Error()))
-		return
-	}
-	slices.SortStableFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
-	for i := range runs {
-		run := &runs[i]
-		if r.DeletedBy = j.deletedIn(run); r.DeletedBy != nil {
-			return
-		}
-		if run.Status.Acted == 0 && run.Status.Phase == v1alpha1.RunCompleted {
-			continue
-		}
-		if err := j.api.fill(ctx, run); err != nil && ctx.Err() == nil {
-			j.note("%s", oneLine(err.Error()))
-			continue
-		}
-		if r.DeletedBy = j.deletedIn(run); r.DeletedBy != nil {
-			return
-		}
-	}
-}
-
-// deletedIn is what a run says of the object, if it deleted it.
-func (j *whyJob) deletedIn(run *v1alpha1.CleanerRun) *whyRun {
-	for _, o := range run.Status.Objects {
-		gv, err := schema.ParseGroupVersion(o.APIVersion)
-		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace || o.Name != j.name.Name || o.Outcome != v1alpha1.OutcomeDeleted {
-			continue
-		}
-		found := &whyRun{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}
-		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
-			found.Restore = name + " restore " + shellWord(run.Name) + " --only " + shellWord(wantedObject{o.Kind, o.Namespace, o.Name}.String())
-			found.Until = timeOf(kept.ExpirationTime.Time)
-		}
-		return found
-	}
-	return nil
 }

@@ -1,0 +1,54 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// why is the reason, and of what is unknown what could not be read.
+func (f *scanFinding) why() string {
+	if len(f.NotReadable) == 0 {
+		return f.Reason
+	}
+	kinds := make([]string, 0, len(f.NotReadable))
+	for _, u := range f.NotReadable {
+		kinds = append(kinds, u.words())
+	}
+	return f.Reason + "; not readable: " + shortened(kinds, 4)
+}
+
+// words name a kind, or all kinds of a group.
+func (u scanUnread) words() string {
+	if u.Kind == "*" {
+		return "all of " + u.Group
+	}
+	if u.Elsewhere {
+		return u.Kind + " of other namespaces"
+	}
+	return u.Kind
+}
+
+// shortened is "a, b and 3 more".
+func shortened(words []string, most int) string {
+	if len(words) <= most+1 {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+}
+
+// listed is "a, b or c".
+func listed(types []v1alpha1.FindingType, last string) string {
+	words := make([]string, 0, len(types))
+	for _, t := range types {
+		words = append(words, string(t))
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+}

@@ -1,0 +1,121 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// TestWhyOfManifests asks for objects in manifests.
+func TestWhyOfManifests(t *testing.T) {
+	t.Chdir("testdata/scan")
+	const complete = "why --from dump.yaml --complete "
+	for name, line := range map[string]string{
+		"used": complete + "cm/shop/used", "used-json": complete + "cm/shop/used -o json", "used-yaml": complete + "cm/shop/used -o yaml",
+		"unused": complete + "configmaps/shop/unused", "idle": complete + "ConfigMap/shop/asleep",
+		"nearest": complete + "cm/web/setings", "dangling": complete + "pod/web/web", "named-in-vain": complete + "cm/web/settings", "volume": complete + "pvc/shop/data",
+		"partial": "why --from dump.yaml cm/shop/unused", "partial-used": "why --from dump.yaml cm/shop/used",
+		"mistyped": complete + "cm/shop/usde", "kind-unknown": complete + "confgimap/shop/used", "namespace-unknown": complete + "cm/shpo/used", "namespace-missing": complete + "cm/used",
+		"namespace-needless": complete + "sc/shop/fast", "no-object": complete + "cm", "two-objects": complete + "cm/a/b cm/a/c",
+		"declared": complete + "--from shop.yaml --references references.yaml cm/shop/unused",
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := strings.Fields(line)
+			golden(t, "../../../golden/why-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
+		})
+	}
+}
+
+// TestWhyOfACluster tells who uses an object, and which Cleaners may select it.
+func TestWhyOfACluster(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	check(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "labelled", Labels: map[string]string{"unused": "true"}}}))
+	s.cleaner()
+	got := s.call(t.Context(), nil, "why", "ConfigMap/"+s.namespace+"/labelled")
+	if got.code != ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/labelled is used by nothing.\nIt is Unused (Likely): none of ") ||
+		!strings.Contains(s.plain(got.out), "\nCleaners that may select it, by kind, namespace and labels; their conditions and scripts were not asked:\n  unused-NS   Delete, resourceSelectors[0]\n") ||
+		s.plain(got.errOut) != "hint: whether a Cleaner would touch it: kubectl cleaner preview unused-NS --only ConfigMap/NS/labelled\n" {
+		t.Errorf("exit %d: %s%s", got.code, s.plain(got.out), s.plain(got.errOut))
+	}
+	got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/used")
+	if got.code != ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/used is used.\n\nNamed by:\n  Pod NS/web   spec.containers[].envFrom[].configMapRef.name\n") || strings.Contains(got.out, "Cleaners") {
+		t.Errorf("exit %d: %s%s", got.code, s.plain(got.out), s.plain(got.errOut))
+	}
+	s.wants(s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/usedd"), ExitError, "",
+		"error: there is no ConfigMap NS/usedd in the cluster, and no run that is on record deleted it\nhint: did you mean \"ConfigMap/NS/used\"?   [E-WHY-001]\n")
+}
+
+// TestWhyForbidden asks as somebody who may read ConfigMaps and Pods of one namespace.
+func TestWhyForbidden(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "configmaps"}, Verbs: []string{"get", "list"}})
+	why := func(name string) (result whyResult, got session) {
+		got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/"+name, "-o", "json", "--as", user)
+		check(t, json.Unmarshal([]byte(got.out), &result))
+		return result, got
+	}
+	if result, got := why("used"); got.code != ExitDone || result.Used == nil || !*result.Used {
+		t.Errorf("what is used is used, whatever may not be read: exit %d, %s", got.code, got.errOut)
+	}
+	result, got := why("unused")
+	if got.code != ExitPartial || result.Used != nil || len(result.NotReadable) < 5 || !strings.Contains(got.errOut, "hint: you need more rights") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestWhyOfWhatIsGone names the run that deleted an object, also where the record of the run has no room for it.
+func TestWhyOfWhatIsGone(t *testing.T) {
+	s := newSite(t)
+	run, outcomes := s.large()
+	var deleted *v1alpha1.ObjectOutcome
+	for _, o := range outcomes {
+		if o.Outcome == v1alpha1.OutcomeDeleted && (deleted == nil || o.Name > deleted.Name) {
+			deleted = &o
+		}
+	}
+	if deleted == nil {
+		t.Fatal("the run deleted nothing")
+	}
+	if err := s.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: deleted.Namespace}}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	got := s.call(t.Context(), nil, "why", fmt.Sprintf("deploy/%s/%s", deleted.Namespace, deleted.Name))
+	want := fmt.Sprintf("Deployment %s/%s is gone: run %s of Cleaner %s deleted it ", deleted.Namespace, deleted.Name, run.Name, run.Spec.Cleaner)
+	if got.code != ExitDone || !strings.HasPrefix(got.out, want) {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+	if !strings.Contains(got.errOut, "kubectl cleaner restore "+run.Name+" --only Deployment/") && !strings.Contains(got.errOut, "keeps no copy") {
+		t.Errorf("it says: %s", got.errOut)
+	}
+}
+
+// TestWhyCompletes completes the kind, the namespace and the name.
+func TestWhyCompletes(t *testing.T) {
+	s := newSite(t)
+	s.configMap("settings", nil)
+	for begun, want := range map[string]string{"Conf": "ConfigMap/\n", "cm/": "cm/" + s.namespace + "/\n", "cm/" + s.namespace + "/": "cm/" + s.namespace + "/settings\n", "Foo/": ":4\n"} {
+		got := s.complete("why", begun)
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is completed to\n%s", begun, got)
+		}
+	}
+}
+
+// complete is what the shell is told.
+func (s *site) complete(command, begun string) string {
+	s.Helper()
+	return call(s.Context(), s.T, "", nil, "__complete", command, "--kubeconfig", s.kubeconfig, begun).out
+}
