@@ -121,6 +121,7 @@ func summary(found *run.Preview, result previewResult) string {
 		add(marked, "of these is protected", "of these are protected")
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
+	add(counts[v1alpha1.OutcomeUnknown], "is unknown, because not everything could be read that may name it", "are unknown, because not everything could be read that may name them")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
 	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
