@@ -77,8 +77,8 @@ type FindingSelector struct {
 	IncludeManaged *bool `json:"includeManaged,omitempty"`
 }
 
-// minFindingRuns is in how many runs an object must have been found so, where forSeconds is set.
-const minFindingRuns = 3
+// MinFindingRuns is in how many runs an object must have been found so, where forSeconds is set.
+const MinFindingRuns = 3
 
 // Least is the least confidence that is selected.
 func (s *FindingSelector) Least() FindingConfidence {
@@ -93,7 +93,7 @@ func (s *FindingSelector) Waits() (long time.Duration, runs int64) {
 	if s.ForSeconds == nil || *s.ForSeconds <= 0 {
 		return 0, 0
 	}
-	return time.Duration(min(*s.ForSeconds, int64(math.MaxInt64/time.Second))) * time.Second, minFindingRuns
+	return time.Duration(min(*s.ForSeconds, int64(math.MaxInt64/time.Second))) * time.Second, MinFindingRuns
 }
 
 // TakesManaged reports whether objects are selected that something else manages.
