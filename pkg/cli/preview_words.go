@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
@@ -130,6 +131,10 @@ func summary(found *run.Preview, result previewResult) string {
 	}
 	if found.Threshold > 1 && result.Matched > 0 {
 		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
+	}
+	if found.ForSeconds > 0 && result.Matched > 0 {
+		text += fmt.Sprintf(". A run waits until an object was found so in every run for %s, and at least in %d (forSeconds)",
+			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
 	}
 	return text
 }

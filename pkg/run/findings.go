@@ -53,11 +53,8 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	f := &findings{
-		selectors: t.cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: s.Clock.Now(),
-		found: map[foundKey]*finding.Finding{}, known: map[foundKey]bool{},
-	}
-	finder, err := newFinder(ctx, t.who.reader, wanted, f.now)
+	now := s.Clock.Now()
+	finder, err := newFinder(ctx, t.who.reader, wanted, now)
 	if err != nil {
 		return nil, fmt.Errorf("looking for findings: %w", err)
 	}
@@ -74,13 +71,23 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 	memory.GiveBack(memory.Taken() - before)
 	size := 0
 	for i := range all {
-		f.found[foundKey{all[i].UID, all[i].Type}] = &all[i]
 		size += foundSize + len(all[i].Reason) + len(all[i].Name)
 	}
 	if err := memory.Take(size); err != nil {
 		return nil, fmt.Errorf("the %d findings are too many: %w", len(all), err)
 	}
-	return f, nil
+	return newFindings(t.cleaner, all, counts, now), nil
+}
+
+func newFindings(cleaner *v1alpha1.Cleaner, all []finding.Finding, counts guard.Counts, now time.Time) *findings {
+	f := &findings{
+		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
+		found: make(map[foundKey]*finding.Finding, len(all)), known: map[foundKey]bool{},
+	}
+	for i := range all {
+		f.found[foundKey{all[i].UID, all[i].Type}] = &all[i]
+	}
+	return f
 }
 
 // newFinder makes what finds in this cluster.
