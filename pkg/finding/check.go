@@ -47,7 +47,8 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 	case !has:
 		return fmt.Errorf("finding.type: kind %s has no finding %s; it has %s", kind, typ, strings.Join(names, ", "))
 	case action != v1alpha1.ActionScan && !Actionable(kind, typ):
-		return fmt.Errorf("finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan", kind.Kind, typ, whyNotActionable(kind, typ))
+		why := whyNotActionable(kind, typ)
+		return fmt.Errorf("finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan", kind.Kind, typ, why)
 	}
 	return nil
 }

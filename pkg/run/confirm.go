@@ -163,7 +163,8 @@ func (f *findings) lost(c object.Candidate) *ruling {
 	case found == nil:
 		return &ruling{result: v1alpha1.OutcomeChanged, detail: fmt.Sprintf("when everything was read a second time, it was not %s any more", asked)}
 	case len(found.Unknown) > 0:
-		return &ruling{result: v1alpha1.OutcomeChanged, detail: fmt.Sprintf("when everything was read a second time, it was not known any more whether it is %s: %s", asked, whyUnknown(found))}
+		detail := fmt.Sprintf("when everything was read a second time, it was not known any more whether it is %s: %s", asked, whyUnknown(found))
+		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -265,4 +266,15 @@ func TestFindingAndAnAggregatedScript(t *testing.T) {
 end`)))
 	wantOutcome(t, run, "late", v1alpha1.OutcomeChanged)
 	b.wantNames("late", "used")
+}
+
+// TestSchemaWithoutFindings: an API server that drops the field would let everything match. Nothing runs.
+func TestSchemaWithoutFindings(t *testing.T) {
+	b := newBench(t) // it changes what all tests share, so that it does not run beside others
+	b.configMap("used")
+	c := b.deletesUnused()
+	b.install(true, lacking(t, "finding"))
+	nominal := b.clock.Now().Truncate(time.Second)
+	b.wantNoRecord(run.Request{Cleaner: c.Name, Nominal: nominal, Trigger: v1alpha1.TriggerSchedule}, "Cleaner.spec.resourcePolicySet.resourceSelectors[].finding")
+	b.wantNames("used")
 }
