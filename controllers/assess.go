@@ -159,7 +159,7 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 // dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A run that
 // counted when it began may still do so.
 func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) error {
-	if ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1) > 1 {
+	if cleaner.KeepsCounts() {
 		memory.countless = false
 		return nil
 	}

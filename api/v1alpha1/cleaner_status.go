@@ -197,7 +197,7 @@ type RunCounts struct {
 	// +optional
 	Acted int64 `json:"acted"`
 
-	// skipped is how many matched and were left alone, each for a reason.
+	// skipped is how many matched, or may match (Unknown), and were left alone, each for a reason.
 	// +optional
 	Skipped int64 `json:"skipped"`
 
@@ -207,7 +207,7 @@ type RunCounts struct {
 }
 
 // OutcomeResult is what became of one object in a run.
-// +kubebuilder:validation:Enum=Planned;Matched;Deleted;Terminating;Transformed;Unchanged;FoundGone;Gone;Replaced;Changed;Conflict;Protected;DryRun;Denied;KindGone;Abandoned;NotActed;Interrupted;NotEvaluated;Failed
+// +kubebuilder:validation:Enum=Planned;Matched;Deleted;Terminating;Transformed;Unchanged;FoundGone;Gone;Replaced;Changed;Conflict;Protected;DryRun;Denied;KindGone;Abandoned;NotActed;Interrupted;NotEvaluated;Unknown;Failed
 type OutcomeResult string
 
 const (
@@ -253,9 +253,14 @@ const (
 	OutcomeInterrupted OutcomeResult = "Interrupted"
 	// OutcomeNotEvaluated is an object that could not be judged. It was left alone.
 	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
+	// OutcomeUnknown is an object of which nobody knows whether it was found so: a source that could name it may not be read. It was left alone.
+	OutcomeUnknown OutcomeResult = "Unknown"
 	// OutcomeFailed is an object that could not be deleted or changed.
 	OutcomeFailed OutcomeResult = "Failed"
 )
+
+// IsMatch reports whether the object is known to match.
+func (r OutcomeResult) IsMatch() bool { return r != OutcomeNotEvaluated && r != OutcomeUnknown }
 
 // IsFailure reports whether the run wanted to delete or change the object and could not.
 func (r OutcomeResult) IsFailure() bool {

@@ -3,7 +3,15 @@
 
 package v1alpha1
 
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
 // FindingType is what can be wrong with an object.
+// +kubebuilder:validation:Enum=Unused;Dangling;Cascading;Finished;Failed;Idle;Stuck;Expired;CertificateExpired;Unhealthy
 type FindingType string
 
 // The types of findings. Each kind has some of them.
@@ -31,6 +39,7 @@ const (
 )
 
 // FindingConfidence is how sure a finding is.
+// +kubebuilder:validation:Enum=Certain;Likely;Weak
 type FindingConfidence string
 
 // The confidences, the surest first.
@@ -42,3 +51,79 @@ const (
 	// ConfidenceWeak is for what something may use in a way that cannot be seen: its name stands in a text.
 	ConfidenceWeak FindingConfidence = "Weak"
 )
+
+// FindingSelector selects the objects of which something was found.
+type FindingSelector struct {
+	// type is what must have been found of an object, for example "Unused". Each kind has some of the types; a Cleaner that asks for
+	// one that its kind does not have is not Ready, and says which there are. Delete and Transform may act on some of them only.
+	// +required
+	Type FindingType `json:"type"`
+
+	// forSeconds is for how long an object must have been found so, in every run and at least in three, for example 1209600 for two weeks.
+	// A run that does not find it so begins anew. Unset or 0 takes what this run finds.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
+	ForSeconds *int64 `json:"forSeconds,omitempty"`
+
+	// minConfidence is how sure a finding must be at least: Certain (the object says so itself, or it was proved), Likely (all known
+	// sources were searched) or Weak (its name stands in a text, for example of a script). Default Likely.
+	// +optional
+	MinConfidence FindingConfidence `json:"minConfidence,omitempty"`
+
+	// includeManaged also takes objects that Argo CD, Flux or Helm manages. Otherwise they are protected: what manages them would make
+	// them again, or they go with it. Default false.
+	// +optional
+	IncludeManaged *bool `json:"includeManaged,omitempty"`
+}
+
+// MinFindingRuns is in how many runs an object must have been found so, where forSeconds is set.
+const MinFindingRuns = 3
+
+// Least is the least confidence that is selected.
+func (s *FindingSelector) Least() FindingConfidence {
+	if s.MinConfidence == "" {
+		return ConfidenceLikely
+	}
+	return s.MinConfidence
+}
+
+// Waits says for how long, and in how many runs, an object must have been found so. Zero of both is this run.
+func (s *FindingSelector) Waits() (long time.Duration, runs int64) {
+	if s.ForSeconds == nil || *s.ForSeconds <= 0 {
+		return 0, 0
+	}
+	return time.Duration(min(*s.ForSeconds, int64(math.MaxInt64/time.Second))) * time.Second, MinFindingRuns
+}
+
+// TakesManaged reports whether objects are selected that something else manages.
+func (s *FindingSelector) TakesManaged() bool { return s.IncludeManaged != nil && *s.IncludeManaged }
+
+// IsAtLeast reports whether the confidence is as sure as the other, or surer.
+func (c FindingConfidence) IsAtLeast(other FindingConfidence) bool {
+	order := []FindingConfidence{ConfidenceCertain, ConfidenceLikely, ConfidenceWeak}
+	at := slices.Index(order, c)
+	return at >= 0 && at <= slices.Index(order, other)
+}
+
+// HasFindings reports whether a selector of the Cleaner asks for findings.
+func (c *Cleaner) HasFindings() bool {
+	return slices.ContainsFunc(c.Spec.ResourcePolicySet.ResourceSelectors, func(s ResourceSelector) bool { return s.Finding != nil })
+}
+
+// KeepsCounts reports whether what the Cleaner does depends on earlier runs, so that each run counts what it found.
+func (c *Cleaner) KeepsCounts() bool {
+	return c.Spec.OccurrenceThreshold != nil && *c.Spec.OccurrenceThreshold > 1 ||
+		slices.ContainsFunc(c.Spec.ResourcePolicySet.ResourceSelectors, func(s ResourceSelector) bool { return s.KeepsSince() })
+}
+
+// KeepsSince reports whether it matters since when an object was found so: because it must be so for long, or because a condition or script
+// seems to ask.
+func (s *ResourceSelector) KeepsSince() bool {
+	if s.Finding == nil {
+		return false
+	}
+	long, _ := s.Finding.Waits()
+	asks := func(m MatchCondition) bool { return strings.Contains(m.Expression, "since") }
+	return long > 0 || strings.Contains(s.Evaluate, "since") || slices.ContainsFunc(s.MatchConditions, asks)
+}

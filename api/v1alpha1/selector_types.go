@@ -50,8 +50,9 @@ type MatchCondition struct {
 
 	// expression is a CEL expression that is true or false, for example
 	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
-	// are object, the object as the API server sent it, now, the time at which the run began, with includeEvents, events, with
-	// metricQueries, metrics, and, with logSource, logs. Those that look at logs are asked last.
+	// are object, the object as the API server sent it, now, the time at which the run began, with finding, finding (type,
+	// reason, confidence and since), with includeEvents, events, with metricQueries, metrics, and, with logSource, logs. Those that look at
+	// logs are asked last.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -114,6 +115,12 @@ type ResourceSelector struct {
 	// +kubebuilder:default=true
 	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`
 
+	// finding selects only objects of which something was found, for example {type: Unused}: that nothing uses them. It needs the right to list
+	// all kinds that could use them: an object is Unknown, and left alone, where one could not be read. A Delete by a finding needs a
+	// blastRadiusLimit. Unset selects objects whatever was found. See https://github.com/kubecleaner/kubecleaner/blob/main/docs/findings.md
+	// +optional
+	Finding *FindingSelector `json:"finding,omitempty"`
+
 	// minAgeSeconds skips objects created less than this many seconds ago, for example 86400 for a day. Unset or 0
 	// selects objects of any age.
 	// +optional
@@ -129,8 +136,9 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:MaxItems=64
 	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
 
-	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj and returns a table
-	// with matching (bool) and, optionally, message (string). Empty means that every selected object matches.
+	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj, with finding also at the global
+	// finding (type, reason, confidence and since), and returns a table with matching (bool) and, optionally, message (string). Empty
+	// means that every selected object matches.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Evaluate string `json:"evaluate,omitempty"`

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -33,6 +34,9 @@ func (r *checked) selectors(now time.Time) {
 			}
 		}
 		for _, err := range inputs.Check(&spec) {
+			r.inputs(field, err.Error())
+		}
+		if err := finding.CheckSelector(&spec, r.cleaner.EffectiveAction()); err != nil {
 			r.inputs(field, err.Error())
 		}
 		if len(spec.MatchConditions) == 0 {

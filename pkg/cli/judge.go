@@ -144,6 +144,11 @@ func (t *trial) explain(ctx context.Context, of int, o *testObject, scope select
 		}
 		return fmt.Sprintf("minAgeSeconds (%d): it is %s old", *spec.MinAgeSeconds, t.now.Sub(o.Created).Round(time.Second))
 	}
+	if ask := t.finds(of); ask != nil {
+		if _, ok := ask(o.Object); !ok {
+			return fmt.Sprintf("finding (%s): it is not %s, or not as surely as %s", spec.Finding.Type, spec.Finding.Type, spec.Finding.Least())
+		}
+	}
 	data, err := t.selectors[of].Data(ctx, o.Object)
 	if err != nil {
 		return err.Error()

@@ -50,7 +50,10 @@ func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner
 	defer session.Close()
 	t := &trial{cleaner: cleaner, session: session, now: j.now.Now(), namespaces: map[string]labels.Set{}}
 	var err error
-	if t.selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), j.now.Now()); err != nil {
+	if t.finds, err = runner.Lookup(ctx, cleaner); err != nil {
+		return err
+	}
+	if t.selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), t.finds, j.now.Now()); err != nil {
 		return err
 	}
 	o, err := j.find(ctx, runner, cleaner, t.selectors, wanted)
@@ -114,10 +117,10 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 }
 
 // selectorsOf are a Cleaner's selectors, ready to judge.
-func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, now time.Time) ([]*selector.Selector, error) {
+func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, finds run.Lookup, now time.Time) ([]*selector.Selector, error) {
 	var selectors []*selector.Selector
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics}
+		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics, Finding: finds(i)}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {

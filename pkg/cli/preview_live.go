@@ -42,10 +42,10 @@ func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1a
 	table := j.output == "table" || j.output == "wide"
 	return &live{
 		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.startProgress(j.progress),
-		// What a Transform would do, what an aggregated script chooses, and what protected objects would be deleted with others, is known
-		// at the end only.
+		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others, and of which
+		// objects a finding is unknown, is known at the end only.
 		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
-			!deletesOthers(cleaner),
+			!deletesOthers(cleaner) && !cleaner.HasFindings(),
 		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.clock().Now(),
 	}
 }

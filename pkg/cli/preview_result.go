@@ -72,6 +72,8 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 		case v1alpha1.OutcomeNotEvaluated:
 			result.Failed++
 			result.unjudged++
+		case v1alpha1.OutcomeUnknown:
+			result.LeftAlone++
 		case v1alpha1.OutcomeFailed:
 			result.Matched++
 			result.Failed++

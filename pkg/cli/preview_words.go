@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
@@ -121,6 +122,7 @@ func summary(found *run.Preview, result previewResult) string {
 		add(marked, "of these is protected", "of these are protected")
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
+	add(counts[v1alpha1.OutcomeUnknown], "is unknown, because not everything could be read that may name it", "are unknown, because not everything could be read that may name them")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
 	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
@@ -129,6 +131,10 @@ func summary(found *run.Preview, result previewResult) string {
 	}
 	if found.Threshold > 1 && result.Matched > 0 {
 		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
+	}
+	if found.ForSeconds > 0 && result.Matched > 0 {
+		text += fmt.Sprintf(". A run waits until an object was found so in every run for %s, and at least in %d (forSeconds)",
+			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
 	}
 	return text
 }

@@ -62,7 +62,7 @@ func TestTestReportsAreWellFormed(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if report.Passed != 7 || report.Failed != 14 || len(report.Directories) != 21 {
+	if report.Passed != 8 || report.Failed != 15 || len(report.Directories) != 23 {
 		t.Errorf("%d passed, %d failed of %d", report.Passed, report.Failed, len(report.Directories))
 	}
 }

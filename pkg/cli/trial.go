@@ -6,16 +6,19 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -32,6 +35,7 @@ type trial struct {
 	explaining atomic.Bool
 
 	selectors  []*selector.Selector
+	finds      run.Lookup
 	namespaces map[string]labels.Set
 }
 
@@ -40,12 +44,16 @@ func (t *trial) run(ctx context.Context) error {
 	t.namespaces = namespaceLabels(t.files.resources)
 	t.adapt()
 	aggregated := t.cleaner.Spec.ResourcePolicySet.AggregatedSelection
+	var err error
+	if t.finds, err = t.lookup(); err != nil {
+		return err
+	}
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		given, err := t.files.inputs.given(&spec)
 		if err != nil {
 			return err
 		}
-		judge := selector.Judge{Script: spec.Evaluate, Session: t.session, Given: given, Aggregated: aggregated != ""}
+		judge := selector.Judge{Script: spec.Evaluate, Session: t.session, Given: given, Aggregated: aggregated != "", Finding: t.finds(i)}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {
@@ -68,6 +76,35 @@ func (t *trial) run(ctx context.Context) error {
 		t.tryTransform(ctx)
 	}
 	return nil
+}
+
+// lookup finds what the selectors' findings ask for: all objects of the directory are the cluster. One that stands in several files is one object.
+func (t *trial) lookup() (run.Lookup, error) {
+	var objects []object.Object
+	uids := map[string]types.UID{}
+	for _, o := range slices.Concat(t.files.matching, t.files.nonMatching, t.files.resources) {
+		if _, known := uids[o.identity()]; known {
+			continue
+		}
+		uids[o.identity()] = o.UID
+		there := o.Object
+		there.Kind = kindOf(o.Kind.GroupVersionKind, nil, nil)
+		objects = append(objects, there)
+	}
+	found, err := run.LookupAmong(t.cleaner, objects, t.now)
+	if err != nil {
+		return nil, err
+	}
+	return func(i int) func(object.Object) (selector.Finding, bool) {
+		ask := found(i)
+		if ask == nil {
+			return nil
+		}
+		return func(o object.Object) (selector.Finding, bool) {
+			o.UID = uids[(&testObject{Object: o}).identity()]
+			return ask(o)
+		}
+	}, nil
 }
 
 // namespaceLabels are the labels of the namespaces among the objects; nil for one that is ending.

@@ -153,8 +153,12 @@ func telling(n int, entry func(int) v1alpha1.ObjectOutcome) []int32 {
 }
 
 func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.Outcome) {
-	if outcome.Result == v1alpha1.OutcomeNotEvaluated {
+	switch outcome.Result {
+	case v1alpha1.OutcomeNotEvaluated:
 		counts.Failed++
+		return
+	case v1alpha1.OutcomeUnknown:
+		counts.Skipped++
 		return
 	}
 	counts.Matched++

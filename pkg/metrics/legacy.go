@@ -73,7 +73,7 @@ func (l *legacy) found(cleaner string, tally Tally) {
 	for _, results := range tally {
 		for result, n := range results {
 			by[wordFor(result)] += n
-			if result != v1alpha1.OutcomeNotEvaluated {
+			if result.IsMatch() {
 				matched += n
 			}
 		}

@@ -73,7 +73,7 @@ func (m *Metrics) ObjectsFound(run *v1alpha1.CleanerRun, tally Tally) {
 		for kind, results := range tally {
 			matched[kind.GroupKind()] += 0
 			for result, n := range results {
-				if result != v1alpha1.OutcomeNotEvaluated {
+				if result.IsMatch() {
 					matched[kind.GroupKind()] += n
 				}
 			}

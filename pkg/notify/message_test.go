@@ -96,7 +96,7 @@ func TestEveryOutcomeHasWords(t *testing.T) {
 	for _, outcome := range []v1alpha1.OutcomeResult{
 		v1alpha1.OutcomePlanned, v1alpha1.OutcomeMatched, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeUnchanged,
 		v1alpha1.OutcomeGone, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeProtected, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDenied,
-		v1alpha1.OutcomeKindGone, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted, v1alpha1.OutcomeNotEvaluated, v1alpha1.OutcomeFailed,
+		v1alpha1.OutcomeKindGone, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted, v1alpha1.OutcomeNotEvaluated, v1alpha1.OutcomeUnknown, v1alpha1.OutcomeFailed,
 	} {
 		text := word(run, outcome)
 		if text == string(outcome) || strings.HasPrefix(text, "deleted") != (outcome == v1alpha1.OutcomeDeleted) {

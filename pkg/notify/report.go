@@ -145,7 +145,7 @@ func nameOf(o v1alpha1.ObjectOutcome) string {
 // leftAlone are the outcomes of what a run left alone for a reason of the object's own.
 var leftAlone = []v1alpha1.OutcomeResult{
 	v1alpha1.OutcomeUnchanged, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeProtected,
-	v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeGone,
+	v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeGone, v1alpha1.OutcomeUnknown,
 }
 
 // leftOf says of what was left alone why, by reason.

@@ -32,6 +32,7 @@ func word(run *v1alpha1.CleanerRun, result v1alpha1.OutcomeResult) string {
 		v1alpha1.OutcomeNotActed:     "matched, not touched",
 		v1alpha1.OutcomeInterrupted:  "left alone: the run was stopped before",
 		v1alpha1.OutcomeNotEvaluated: "could not be judged",
+		v1alpha1.OutcomeUnknown:      "left alone: not known whether it is used",
 		v1alpha1.OutcomeFailed:       "failed",
 	}
 	if text, ok := words[result]; ok {

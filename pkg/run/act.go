@@ -69,6 +69,7 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 		task: t, protection: s.Protection, ledger: in.ledger, victims: in.victims,
 		guards: guards{action: t.action, selectors: in.decision.view.selectors, namespaces: namespaces, cascade: in.decision.cascade},
 		again:  s.judgeAgain(t, in),
+		reread: in.again,
 	}
 	for _, n := range in.places {
 		a.outcomes = append(a.outcomes, in.outcomes[n])

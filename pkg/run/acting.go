@@ -35,6 +35,8 @@ type acting struct {
 	outcomes []object.Outcome
 	// again judges a victim that changed since it was judged.
 	again func(victim journal.Victim) action.Again
+	// reread is the second decision on the victims. Nil when there is none.
+	reread *rereading
 	// looks says that an operator before may have touched the victims: each is looked at first.
 	looks bool
 	// closing says why nothing more is touched, and the victims are only looked at.
@@ -56,7 +58,7 @@ func (a *acting) all(ctx context.Context) error {
 			a.task.progress.did()
 			err = fault.Logged(ctx, func() error { return a.ledger.Record(ctx, i, outcome) })
 		}
-		if isTaken(err) {
+		if isTaken(err) || isReread(err) {
 			stop(err)
 		}
 	})
@@ -73,7 +75,7 @@ func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object
 	switch {
 	case err != nil:
 		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
-	case stopped != nil && errors.Is(outcome.Err, stopped), isTaken(outcome.Err): // nothing was sent
+	case stopped != nil && errors.Is(outcome.Err, stopped), isTaken(outcome.Err), isReread(outcome.Err): // nothing was sent
 		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:
 		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", a.task.action)
@@ -98,6 +100,16 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict objec
 	}
 	if r := a.guards.against(verdict); r != nil {
 		return settledBy(verdict, r)
+	}
+	if a.reread != nil {
+		leave, left, err := a.reread.enter(ctx, verdict.Candidate)
+		switch {
+		case err != nil:
+			return object.Outcome{Verdict: verdict, Err: err}
+		case left != nil:
+			return settledBy(verdict, left)
+		}
+		defer leave()
 	}
 	switch again := a.again(victim); a.task.action {
 	case v1alpha1.ActionTransform:
@@ -162,7 +174,7 @@ func (s Act) rejudge(ctx context.Context, t *task, v *view, cascade *guard.Casca
 	changed := func(detail string) *ruling {
 		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
 	}
-	if t.expressions.aggregate != nil {
+	if t.expressions.aggregate != nil || t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[next.Selector].Finding != nil {
 		return changed("it changed since it was judged together with the others; the next run judges it again"), nil
 	}
 	matches, message, err := v.selectors[next.Selector].Again(ctx, next.Object, v.selections[next.Selector].Scope)

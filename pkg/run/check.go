@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -99,7 +100,7 @@ func (s Check) checkConditions(ctx context.Context, t *task) error {
 
 // open checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
 func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sandbox.Options) (*expressions, error) {
-	problems, err := expr.Problems(ctx, cleaner, s.Scripts)
+	problems, err := s.problems(ctx, cleaner)
 	if err = errors.Join(slices.Concat(problems, s.copyProblems(cleaner), []error{err})...); err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 // Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
 // nothing. An error means that the cluster could not be asked.
 func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
-	problems, err := expr.Problems(ctx, cleaner, s.Scripts)
+	problems, err := s.problems(ctx, cleaner)
 	homeless := s.copyProblems(cleaner)
 	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
 		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
@@ -185,6 +186,12 @@ func (s Check) metricsAllowed(spec *v1alpha1.ResourceSelector, account *v1alpha1
 		return nil
 	}
 	return s.Queries.For(account).Allow(spec)
+}
+
+// problems are what in a Cleaner's spec keeps it from running, as far as that shows without the cluster.
+func (s Check) problems(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]error, error) {
+	problems, err := expr.Problems(ctx, cleaner, s.Scripts)
+	return append(problems, finding.Check(cleaner)...), err
 }
 
 // copyProblems are those of where the copies are to be kept. A preview copies nothing.

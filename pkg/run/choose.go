@@ -5,12 +5,7 @@ package run
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -93,51 +88,4 @@ func (e *expressions) renew(v *view) {
 			conditions.Renew()
 		}
 	}
-}
-
-// confirm decides a second time what was decided from many objects, after it was written down: what the aggregated script does not choose
-// again is left alone.
-func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
-	if !t.acts() || t.expressions.aggregate == nil || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil || !needsConfirming(in) {
-		return in
-	}
-	again := *t
-	again.progress, again.observer = nil, selector.Observer{}
-	t.expressions.renew(in.decision.view) // only what was chosen is kept of the first reading
-	t.expressions.aggregate.NamesOnly = true
-	now := r.choose(ctx, &again)
-	if now.incomplete != nil {
-		return in.unconfirmed(fmt.Errorf("reading everything a second time: %w", now.incomplete), now.scriptFault)
-	}
-	still := make(map[types.UID]bool, now.matched.Len())
-	for _, verdict := range now.matched.All() {
-		still[verdict.UID] = true
-	}
-	return in.without(func(o object.Object) bool { return !still[o.UID] }, v1alpha1.OutcomeChanged,
-		"when everything was read a second time, the aggregated script did not choose it any more")
-}
-
-// needsConfirming reports whether anything that is to be touched, or counts as a match, may have been used unseen.
-func needsConfirming(in *intent) bool {
-	d := in.decision
-	var chosen []object.Verdict
-	for i, verdict := range d.matched.All() {
-		if d.acts(i, verdict) || d.rulings[i] == waits && in.counts != nil {
-			verdict.Raw = nil
-			chosen = append(chosen, verdict)
-		}
-	}
-	return len(chosen) > 0 && !sawAllUses(d.view.selections, chosen)
-}
-
-// sawAllUses reports whether one reading shows all that uses the chosen objects. The lists are read one after the other. One list is of a single
-// moment. Of two, the second is younger than all objects of the first. Otherwise what uses an object may not be in any list: it was created
-// after its own was read, or moved from a list that was not read yet to one that was.
-func sawAllUses(selections []selector.Selection, chosen []object.Verdict) bool {
-	lists := 0
-	for _, selection := range selections {
-		lists += selection.Scope.Lists()
-	}
-	later := func(v object.Verdict) bool { return v.Selector > 0 }
-	return lists < 2 || lists == 2 && selections[0].Scope.Lists() == 1 && !slices.ContainsFunc(chosen, later)
 }

@@ -37,6 +37,8 @@ type intent struct {
 	fault, incomplete error
 	// stopped says why nothing is touched although it could be. Nil when that is not so.
 	stopped error
+	// again is the second decision on the victims. Nil when there is none.
+	again *rereading
 	// left says that another operator goes on with the run.
 	left bool
 }
@@ -89,17 +91,18 @@ func (in intent) unconfirmed(err, script error) *intent {
 }
 
 // without is the intent without some of its victims, which have an outcome then.
-func (in intent) without(some func(object.Object) bool, result v1alpha1.OutcomeResult, detail string) *intent {
+func (in intent) without(some func(object.Candidate) *ruling) *intent {
 	in.outcomes = append([]object.Outcome(nil), in.outcomes...)
 	for _, n := range in.places {
-		if o := &in.outcomes[n]; some(o.Object) {
-			o.Result, o.Detail = result, detail
+		o := &in.outcomes[n]
+		if r := some(o.Candidate); r != nil {
+			o.Result, o.Detail = r.result, r.detail
 		}
 	}
 	if in.counts != nil {
 		in.counts = maps.Clone(in.counts)
 		for _, verdict := range in.decision.matched.All() {
-			if some(verdict.Object) {
+			if some(verdict.Candidate) != nil {
 				delete(in.counts, journal.CountKey(verdict.Object))
 			}
 		}

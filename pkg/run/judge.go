@@ -31,6 +31,7 @@ type Judge struct {
 func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	d := &decision{choice: c, rulings: make([]*ruling, c.matched.Len())}
 	d.leaveOutUnjudged(t)
+	d.leaveOutUnknown()
 	d.wait(t)
 	d.incomplete = errors.Join(d.incomplete, s.protect(t, d))
 	d.judgeClock(t)
@@ -72,6 +73,9 @@ func (s Judge) protect(t *task, d *decision) error {
 		if verdict.Reason != "" {
 			return &ruling{result: verdict.Skip, detail: verdict.Reason}
 		}
+		if manager := d.view.findings.managed(verdict); manager != "" {
+			return protected(action, verdict, manager)
+		}
 		return g.against(verdict)
 	})
 	return errors.Join(errs...)
@@ -95,28 +99,42 @@ func (d *decision) leaveOutUnjudged(t *task) {
 	}
 }
 
-// wait leaves out the objects that have not matched in enough consecutive runs. An incomplete view counts nothing, and counts that could
+// leaveOutUnknown leaves out the objects of which nobody knows whether they were found so. They do not stop the others.
+func (d *decision) leaveOutUnknown() {
+	for i, verdict := range d.matched.All() {
+		if r := d.view.findings.unknown(verdict); r != nil && d.rulings[i] == nil {
+			d.rulings[i] = r
+		}
+	}
+}
+
+// wait leaves out the objects that have not matched in enough consecutive runs, or have not been found so for long enough. An incomplete view counts nothing, and counts that could
 // not be read let everything wait.
 func (d *decision) wait(t *task) {
 	threshold := int64(ptr.Deref(t.cleaner.Spec.OccurrenceThreshold, 1))
-	if threshold <= 1 || t.preview {
+	if t.preview || !t.cleaner.KeepsCounts() {
 		return
 	}
 	counts := d.view.counts
 	if d.view.counted != t.record.Name { // else this run was counted before it was cut off
 		keys := make([]string, 0, d.matched.Len())
 		for i, verdict := range d.matched.All() {
-			if d.rulings[i] == nil {
+			if d.rulings[i] == nil && threshold > 1 {
 				keys = append(keys, journal.CountKey(verdict.Object))
 			}
 		}
 		counts = counts.Seen(keys, threshold)
+		d.view.findings.count(counts)
 		if d.incomplete == nil {
 			d.counts = counts
 		}
 	}
 	for i, verdict := range d.matched.All() {
-		if d.rulings[i] == nil && (d.view.countsFault != nil || counts[journal.CountKey(verdict.Object)] < threshold) {
+		if d.rulings[i] != nil {
+			continue
+		}
+		seldom := threshold > 1 && counts[journal.CountKey(verdict.Object)] < threshold
+		if d.view.countsFault != nil || seldom || d.view.findings.waits(counts, verdict) {
 			d.rulings[i] = waits
 			d.waiting++
 		}

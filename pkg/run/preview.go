@@ -26,6 +26,8 @@ type Preview struct {
 	Incomplete, Limit error
 	// Threshold is the occurrenceThreshold, which a preview does not apply.
 	Threshold int32
+	// ForSeconds is the longest finding.forSeconds, which a preview does not apply either.
+	ForSeconds int64
 }
 
 // PreviewItem is one object and what would become of it: OutcomePlanned if it would be deleted or changed, OutcomeMatched if it
@@ -58,6 +60,11 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	preview := &Preview{
 		Action: t.action, Considered: d.view.considered, Incomplete: errors.Join(unchecked, d.incomplete), Limit: d.limit,
 		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1),
+	}
+	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if spec.Finding != nil {
+			preview.ForSeconds = max(preview.ForSeconds, ptr.Deref(spec.Finding.ForSeconds, 0))
+		}
 	}
 	planned := v1alpha1.OutcomePlanned
 	if !t.acts() {

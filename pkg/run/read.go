@@ -13,7 +13,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
@@ -40,7 +39,14 @@ type Read struct {
 
 // read makes the view: one list per selector, each object judged as it passes, and then what the guards need to know.
 func (s Read) read(ctx context.Context, t *task) *view {
-	v, found := s.list(ctx, t)
+	v := &view{matched: &object.Verdicts{}, clock: s.clockFault()}
+	countsFault, memory := s.readCounts(ctx, t, v), t.expressions.memory
+	taken := memory.Taken()
+	if v.findings, v.unread = s.readFindings(ctx, t, memory, v.counts); v.unread != nil {
+		return v
+	}
+	found := s.list(ctx, t, v)
+	v.bytes = memory.Taken() - taken
 	if isOutgrown(v.unread) {
 		return v
 	}
@@ -52,7 +58,7 @@ func (s Read) read(ctx context.Context, t *task) *view {
 		}
 	}
 	add(s.readNowhere(ctx, t, v))
-	add(s.readCounts(ctx, t, v))
+	add(countsFault)
 	add(s.readNamespaces(ctx, v, found))
 	if acts {
 		v.hidden, v.totals = s.readHidden(ctx, t, v), s.readTotals(ctx, t, v)
@@ -63,15 +69,16 @@ func (s Read) read(ctx context.Context, t *task) *view {
 }
 
 // list reads one list per selector. After one for which the scripts need more memory, the rest is not read.
-func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string]struct{}) {
-	e, v := t.expressions, &view{matched: &object.Verdicts{}, clock: s.clockFault()}
+func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string]struct{}) {
+	e := t.expressions
 	found := selector.Found{Whole: e.changesManagedFields(), Aggregate: e.aggregate, Observer: t.observer, Memory: e.memory}
 	found.Protect = func(v *object.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
 	found.Verdicts.Bodies = t.keepsBodies()
-	taken := e.memory.Taken()
 	var errs, unjudged []error
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		sel, err := selector.New(i, spec, e.judge(i), t.now)
+		judge := e.judge(i)
+		judge.Finding = v.findings.judge(i)
+		sel, err := selector.New(i, spec, judge, t.now)
 		var selection selector.Selection
 		if err == nil {
 			selection = sel.Select(ctx, t.who.reader, &found)
@@ -90,10 +97,10 @@ func (s Read) list(ctx context.Context, t *task) (v *view, namespaces map[string
 			break
 		}
 	}
-	v.matched, v.marks, v.bytes = &found.Verdicts, found.Marks, e.memory.Taken()-taken
+	v.matched, v.marks = &found.Verdicts, found.Marks
 	v.unread, v.unjudged = errors.Join(append(errs, found.Faults...)...), errors.Join(unjudged...)
 	e.mask = found.Mask()
-	return v, found.Namespaces
+	return found.Namespaces
 }
 
 // isOutgrown reports whether the scripts need more memory than the run has, and another run can have more.
@@ -104,7 +111,7 @@ func isOutgrown(err error) bool {
 
 // readCounts reads in how many runs each object has matched, where that counts.
 func (s Read) readCounts(ctx context.Context, t *task, v *view) error {
-	if s.Counts == nil || ptr.Deref(t.cleaner.Spec.OccurrenceThreshold, 1) <= 1 {
+	if s.Counts == nil || !t.cleaner.KeepsCounts() {
 		return nil
 	}
 	var counts map[string]int64

@@ -178,6 +178,8 @@ type leftover struct {
 	ledger  *journal.Ledger
 	victims []journal.Victim
 	known   map[int]journal.SavedOutcome
+	// again decides once more on what was decided by findings. Nil when nothing was.
+	again *rereading
 }
 
 // outcome is what is known to have become of the i-th victim.

@@ -103,6 +103,9 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	}
 	t.progress = r.Record.startProgress(ctx, record, metrics.StageAct, len(left.victims))
 	defer t.progress.end()
+	if t.cleaner != nil && t.cleaner.HasFindings() { // what was found before may be used by now
+		left.again = &rereading{decide: r.Read.findAgain(t, memory, nil), clock: r.Begin.Clock}
+	}
 	outcomes, err := r.Act.goOn(ctx, t, left, rest, memory)
 	t.progress.stopWriting()
 	t.progress.enter(metrics.StageRecord, 0)
@@ -144,7 +147,7 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 // goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the rest is looked at:
 // the operator before may have touched it. An error says that all of that is left to another operator.
 func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) ([]object.Outcome, error) {
-	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged, looks: true, closing: rest.closing}
+	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged, reread: left.again, looks: true, closing: rest.closing}
 	var open []journal.Victim
 	for i := range left.victims {
 		a.outcomes = append(a.outcomes, left.outcome(i))

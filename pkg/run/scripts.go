@@ -73,9 +73,10 @@ func (e *expressions) close() {
 	e.memory.Release()
 }
 
-// rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has changed.
+// rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has changed. An aggregated script
+// may be asked again about everything.
 func (e *expressions) rest() {
-	if e.session.Rest(); e.lighten != nil {
+	if e.session.Rest(); e.lighten != nil && e.aggregate == nil {
 		e.lighten()
 	}
 }

@@ -40,6 +40,8 @@ type view struct {
 	counts      guard.Counts
 	counted     string
 	countsFault error
+	// findings are what the selectors' findings were looked for and found. Nil when they ask for none.
+	findings *findings
 	// totals are how many objects of each kind there are where the selectors look, and hidden is why objects of a kind cannot be seen
 	// whole.
 	totals map[schema.GroupKind]total

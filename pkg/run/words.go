@@ -53,7 +53,7 @@ func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, s
 		}
 		reason = reasonOf(outcomes[i], reason)
 	}
-	touched += unjudgedWords(d.view)
+	touched += unjudgedWords(d.view) + unknownWords(record, d)
 	switch {
 	case first != nil:
 		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+alongWords(record, outcomes), first.Object, first.Detail))
@@ -166,7 +166,11 @@ func waitingWords(d *decision) string {
 	if d.waiting == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %d more matched, but not yet in enough consecutive runs (occurrenceThreshold).", d.waiting)
+	by := "not yet in enough consecutive runs (occurrenceThreshold)"
+	if d.view.findings != nil {
+		by = "were not yet found so in enough consecutive runs, or for long enough (occurrenceThreshold, finding.forSeconds)"
+	}
+	return fmt.Sprintf(" %d more matched, but %s.", d.waiting, by)
 }
 
 // muchWords draws attention to a Delete that took more than half of what it looked at.

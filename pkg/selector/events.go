@@ -42,8 +42,9 @@ func (s *Selector) Data(ctx context.Context, o object.Object) (object.JSON, erro
 	if err != nil {
 		return nil, err
 	}
+	found, _ := s.found(o)
 	logs, err := s.logs(ctx, o)
-	return inputs.Join(data, logs), err
+	return inputs.Join(inputs.Join(found.Data, data), logs), err
 }
 
 // cheapData is all of it but logs.

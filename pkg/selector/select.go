@@ -191,6 +191,10 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 		return nil
 	}
 	c.added++
+	found, ok := c.selector.found(o)
+	if !ok {
+		return c.judged(ctx, o, c.added, false, "", nil)
+	}
 	if err := c.refresh(ctx, o); err != nil {
 		return err
 	}
@@ -198,7 +202,9 @@ func (c *collector) add(ctx context.Context, raw []byte) error {
 	if err != nil {
 		return c.judged(ctx, o, c.added, false, "", err)
 	}
+	data = inputs.Join(found.Data, data)
 	hold, because, err := c.selector.conditions(ctx, o, data)
+	because = joined(found.Reason, because)
 	if err == nil && hold && c.selector.spec.LogSource != nil {
 		return c.read(ctx, o, because, data)
 	}

@@ -39,6 +39,15 @@ type Judge struct {
 	Metrics *inputs.Metrics
 	// Given are inputs that are read from files instead. Nil when there are none.
 	Given *Given
+	// Finding says what was found of an object; ok is false of one of which nothing was that is asked for. It is asked after what the selector
+	// itself says, and before Conditions. Nil where nobody knows: then a selector that asks for a finding matches nothing.
+	Finding func(o object.Object) (found Finding, ok bool)
+}
+
+// Finding is what was found of an object: why, in a sentence, and all of it as conditions and scripts take it.
+type Finding struct {
+	Reason string
+	Data   object.JSON
 }
 
 // Given are the inputs of objects that are not of a cluster. What is nil is not at hand, which is not the same as that there is
@@ -170,14 +179,20 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 	if !scope.Contains(o.Namespace) || !s.hasLabels(o) || !s.eligible(o) {
 		return false, "", nil
 	}
+	found, ok := s.found(o)
+	if !ok {
+		return false, "", nil
+	}
 	data, err := s.cheapData(ctx, o)
 	if err != nil {
 		return false, "", err
 	}
+	data = inputs.Join(found.Data, data)
 	matches, because, err := s.conditions(ctx, o, data)
 	if err != nil || !matches {
 		return matches, because, err
 	}
+	because = joined(found.Reason, because)
 	logs, err := s.logs(ctx, o)
 	if err != nil && !hasLogs(err) {
 		return false, "", nil
@@ -199,6 +214,17 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 
 // Excludes reports whether an object is not to be chosen because it is being deleted.
 func (s *Selector) Excludes(o object.Object) bool { return s.excludeDeleted && o.Deleting }
+
+// found is what was found of an object. It is not ok when the selector asks for a finding that the object does not have.
+func (s *Selector) found(o object.Object) (found Finding, ok bool) {
+	switch {
+	case s.spec.Finding == nil:
+		return Finding{}, true
+	case s.judge.Finding == nil:
+		return Finding{}, false
+	}
+	return s.judge.Finding(o)
+}
 
 func (s *Selector) eligible(o object.Object) bool {
 	if s.Excludes(o) && !s.judge.Aggregated {

@@ -28,6 +28,7 @@ const (
 	secretOnly      = "notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
 	noPods          = "deleteOptions.podDeletion Evict concerns Pods only, and no resourceSelectors select them: write kind Pod, or leave podDeletion out"
 	noSkip          = "onPartialView Skip and resourcePolicySet.aggregatedSelection are both set: that script judges all objects together, and must not miss one; leave onPartialView out"
+	needsLimit      = "action Delete by a finding needs a blastRadiusLimit; add it, for example {maxCount: 50}"
 	alias           = "spec.resourcePolicySet.action"
 	transformScript = "function transform() end"
 )
@@ -52,6 +53,10 @@ var crossRules = []rule{
 	{path: "spec.blastRadiusLimit", good: nil, bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: around("maxPercentage", 10), bad: map[string]any{}, want: noLimit},
 	{path: "spec.blastRadiusLimit", good: map[string]any{"maxPercentage": 10, "maxCount": 3}, bad: map[string]any{}, want: noLimit},
+	{path: "spec.blastRadiusLimit", good: around("maxCount", 5), bad: nil, want: needsLimit, with: map[string]any{"spec.action": "Delete", found: anyFinding}},
+	{path: "spec.blastRadiusLimit", good: around("maxCount", 5), bad: nil, want: needsLimit, with: map[string]any{alias: "Delete", found: anyFinding}},
+	{path: "spec.action", good: "Scan", bad: "Delete", want: needsLimit, with: around(found, anyFinding)},
+	{path: "spec.action", good: nil, bad: "Delete", want: needsLimit, with: around(found, anyFinding)},
 	{path: note + ".notificationRef", good: slackSecret, bad: nil, want: needsSecret, with: around(note, slack)},
 	{path: note + ".notificationRef.namespace", good: "team-a", bad: nil, want: needsSecret, with: around(note, slack)},
 	{path: note + ".notificationRef.namespace", good: "team-a", bad: "", want: needsSecret, with: around(note, slack)},

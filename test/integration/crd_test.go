@@ -22,6 +22,7 @@ const (
 	query   = sel + ".metricQueries[0]"
 	logs    = sel + ".logSource"
 	secret  = source + ".secretRef"
+	found   = sel + ".finding"
 )
 
 // rule is one rule of the CRD: a value at the path that is accepted, one that is not, and what the API server says then. A
@@ -47,6 +48,7 @@ var (
 	anyFilter   = map[string]any{"key": "app", "operation": "Has"}
 	equalFilter = map[string]any{"key": "app", "operation": "Equal", "value": "x"}
 	anyCond     = map[string]any{"name": "true", "expression": "true"}
+	anyFinding  = map[string]any{"type": "Unused"}
 	anyQuery    = map[string]any{"name": "cpu", "query": "up"}
 	anySource   = map[string]any{"url": "http://prometheus.mon.svc"}
 	withQuery   = map[string]any{source: anySource, query: anyQuery}
@@ -144,6 +146,11 @@ var bounds = []rule{
 	{path: sel + ".kind", good: letters(63), bad: letters(64), want: tooLong + "63"},
 	{path: sel + ".namespace", good: "", bad: letters(64), want: tooLong + "63"},
 	{path: sel + ".namespaceSelector", good: "env in (a,b)", bad: letters(4097), want: tooLong + "4096"},
+	{path: found + ".type", good: "Unused", bad: "Useless", want: noSuch, with: around(found, anyFinding)},
+	{path: found + ".type", good: "Finished", bad: nil, want: unset, with: around(found, anyFinding)},
+	{path: found + ".minConfidence", good: "Weak", bad: "Sure", want: noSuch, with: around(found, anyFinding)},
+	{path: found + ".forSeconds", good: 0, bad: -1, want: atLeast + "0", with: around(found, anyFinding)},
+	{path: found + ".forSeconds", good: 3153600000, bad: 3153600001, want: atMost + "3153600000", with: around(found, anyFinding)},
 	{path: sel + ".minAgeSeconds", good: 0, bad: -1, want: atLeast + "0"},
 	{path: sel + ".minAgeSeconds", good: 3153600000, bad: 3153600001, want: atMost + "3153600000"},
 	{path: sel + ".metricQueries", good: many(64, func(int) any { return anyQuery }), bad: many(65, func(int) any { return anyQuery }), want: tooMany, with: around(sel+".metricSource", anySource)},

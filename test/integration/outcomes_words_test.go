@@ -71,7 +71,7 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 			}
 			want := map[string]v1alpha1.RunCounts{
 				"acted": {Considered: 1, Matched: 1, Acted: 1}, "skipped": {Considered: 1, Matched: 1, Skipped: 1}, "failed": {Considered: 1, Matched: 1, Failed: 1},
-				"failed, beside matched": {Considered: 1, Failed: 1}, "matched": {Considered: 1, Matched: 1},
+				"failed, beside matched": {Considered: 1, Failed: 1}, "skipped, beside matched": {Considered: 1, Skipped: 1}, "matched": {Considered: 1, Matched: 1},
 			}
 			run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: action}}
 			journal.Describe(run, 1, []object.Outcome{{Result: word}})
@@ -98,14 +98,14 @@ func TestCountsAddUp(t *testing.T) {
 			if random.IntN(2) == 0 { // it was planned, and then became something
 				outcomes[i].Result = v1alpha1.OutcomePlanned
 				victim := outcomes[i]
-				for victim.Result == v1alpha1.OutcomePlanned || victim.Result == v1alpha1.OutcomeNotEvaluated {
+				for victim.Result == v1alpha1.OutcomePlanned || !victim.Result.IsMatch() {
 					victim.Result = last[random.IntN(len(last))]
 				}
 				victims = append(victims, victim)
 				continue
 			}
 			outcomes[i].Result = last[random.IntN(len(last))]
-			if outcomes[i].Result == v1alpha1.OutcomeNotEvaluated {
+			if !outcomes[i].Result.IsMatch() {
 				notJudged++
 			}
 		}
@@ -113,7 +113,7 @@ func TestCountsAddUp(t *testing.T) {
 		journal.Settle(run, victims)
 		c := run.Status.RunCounts
 		if c.Acted+c.Skipped+c.Failed-notJudged != c.Matched || c.Matched != int64(len(outcomes))-notJudged || c.Considered != 100 {
-			t.Fatalf("%d objects, %d of them not judged, are counted as %+v", len(outcomes), notJudged, c)
+			t.Fatalf("%d objects, %d of them not known to match, are counted as %+v", len(outcomes), notJudged, c)
 		}
 		for _, o := range run.Status.Objects {
 			if o.Outcome == v1alpha1.OutcomePlanned {

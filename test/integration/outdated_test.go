@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,9 +49,18 @@ func ofK8sCleaner(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 // older is our CustomResourceDefinition of Cleaners without a field that narrows.
 func older(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
+	return lacking(t, "minAgeSeconds")
+}
+
+// lacking is our CustomResourceDefinition of Cleaners without a field of their selectors, nor the rules that read it.
+func lacking(t *testing.T, field string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
 	definition := crd(t, "cleaners")
-	spec := rootOf(definition).Properties["spec"]
-	delete(spec.Properties["resourcePolicySet"].Properties["resourceSelectors"].Items.Schema.Properties, "minAgeSeconds")
+	root := rootOf(definition)
+	spec := root.Properties["spec"]
+	delete(spec.Properties["resourcePolicySet"].Properties["resourceSelectors"].Items.Schema.Properties, field)
+	spec.XValidations = slices.DeleteFunc(spec.XValidations, func(r apiextensionsv1.ValidationRule) bool { return strings.Contains(r.Rule, "."+field) })
+	root.Properties["spec"] = spec
 	return definition
 }
 

@@ -19,6 +19,8 @@ const (
 	Events Input = "events"
 	// Metrics are the results of the selector's queries: a map from their names to numbers.
 	Metrics Input = "metrics"
+	// Finding is what was found of the object: a map from type, reason, confidence and since to texts.
+	Finding Input = "finding"
 	// Logs are the logs of the Pod. Conditions that look at them are late: see Run.EvaluatePart.
 	Logs Input = "logs"
 )
@@ -26,6 +28,9 @@ const (
 // InputsOf are the inputs that a selector asks for.
 func InputsOf(spec *v1alpha1.ResourceSelector) []Input {
 	var inputs []Input
+	if spec.Finding != nil {
+		inputs = append(inputs, Finding)
+	}
 	if spec.WantsEvents() {
 		inputs = append(inputs, Events)
 	}
@@ -45,6 +50,8 @@ func typeOf(input Input) *celgo.Type {
 		return celgo.MapType(celgo.StringType, celgo.DoubleType)
 	case Logs:
 		return celgo.StringType
+	case Finding:
+		return celgo.MapType(celgo.StringType, celgo.StringType)
 	}
 	return celgo.ListType(celgo.MapType(celgo.StringType, celgo.DynType))
 }
@@ -64,6 +71,8 @@ func unavailable(cause string) string {
 		return "events are not read: set includeEvents: true in the selector"
 	case undeclared(string(Metrics)):
 		return "metrics are not read: set metricSource and metricQueries in the selector"
+	case undeclared(string(Finding)):
+		return "nothing is found: set finding in the selector"
 	case undeclared(string(Logs)):
 		return "logs are not read: set logSource in the selector"
 	}

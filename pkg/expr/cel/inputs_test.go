@@ -104,3 +104,26 @@ func TestLogsInConditions(t *testing.T) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }
+
+// What was found is a map of texts; since is a time.
+func TestFindingInConditions(t *testing.T) {
+	const data = `{"finding":{"type":"Unused","reason":"none of 9 kinds names it","confidence":"Likely","since":"2026-03-01T00:00:00Z"}}`
+	for expression, want := range map[string]bool{
+		"finding.type == 'Unused' && finding.confidence == 'Likely'": true, "now - timestamp(finding.since) > duration('23h')": true,
+		"now - timestamp(finding.since) > duration('25h')": false, "finding.reason.contains('9 kinds')": true,
+	} {
+		program, err := Compile([]v1alpha1.MatchCondition{{Name: "c", Expression: expression}}, Finding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := object.Object{Raw: []byte(`{"metadata":{"name":"a"}}`)}
+		got, _, err := program.NewRun(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)).EvaluateWith(t.Context(), o, object.JSON(data))
+		if err != nil || got != want {
+			t.Errorf("%s is %v, %v, want %v", expression, got, err, want)
+		}
+	}
+	_, err := Compile([]v1alpha1.MatchCondition{{Name: "c", Expression: "finding.type == 'Unused'"}})
+	if err == nil || !strings.Contains(err.Error(), "set finding in the selector") {
+		t.Errorf("without finding it says %v", err)
+	}
+}

@@ -201,7 +201,7 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.now, true
 	case meterName:
 		return &v.meter, true
-	case string(Events), string(Metrics), string(Logs):
+	case string(Events), string(Metrics), string(Logs), string(Finding):
 		return v.data.Find(types.String(name))
 	}
 	return nil, false

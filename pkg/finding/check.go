@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// Check says what is wrong with the findings that a Cleaner asks for, each with its field.
+func Check(cleaner *v1alpha1.Cleaner) (problems []error) {
+	action := cleaner.EffectiveAction()
+	for i := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if err := CheckSelector(&cleaner.Spec.ResourcePolicySet.ResourceSelectors[i], action); err != nil {
+			problems = append(problems, fmt.Errorf("resourceSelectors[%d].%w", i, err))
+		}
+	}
+	if action == v1alpha1.ActionDelete && cleaner.HasFindings() && cleaner.Spec.BlastRadiusLimit == nil {
+		problems = append(problems, errors.New("blastRadiusLimit: action Delete by a finding needs one; add it, for example {maxCount: 50}"))
+	}
+	return problems
+}
+
+// CheckSelector says what is wrong with the finding that a selector of a Cleaner of the action asks for. The error begins with the field.
+func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) error {
+	if spec.Finding == nil {
+		return nil
+	}
+	kind, typ := schema.GroupKind{Group: spec.Group, Kind: spec.Kind}, spec.Finding.Type
+	types := TypesOf(kind)
+	has := false
+	names := make([]string, 0, len(types))
+	for _, t := range types {
+		has = has || t == typ
+		names = append(names, string(t))
+	}
+	switch {
+	case len(types) == 0:
+		return fmt.Errorf("finding: there is nothing to find of kind %s; leave finding out, and select by matchConditions or evaluate", kind)
+	case !has:
+		return fmt.Errorf("finding.type: kind %s has no finding %s; it has %s", kind, typ, strings.Join(names, ", "))
+	case action != v1alpha1.ActionScan && !Actionable(kind, typ):
+		why := whyNotActionable(kind, typ)
+		return fmt.Errorf("finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan", kind.Kind, typ, why)
+	}
+	return nil
+}
+
+// whyNotActionable says why a finding is only reported.
+func whyNotActionable(kind schema.GroupKind, typ v1alpha1.FindingType) string {
+	why := map[v1alpha1.FindingType]string{
+		v1alpha1.FindingDangling:           "what it names does not exist, and may be what is missing",
+		v1alpha1.FindingCascading:          "what uses it may be started again; delete that first, and it is Unused",
+		v1alpha1.FindingStuck:              "its deletion waits for something, which would be left undone",
+		v1alpha1.FindingCertificateExpired: "what issued it renews it, and until then others may read it",
+	}[typ]
+	switch kind.Kind {
+	case "CustomResourceDefinition":
+		return "deleting it deletes every object of its kind"
+	case "Node":
+		return "Pods may still run on it"
+	case "NetworkPolicy":
+		return "what it denies would be allowed"
+	}
+	return cmp.Or(why, "it may still be needed")
+}
