@@ -4,22 +4,18 @@
 package findings
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"net/http"
+	"context"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -31,58 +27,50 @@ import (
 var env *testenv.Env
 
 func TestMain(m *testing.M) {
-	os.Exit(testenv.Main(m, &env, testenv.Options{ControllerManager: true, CRDs: []string{"../../config/crd/bases", "crds"}}))
+	os.Exit(testenv.Main(m, &env, testenv.Options{ControllerManager: true}))
 }
 
-const mergePatch = types.MergePatchType
-
-func statusPatch(status any) []byte {
-	patch, _ := json.Marshal(map[string]any{"status": status}) // it was decoded from YAML
-	return patch
+// TestFindings compares what is found with what is expected: with all rights, with fewer, and with a part of the API that does not answer. All are
+// tests of one cluster, in this order.
+func TestFindings(t *testing.T) {
+	// It looks from 40 days ahead: so everything is old enough.
+	now := time.Now().Add(40 * 24 * time.Hour)
+	t.Run("of an empty cluster", func(t *testing.T) {
+		for _, f := range look(t, env.Config, now) {
+			t.Errorf("%s is %s: %s", f.String(), f.Type, f.Reason)
+		}
+	})
+	expected := populate(t, now)
+	var scores map[string]*score
+	t.Run("of all scenarios", func(t *testing.T) {
+		var different []string
+		eventually(t, 10*time.Second, func() bool { // controllers may still be at work
+			different, scores = compare(look(t, env.Config, now), expected)
+			return len(different) == 0
+		})
+		for _, difference := range different {
+			t.Error(difference)
+		}
+	})
+	t.Run("without the right to read one kind", func(t *testing.T) { testEachRight(t, now, expected) })
+	t.Run("by an account that may not read some kinds", func(t *testing.T) { testAccounts(t, now, expected) })
+	t.Run("with an aggregated API that does not answer", func(t *testing.T) { testDeadAPI(t, now, expected) })
+	t.Run("as the docs say", func(t *testing.T) { testProof(t, expected, scores) })
 }
 
-// look is what findings say of the whole cluster. It looks from 40 days ahead: so everything is old enough.
-func look(t *testing.T, config *rest.Config) []finding.Finding {
+// populate creates all scenarios, and returns what is expected of their objects, by their names as findings have them.
+func populate(t *testing.T, now time.Time) map[string]expectation {
 	t.Helper()
-	config = rest.CopyConfig(config)
-	config.GroupVersion, config.NegotiatedSerializer = &schema.GroupVersion{}, scheme.Codecs.WithoutConversion()
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
+	if _, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{Paths: []string{"crds"}, ErrorIfPathMissing: true}); err != nil {
 		t.Fatal(err)
 	}
-	reader := selector.NewReader(restClient(t, config, httpClient), clock.RealClock{})
-	table, err := graph.BuiltIn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	served, unserved, err := reader.Served(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	finder := finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Now: time.Now().Add(40 * 24 * time.Hour)})
-	if err := survey.Read(t.Context(), reader, finder, "", nil, survey.Observer{}); err != nil {
-		t.Fatal(err)
-	}
-	return finder.Findings()
-}
-
-// score counts what was right and what was not, for one kind and type.
-type score struct{ right, wrong, missed int }
-
-// TestScenarios compares what is found in each scenario with what is expected.
-func TestScenarios(t *testing.T) {
-	scenarios, err := load("scenarios")
+	scenarios, err := load("scenarios", now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := newCluster(env.Config)
 	if err != nil {
 		t.Fatal(err)
-	}
-	before := map[string]bool{} // what the cluster had: nothing is to be found there
-	for _, f := range look(t, env.Config) {
-		before[f.String()] = true
-		t.Errorf("in an empty cluster: %s is %s: %s", f.String(), f.Type, f.Reason)
 	}
 	expected := map[string]expectation{}
 	for _, s := range scenarios {
@@ -91,97 +79,77 @@ func TestScenarios(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		s.expect(t, names, expected)
+		for _, problem := range s.expect(names, expected) {
+			t.Error(problem)
+		}
 	}
-	scores := compare(t, look(t, env.Config), expected, before)
-	for _, row := range slices.Sorted(maps.Keys(scores)) {
-		t.Logf("%-60s %+v", row, *scores[row])
+	if err := c.settle(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	return expected
 }
 
-// expectation is what is to be found of an object: types, each with a "?" when unknown.
-type expectation struct {
-	scenario *scenario
-	types    []string
-}
-
-// expect adds what is expected of the scenario's objects, by their names as findings have them.
-func (s *scenario) expect(t *testing.T, names map[string]string, expected map[string]expectation) {
+// look is what findings say of the whole cluster.
+func look(t *testing.T, config *rest.Config, now time.Time) []finding.Finding {
 	t.Helper()
-	for key := range s.Expect {
-		if names[key] == "" {
-			t.Errorf("%s: %q expects something of %s, which is not among its objects: %v", s.file, s.Scenario, key, slices.Sorted(maps.Keys(names)))
-		}
+	reader := newReader(t, config)
+	finder := newFinder(t, reader, now)
+	if err := survey.Read(t.Context(), reader, finder, "", nil, survey.Observer{}); err != nil {
+		t.Fatal(err)
 	}
-	for key, name := range names {
-		e := expectation{scenario: s}
-		if want := s.Expect[key]; want != "" && want != "used" {
-			for typ := range strings.SplitSeq(want, ",") {
-				e.types = append(e.types, strings.TrimSpace(typ))
-			}
-		}
-		expected[name] = e
-	}
+	return finder.Findings()
 }
 
-// compare tells every difference, and counts.
-func compare(t *testing.T, found []finding.Finding, expected map[string]expectation, before map[string]bool) map[string]*score {
+func newFinder(t *testing.T, reader *selector.Reader, now time.Time) *finding.Finder {
 	t.Helper()
-	scores := map[string]*score{}
-	of := func(kind, typ string) *score {
-		row := kind + " " + strings.TrimSuffix(typ, "?")
-		scores[row] = cmp.Or(scores[row], &score{})
-		return scores[row]
+	table, err := graph.BuiltIn()
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := map[string][]string{}
-	reasons := map[string]string{}
-	for i := range found {
-		f := &found[i]
-		typ := string(f.Type)
-		if len(f.Unknown) > 0 {
-			typ += "?"
-		}
-		got[f.String()] = append(got[f.String()], typ)
-		reasons[f.String()+typ] = f.Reason
+	served, unserved, err := reader.Served(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, types := range got {
-		e := expected[name]
-		kind, _, _ := strings.Cut(name, " ")
-		for _, typ := range types {
-			switch {
-			case before[name]:
-			case slices.Contains(e.types, typ):
-				of(kind, typ).right++
-			default:
-				of(kind, typ).wrong++
-				t.Errorf("wrong: %s is %s: %s (%s)", name, typ, reasons[name+typ], e.told())
-			}
-		}
-	}
-	for name, e := range expected {
-		kind, _, _ := strings.Cut(name, " ")
-		for _, typ := range e.types {
-			if !slices.Contains(got[name], typ) {
-				of(kind, typ).missed++
-				t.Errorf("missed: %s is not %s (%s)", name, typ, e.told())
-			}
-		}
-	}
-	return scores
+	return finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Now: now})
 }
 
-func (e expectation) told() string {
-	if e.scenario == nil {
-		return "of no scenario"
-	}
-	return fmt.Sprintf("%s: %q expects %v", e.scenario.file, e.scenario.Scenario, e.types)
-}
-
-func restClient(t *testing.T, config *rest.Config, httpClient *http.Client) rest.Interface {
+func newReader(t *testing.T, config *rest.Config) *selector.Reader {
 	t.Helper()
+	config = rest.CopyConfig(config)
+	config.GroupVersion, config.NegotiatedSerializer = &schema.GroupVersion{}, scheme.Codecs.WithoutConversion()
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	client, err := rest.UnversionedRESTClientForConfigAndClient(config, httpClient)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client
+	return selector.NewReader(client, clock.RealClock{})
+}
+
+// eventually waits until something is so, and no longer than the time given.
+func eventually(t *testing.T, limit time.Duration, isSo func() bool) bool {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, limit, true, func(context.Context) (bool, error) { return isSo(), nil })
+	return err == nil
+}
+
+func typesOf(found []finding.Finding) map[string][]string {
+	types := map[string][]string{}
+	for i := range found {
+		types[found[i].String()] = append(types[found[i].String()], typeOf(&found[i]))
+	}
+	for _, list := range types {
+		slices.Sort(list)
+	}
+	return types
+}
+
+// typeOf is the type of a finding as scenarios have it.
+func typeOf(f *finding.Finding) string {
+	if len(f.Unknown) > 0 {
+		return string(f.Type) + "?"
+	}
+	return string(f.Type)
 }

@@ -5,21 +5,15 @@
 package findings
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 )
 
@@ -28,10 +22,16 @@ type scenario struct {
 	// Scenario says in a sentence what it is about, and From where that comes from: an issue, a section of the rules.
 	Scenario string `json:"scenario"`
 	From     string `json:"from,omitempty"`
-	// Objects are manifests. What is namespaced and names no namespace is in the scenario's own, which ${ns} stands for.
-	Objects string `json:"objects"`
+	// Objects are manifests, of v1 where they say nothing else. What is namespaced and names no namespace is in the scenario's own. ${ns} stands
+	// for that, ${now} and ${now-micro} for the time of the look, ${never} for the schedule of a CronJob that never runs, ${expired} and ${valid} for
+	// certificates, and ${uid:Kind/name} for the UID of an object that stands before.
+	//
+	// A kubelet is played: what says nothing of its status runs and is ready, or becomes what its annotation "becomes" says: Succeeded, Failed,
+	// Pending, or the reason why it waits.
+	Objects []map[string]any `json:"objects"`
 	// Expect says of objects, as Kind/name or Kind/namespace/name, what is to be found: types of findings with commas between them, each with
-	// a "?" behind it when it is unknown; "used" when nothing is. Whatever else is found in the scenario is wrong.
+	// a "?" behind it when it is unknown, or a confidence in brackets, or " managed"; "used" when nothing is. Of an object that is not mentioned,
+	// nothing is.
 	Expect map[string]string `json:"expect"`
 
 	file      string
@@ -39,7 +39,7 @@ type scenario struct {
 }
 
 // load reads all scenarios of a directory.
-func load(dir string) ([]*scenario, error) {
+func load(dir string, now time.Time) ([]*scenario, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
 		return nil, err
@@ -55,89 +55,46 @@ func load(dir string) ([]*scenario, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		for i, s := range found {
-			s.file = filepath.Base(file)
-			s.namespace = fmt.Sprintf("%s-%d", strings.TrimSuffix(s.file, ".yaml"), i+1)
-			all = append(all, s)
+			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+			if found[i], err = s.in(fmt.Sprintf("%s-%d", name, i+1), now); err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", file, s.Scenario, err)
+			}
+			found[i].file = filepath.Base(file)
 		}
+		all = append(all, found...)
 	}
 	return all, nil
 }
 
-// cluster creates objects.
-type cluster struct {
-	client dynamic.Interface
-	mapper *restmapper.DeferredDiscoveryRESTMapper
-}
-
-func newCluster(config *rest.Config) (*cluster, error) {
-	client, err := dynamic.NewForConfig(config)
+// in is the scenario in a namespace.
+func (s *scenario) in(namespace string, now time.Time) (*scenario, error) {
+	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	disco, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
+	replaced := strings.NewReplacer(
+		"${ns}", namespace, "${now}", now.UTC().Format(time.RFC3339), "${now-micro}", now.UTC().Format(metav1.RFC3339Micro), "${never}", "0 0 30 2 *",
+		"${expired}", expired, "${valid}", valid,
+	).Replace(string(text))
+	placed := &scenario{}
+	if err := json.Unmarshal([]byte(replaced), placed); err != nil {
 		return nil, err
 	}
-	return &cluster{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco))}, nil
+	if strings.Contains(strings.ReplaceAll(replaced, "${uid:", ""), "${") {
+		return nil, errors.New("an unknown ${...} stands in it")
+	}
+	placed.namespace = namespace
+	return placed, nil
 }
 
-// create creates the namespace and the objects of a scenario, each with its status. It returns their names, as findings have them, by their
-// keys, as Expect has them.
-func (c *cluster) create(ctx context.Context, s *scenario) (names map[string]string, err error) {
-	names = map[string]string{}
-	namespace := fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n---\n", s.namespace)
-	text := strings.ReplaceAll(namespace+s.Objects, "${ns}", s.namespace)
-	for document := range strings.SplitSeq(text, "\n---\n") {
-		var value map[string]any
-		if err := yaml.Unmarshal([]byte(document), &value); err != nil {
-			return nil, fmt.Errorf("%s: %q: %w", s.file, s.Scenario, err)
-		}
-		if len(value) == 0 {
-			continue
-		}
-		o := &unstructured.Unstructured{Object: value}
-		if err := c.createOne(ctx, s, o); err != nil {
-			return nil, fmt.Errorf("%s: %q: %s %s: %w", s.file, s.Scenario, o.GetKind(), o.GetName(), err)
-		}
-		name := o.GetName()
-		if o.GetNamespace() != "" {
-			name = o.GetNamespace() + "/" + name
-		}
-		key := strings.TrimPrefix(name, s.namespace+"/")
-		names[o.GetKind()+"/"+key] = o.GetKind() + " " + name
-	}
-	return names, nil
-}
-
-func (c *cluster) createOne(ctx context.Context, s *scenario, o *unstructured.Unstructured) error {
-	gvk := o.GroupVersionKind()
-	mapping, err := c.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if err != nil {
-		return err
-	}
-	var client dynamic.ResourceInterface = c.client.Resource(mapping.Resource)
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		if o.GetNamespace() == "" {
-			o.SetNamespace(s.namespace)
-		}
-		client = c.client.Resource(mapping.Resource).Namespace(o.GetNamespace())
-	}
-	status, hasStatus := o.Object["status"]
-	isDeleting := o.GetDeletionTimestamp() != nil
-	o.SetDeletionTimestamp(nil)
-	if _, err = client.Create(ctx, o, metav1.CreateOptions{}); err != nil {
-		if apierrors.IsAlreadyExists(err) { // Kubernetes was faster: the default ServiceAccount, or another scenario's namespace
-			return nil
-		}
-		return err
-	}
-	if hasStatus {
-		if _, err := client.Patch(ctx, o.GetName(), mergePatch, statusPatch(status), metav1.PatchOptions{}, "status"); err != nil {
-			return fmt.Errorf("its status: %w", err)
-		}
-	}
-	if isDeleting {
-		return client.Delete(ctx, o.GetName(), metav1.DeleteOptions{})
-	}
-	return nil
-}
+// expired and valid are certificates until 2021 and until 2099, as Secrets have them.
+const (
+	expired = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJCVENCcTZBREFnRUNBZ0VCTUFvR0NDcUdTTTQ5QkFNQ01Bd3hDakFJQmdOVkJBTVRBWFF3SGhjTk1qQXcKTVRBeE1EQXdNREF3" +
+		"V2hjTk1qRXdNVEF4TURBd01EQXdXakFNTVFvd0NBWURWUVFERXdGME1Ga3dFd1lIS29aSQp6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUVWZkVwNTBSanc5R0ZIT3ViVlJveUg3SmsvSktG" +
+		"b0ZVNnpaVmNJeE91Cno2bStxc0hOSEZKemJYSWZrN0Q2ZlFSWlpXdzhFVzhuVzdPMzNsRFRpKzl5YXpBS0JnZ3Foa2pPUFFRREFnTkoKQURCR0FpRUF1dDNQb2xIclZpNlBubjJsU0FV" +
+		"M2hGZnF3ekUyQ1l5WkJpWVptWG9KdkFFQ0lRQ2JzRFFJaERWKwpuM1FDRmJXN0ZMSFRyUVhPTHp6dnU5bjR4WFZwT0hwYXlBPT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
+	valid = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJCVENCcmFBREFnRUNBZ0VCTUFvR0NDcUdTTTQ5QkFNQ01Bd3hDakFJQmdOVkJBTVRBWFF3SUJjTk1qQXcKTVRBeE1EQXdNREF3" +
+		"V2hnUE1qQTVPVEF4TURFd01EQXdNREJhTUF3eENqQUlCZ05WQkFNVEFYUXdXVEFUQmdjcQpoa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNBQVJWOFNublJHUEQwWVVjNjV0VkdqSWZzbVQ4" +
+		"a29XZ1ZUck5sVndqCkU2N1BxYjZxd2MwY1VuTnRjaCtUc1BwOUJGbGxiRHdSYnlkYnM3ZmVVTk9MNzNKck1Bb0dDQ3FHU000OUJBTUMKQTBjQU1FUUNJQSt2UU1CTjhObG00NFEvd2lH" +
+		"cjJlNzhka0dVL29XOWtVQ0hrcUM1OFJnU0FpQTR3dzFFaWFHOQp6cng3RkZnRmMvblpsamxkaXEzM1RsVWZKUGdMK2ZPL3hnPT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
+)
