@@ -72,6 +72,9 @@ func populate(t *testing.T, now time.Time) map[string]expectation {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := c.playNode(t); err != nil {
+		t.Fatal(err)
+	}
 	expected := map[string]expectation{}
 	for _, s := range scenarios {
 		names, err := c.create(t.Context(), s)

@@ -7,10 +7,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -85,10 +88,13 @@ func (c *cluster) runPods(ctx context.Context) (bool, error) {
 		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
 		_, hasConditions, _ := unstructured.NestedSlice(pod.Object, "status", "conditions")
 		_, hasContainers, _ := unstructured.NestedSlice(pod.Object, "status", "containerStatuses")
-		if phase != "Pending" || hasConditions || hasContainers || becomes == "Pending" {
+		if phase != "Pending" || hasConditions || hasContainers || becomes == "Pending" || pod.GetDeletionTimestamp() != nil {
 			continue
 		}
 		isQuiet = false
+		if err := c.bind(ctx, pod); err != nil {
+			return false, err
+		}
 		c.addresses++
 		patch := statusPatch(statusOf(becomes, fmt.Sprintf("10.1.%d.%d", c.addresses/250, c.addresses%250+1)))
 		_, err := c.client.Resource(core("pods")).Namespace(pod.GetNamespace()).Patch(ctx, pod.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
@@ -97,6 +103,64 @@ func (c *cluster) runPods(ctx context.Context) (bool, error) {
 		}
 	}
 	return isQuiet, nil
+}
+
+// bind plays the scheduler: only a Pod on a Node is an endpoint.
+func (c *cluster) bind(ctx context.Context, pod *unstructured.Unstructured) error {
+	if node, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName"); node != "" {
+		return nil
+	}
+	node := playedNode
+	terms, _, _ := unstructured.NestedSlice(pod.Object, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+	for _, term := range terms { // as DaemonSets say on which Node a Pod is to run
+		var selector corev1.NodeSelectorTerm
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(term.(map[string]any), &selector); err != nil {
+			return err
+		}
+		for _, field := range selector.MatchFields {
+			node = field.Values[0]
+		}
+	}
+	binding := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Binding", "metadata": map[string]any{"name": pod.GetName()},
+		"target": map[string]any{"apiVersion": "v1", "kind": "Node", "name": node},
+	}}
+	_, err := c.client.Resource(core("pods")).Namespace(pod.GetNamespace()).Create(ctx, binding, metav1.CreateOptions{}, "binding")
+	if err != nil {
+		return fmt.Errorf("binding Pod %s/%s: %w", pod.GetNamespace(), pod.GetName(), err)
+	}
+	return nil
+}
+
+// playedNode is the Node on which Pods run that name none.
+const playedNode = "played"
+
+// playNode creates that Node, and says until the test ends that it is alive: otherwise its Pods would be found not to be ready.
+func (c *cluster) playNode(t *testing.T) error {
+	node := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": playedNode},
+		"spec": map[string]any{"taints": []any{map[string]any{"key": "scenario", "effect": "NoSchedule"}}},
+	}}
+	if _, err := c.client.Resource(core("nodes")).Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	status := statusPatch(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True", "reason": "Played", "message": "played"}}})
+	if _, err := c.client.Resource(core("nodes")).Patch(t.Context(), playedNode, types.MergePatchType, status, metav1.PatchOptions{}, "status"); err != nil {
+		return err
+	}
+	leases := c.client.Resource(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}).Namespace("kube-node-lease")
+	lease := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": playedNode},
+		"spec": map[string]any{"holderIdentity": playedNode, "leaseDurationSeconds": int64(40)},
+	}}
+	if _, err := leases.Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	go wait.UntilWithContext(t.Context(), func(ctx context.Context) {
+		patch := fmt.Sprintf(`{"spec": {"renewTime": %q}}`, time.Now().UTC().Format(metav1.RFC3339Micro))
+		_, _ = leases.Patch(ctx, playedNode, types.MergePatchType, []byte(patch), metav1.PatchOptions{}) // the next one is soon
+	}, 10*time.Second)
+	return nil
 }
 
 func statusOf(becomes, address string) map[string]any {
