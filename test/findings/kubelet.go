@@ -174,6 +174,12 @@ func statusOf(becomes, address string) map[string]any {
 			"conditions": []any{condition("PodScheduled", "True"), condition("Ready", "True")},
 		}
 	}
+	if becomes == "Restarting" {
+		status := statusOf("Running", address)
+		running := map[string]any{"running": map[string]any{}}
+		status["containerStatuses"] = []any{map[string]any{"name": "a", "image": "i", "imageID": "i", "restartCount": 500, "ready": true, "state": running}}
+		return status
+	}
 	waiting := map[string]any{"waiting": map[string]any{"reason": becomes, "message": "played"}}
 	return map[string]any{
 		"phase": "Running", "podIP": address, "podIPs": []any{map[string]any{"ip": address}},

@@ -27,7 +27,7 @@ type scenario struct {
 	// certificates, and ${uid:Kind/name} for the UID of an object that stands before.
 	//
 	// A kubelet is played: what says nothing of its status runs and is ready, or becomes what its annotation "becomes" says: Succeeded, Failed,
-	// Pending, or the reason why it waits.
+	// Pending, Restarting, or the reason why it waits. One with the annotation "deleting" is deleted after it was created.
 	Objects []map[string]any `json:"objects"`
 	// Expect says of objects, as Kind/name or Kind/namespace/name, what is to be found: types of findings with commas between them, each with
 	// a "?" behind it when it is unknown, or a confidence in brackets, or " managed"; "used" when nothing is. Of an object that is not mentioned,
