@@ -102,15 +102,20 @@ func keyOf(list finding.List) string { return list.Kind.GroupKind().String() + "
 
 // testAccounts looks with accounts that have fewer rights.
 func testAccounts(t *testing.T, now time.Time, known truth) {
-	for name, hidden := range map[string][]schema.GroupResource{
+	accounts := map[string][]schema.GroupResource{
 		"namespace-admin": {
-			{Resource: "podtemplates"}, {Resource: "persistentvolumes"}, {Resource: "nodes"}, {Group: "storage.k8s.io", Resource: "storageclasses"},
-			{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}, {Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"},
+			{Resource: "podtemplates"},
+			{Resource: "persistentvolumes"},
+			{Resource: "nodes"},
+			{Group: "storage.k8s.io", Resource: "storageclasses"},
+			{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"},
+			{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"},
 		},
 		"no-secrets":   {{Resource: "secrets"}, {Resource: "serviceaccounts"}},
 		"no-workloads": {{Group: "apps", Resource: "deployments"}, {Group: "batch", Resource: "cronjobs"}, {Resource: "pods"}},
 		"no-customs":   {{Group: "cert-manager.io", Resource: "certificates"}, {Group: "gateway.networking.k8s.io", Resource: "gateways"}},
-	} {
+	}
+	for name, hidden := range accounts {
 		t.Run(name, func(t *testing.T) {
 			user, err := env.AddUser(name)
 			if err != nil {

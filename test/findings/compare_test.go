@@ -66,6 +66,9 @@ func compare(found []finding.Finding, expected map[string]expectation) (differen
 		f := &found[i]
 		name, typ, e := f.String(), typeOf(f), expected[f.String()]
 		isFound[[2]string{name, typ}] = true
+		if f.Reason == "" {
+			different = append(different, fmt.Sprintf("reason: nobody says why %s is %s (%s)", name, typ, e))
+		}
 		switch {
 		case !slices.Contains(e.types, typ):
 			of(f.Kind.Kind, typ).wrong++

@@ -63,7 +63,8 @@ func isSettled(o *unstructured.Unstructured) bool {
 	becomes, _, _ := unstructured.NestedString(o.Object, "spec", "template", "metadata", "annotations", "becomes")
 	if o.GetKind() == "Job" {
 		conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-		return len(conditions) > 0 || becomes != "Succeeded" && becomes != "Failed" && number(0, "status", "ready") > 0 || o.Object["spec"].(map[string]any)["managedBy"] != nil
+		_, isElsewhere, _ := unstructured.NestedString(o.Object, "spec", "managedBy")
+		return isElsewhere || len(conditions) > 0 || becomes != "Succeeded" && becomes != "Failed" && number(0, "status", "ready") > 0
 	}
 	if number(0, "status", "observedGeneration") < o.GetGeneration() {
 		return false
@@ -113,8 +114,9 @@ func (c *cluster) bind(ctx context.Context, pod *unstructured.Unstructured) erro
 	node := playedNode
 	terms, _, _ := unstructured.NestedSlice(pod.Object, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 	for _, term := range terms { // as DaemonSets say on which Node a Pod is to run
+		term, _ := term.(map[string]any)
 		var selector corev1.NodeSelectorTerm
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(term.(map[string]any), &selector); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(term, &selector); err != nil {
 			return err
 		}
 		for _, field := range selector.MatchFields {
