@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package findings
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/findings-proof.md anew")
+
+const proofFile = "../../docs/findings-proof.md"
+
+// testProof compares what the docs publish with what was measured.
+func testProof(t *testing.T, expected map[string]expectation, scores map[string]*score) {
+	if scores == nil {
+		t.Skip("nothing was measured")
+	}
+	text := proof(expected, scores)
+	if *update {
+		if err := os.WriteFile(proofFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	published, err := os.ReadFile(proofFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(published) != text {
+		t.Errorf("%s is not what was measured: go test ./test/findings -update writes it anew. Measured:\n%s", proofFile, text)
+	}
+}
+
+// proof is the page that publishes the scores.
+func proof(expected map[string]expectation, scores map[string]*score) string {
+	scenarios, used := map[*scenario]bool{}, 0
+	for _, e := range expected {
+		scenarios[e.scenario] = true
+		if len(e.types) == 0 {
+			used++
+		}
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, `# How right findings are
+
+`+"`go test ./test/findings`"+` builds %d small clusters on a real API server with kube-controller-manager, %d objects in all, and compares what is found
+of each object with what its scenario says is right. %d of the objects are in use, most of them in a way that other tools overlook. The page is made
+by that test, and the test fails when it is out of date.
+
+Precision is the share of what was found that is right, and recall the share of what is right that was found. A type with a question mark is
+*unknown*: a source could not be read, or somebody may read the object by its name. It is reported and never acted on.
+
+| Kind | Type | Right | False | Missed | Precision | Recall |
+|---|---|---|---|---|---|---|
+`, len(scenarios), len(expected), used)
+	all := score{}
+	row := func(kind, typ string, s score) {
+		percent := func(of int) string {
+			if s.right+of == 0 {
+				return "-"
+			}
+			return fmt.Sprintf("%d %%", 100*s.right/(s.right+of)) // rounded down: 100 is all
+		}
+		fmt.Fprintf(&out, "| %s | %s | %d | %d | %d | %s | %s |\n", kind, typ, s.right, s.wrong, s.missed, percent(s.wrong), percent(s.missed))
+	}
+	for _, key := range slices.Sorted(maps.Keys(scores)) {
+		kind, typ, _ := strings.Cut(key, " ")
+		s := *scores[key]
+		row(kind, typ, s)
+		all = score{all.right + s.right, all.wrong + s.wrong, all.missed + s.missed}
+	}
+	row("all", "", all)
+	return out.String()
+}
