@@ -182,7 +182,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
-		Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
+		Namespace: o.namespace, Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
 		Protection: guard.Protection{Namespaces: o.protected()},

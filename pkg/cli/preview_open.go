@@ -4,17 +4,22 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // open connects, and reads the Cleaners.
@@ -103,21 +108,30 @@ func (j *previewJob) runner() *run.Runner {
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
 	if j.dump == nil {
+		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, reader) }
 		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.config.Host)
 	}
 	return runner
 }
 
+// declared are the references that users declared in the operator's namespace, as far as the user may read them.
+func (o *previewOptions) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
+	sources, err := survey.Declared(ctx, reader, o.operators())
+	if apierrors.IsForbidden(err) {
+		o.note("whether ConfigMap %s/%s declares more references is not known: you may not read it", o.operators(), survey.DeclaredIn)
+		return nil, nil
+	}
+	return sources, err
+}
+
+// operators is the operator's namespace.
+func (o *previewOptions) operators() string {
+	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), defaultOperatorNamespace)
+}
+
 // protected are the namespaces that the operator protects.
 func (o *previewOptions) protected() []string {
-	own := o.operatorNamespace
-	if own == "" {
-		own = o.Getenv("NAMESPACE")
-	}
-	if own == "" {
-		own = defaultOperatorNamespace
-	}
-	names := []string{own}
+	names := []string{o.operators()}
 	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)

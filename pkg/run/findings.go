@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -53,7 +52,7 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 		return nil, nil
 	}
 	now := s.Clock.Now()
-	finder, err := newFinder(ctx, t.who.reader, wanted, now)
+	finder, err := s.newFinder(ctx, t, survey.Options{Wanted: wanted, Now: now, Namespace: namespace, Schemas: s.Learned})
 	if err != nil {
 		return nil, fmt.Errorf("looking for findings: %w", err)
 	}
@@ -89,17 +88,15 @@ func newFindings(cleaner *v1alpha1.Cleaner, all []finding.Finding, counts guard.
 	return f
 }
 
-// newFinder makes what finds in this cluster.
-func newFinder(ctx context.Context, reader *selector.Reader, wanted []finding.Want, now time.Time) (*finding.Finder, error) {
-	served, unserved, err := reader.Served(ctx)
-	if err != nil {
-		return nil, err
+// newFinder makes what finds in this cluster. What users declared is read with the operator's rights: it is in the operator's namespace.
+func (s Read) newFinder(ctx context.Context, t *task, options survey.Options) (*finding.Finder, error) {
+	if s.Declared != nil {
+		var err error
+		if options.Declared, err = s.Declared(ctx); err != nil {
+			return nil, err
+		}
 	}
-	table, err := graph.BuiltIn()
-	if err != nil {
-		return nil, err
-	}
-	return finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Wanted: wanted, Now: now}), nil
+	return survey.New(ctx, t.who.reader, options)
 }
 
 // wantedOf are the findings that a Cleaner asks for, and the namespace that they are all of. It is empty when they are of several.

@@ -4,12 +4,15 @@
 package run
 
 import (
+	"context"
+
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -18,11 +21,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
 // Config is what New divides among the stages; their fields say what it is for.
 type Config struct {
+	// Namespace is the operator's own.
+	Namespace             string
 	Client                client.Reader
 	Reader                *selector.Reader
 	Actor                 *action.Actor
@@ -56,7 +62,11 @@ func New(c Config) *Runner {
 			Identities: identities, Scripts: c.Scripts, Memory: c.Memory, Schemas: c.Schemas, Queries: c.Queries,
 			CopyProblems: c.Journal.CopyProblems, Clock: c.Clock,
 		},
-		Read:   Read{Operator: operator, Protection: c.Protection, Counts: c.Journal.Counts, CheckClock: c.CheckClock, Denials: denials, Clock: c.Clock},
+		Read: Read{
+			Operator: operator, Protection: c.Protection, Counts: c.Journal.Counts, CheckClock: c.CheckClock, Denials: denials, Clock: c.Clock,
+			Declared: func(ctx context.Context) ([]graph.Source, error) { return survey.Declared(ctx, operator, c.Namespace) },
+			Learned:  &survey.Schemas{},
+		},
 		Judge:  Judge{Protection: c.Protection, MaxActions: c.MaxActions},
 		Act:    Act{Operator: operator, Protection: c.Protection, MaxActions: c.MaxActions, Denials: denials, Stop: c.Stop, Clock: c.Clock, Stopping: c.Stopping},
 		Record: Record{Journal: c.Journal, Metrics: c.Metrics, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop, Lacks: identities.lacks, Stopping: c.Stopping},

@@ -17,9 +17,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // Read is the stage that reads everything that a run decides by. It writes nothing.
@@ -30,6 +32,9 @@ type Read struct {
 	Protection guard.Protection
 	// Counts reads in how many runs each object has matched, and which run counted last. Nil in a preview, which does not count.
 	Counts func(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error)
+	// Declared reads the references that users declared, for findings. Nil when there are none. Learned keeps what the cluster's schemas say of them.
+	Declared func(ctx context.Context) ([]graph.Source, error)
+	Learned  *survey.Schemas
 	// CheckClock says what is wrong with the operator's clock. Nil when nothing can be known of that.
 	CheckClock func() error
 	// Denials are what admission denied in the runs so far.

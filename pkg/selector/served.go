@@ -30,12 +30,6 @@ type Catalog struct {
 	Unserved map[string]error
 }
 
-// Served are the Kinds and the Unserved of the Catalog.
-func (r *Reader) Served(ctx context.Context) (kinds []object.Kind, unserved map[string]error, err error) {
-	found, err := r.Catalog(ctx)
-	return found.Kinds, found.Unserved, err
-}
-
 // Catalog asks what the API server serves.
 func (r *Reader) Catalog(ctx context.Context) (Catalog, error) {
 	found := Catalog{Unserved: map[string]error{}}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
@@ -44,15 +43,8 @@ func findings() []variant {
 // finder says what is to be read of the cluster.
 func (s *site) finder(ctx context.Context, wanted []finding.Want) (*selector.Reader, *finding.Finder, error) {
 	reader := selector.NewReader(s.client, clock.RealClock{})
-	table, err := graph.BuiltIn()
-	if err != nil {
-		return nil, nil, err
-	}
-	served, unserved, err := reader.Served(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return reader, finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Wanted: wanted, Now: time.Now()}), nil
+	finder, err := survey.New(ctx, reader, survey.Options{Wanted: wanted, Now: time.Now()})
+	return reader, finder, err
 }
 
 func readLists(ctx context.Context, s *site) error {

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
@@ -106,15 +105,11 @@ func look(t *testing.T, config *rest.Config, now time.Time) []finding.Finding {
 
 func newFinder(t *testing.T, reader *selector.Reader, now time.Time) *finding.Finder {
 	t.Helper()
-	table, err := graph.BuiltIn()
+	finder, err := survey.New(t.Context(), reader, survey.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, unserved, err := reader.Served(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Now: now})
+	return finder
 }
 
 func newReader(t *testing.T, config *rest.Config) *selector.Reader {

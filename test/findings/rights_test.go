@@ -221,8 +221,8 @@ func testDeadAPI(t *testing.T, now time.Time, known truth) {
 		reader := newReader(t, env.Config)
 		hidden := map[string]bool{}
 		isUnserved := eventually(t, 30*time.Second, func() bool {
-			_, unserved, err := reader.Served(t.Context())
-			return err == nil && unserved[group] != nil
+			catalog, err := reader.Catalog(t.Context())
+			return err == nil && catalog.Unserved[group] != nil
 		})
 		if !isUnserved {
 			t.Fatalf("%s is still served", group)

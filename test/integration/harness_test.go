@@ -142,7 +142,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = run.New(run.Config{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{},
+		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Namespace: operatorNamespace, Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
