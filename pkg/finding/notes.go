@@ -35,10 +35,11 @@ func newNotes() notes {
 }
 
 // scalers are kinds that scale workloads to zero, and up again when they are needed.
-var scalers = []schema.GroupKind{autoscalers, scaledObjects, sleepInfos}
+var scalers = []schema.GroupKind{autoscalers, scaledObjects, sleepInfos, rollouts}
 
 var (
 	scaledObjects = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
+	rollouts      = schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}
 	sleepInfos    = schema.GroupKind{Group: "kube-green.com", Kind: "SleepInfo"}
 )
 
@@ -47,6 +48,7 @@ var noteOf = map[schema.GroupKind]func(*notes, object.Object){
 	autoscalers:    (*notes).autoscaler,
 	scaledObjects:  (*notes).scaledObject,
 	sleepInfos:     func(n *notes, o object.Object) { n.asleep[o.Namespace] = true },
+	rollouts:       (*notes).rollout,
 	endpointSlices: (*notes).endpointSlice,
 	pods:           (*notes).pod,
 }
@@ -67,6 +69,13 @@ func (n *notes) scaledObject(o object.Object) {
 		return
 	}
 	n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
+}
+
+// rollout takes note of the Deployment whose template it takes, and which is at zero for that.
+func (n *notes) rollout(o object.Object) {
+	if reference := raw(o).At("spec", "workloadRef"); reference.Field("name").Text() != "" {
+		n.scaled[targetOf(o, reference)] = true
+	}
 }
 
 // targetOf is the workload that something scales: a Deployment, unless it says otherwise.

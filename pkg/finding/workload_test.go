@@ -24,6 +24,7 @@ var workloadScenarios = map[string]scenario{
 			of("keda.sh/v1alpha1 ScaledObject shop/a", "", "spec: {scaleTargetRef: {kind: StatefulSet, name: keda}}"),
 			of("keda.sh/v1alpha1 ScaledObject shop/b", "", "spec: {scaleTargetRef: {name: keda}}"),
 			of("keda.sh/v1alpha1 ScaledObject shop/c", "", "spec: {minReplicaCount: 1, scaleTargetRef: {name: always}}"),
+			of("apps/v1 Deployment shop/template", "", zero), of("argoproj.io/v1alpha1 Rollout shop/a", "", "spec: {replicas: 1, workloadRef: {apiVersion: apps/v1, kind: Deployment, name: template}}"),
 			of("kube-green.com/v1alpha1 SleepInfo night/a", "")),
 		want: "Deployment shop/always Idle\nDeployment shop/stopped Idle",
 	},
@@ -53,7 +54,7 @@ var workloadScenarios = map[string]scenario{
 			of("apps/v1 DaemonSet shop/some", "generation: 1", "status: {desiredNumberScheduled: 2, observedGeneration: 1}"),
 			of("v1 ConfigMap shop/gpu", ""),
 			of("apps/v1 DaemonSet shop/gpu", "generation: 1", "spec: {template: {spec: "+pod("gpu")+"}}", "status: {desiredNumberScheduled: 0, observedGeneration: 1}")),
-		want: "DaemonSet shop/gpu Idle\nDaemonSet shop/none Idle",
+		want: "ConfigMap shop/gpu Cascading\nDaemonSet shop/gpu Idle\nDaemonSet shop/none Idle",
 	},
 	"ReplicaSets": {
 		cluster: cluster(of("apps/v1 ReplicaSet shop/bare", "", zero, "status: {replicas: 0}"), of("apps/v1 ReplicaSet shop/runs", "", "spec: {replicas: 1}"),
