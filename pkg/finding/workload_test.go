@@ -8,6 +8,12 @@ import "time"
 // zero is the spec of a workload without replicas.
 const zero = "spec: {replicas: 0, template: {metadata: {labels: {app: web}}, spec: {containers: []}}}"
 
+// podOf is a Pod of a Deployment, with the status of its container.
+func podOf(deployment, status string) string {
+	return of("v1 Pod shop/"+deployment+"-1-a", "labels: {pod-template-hash: '1'}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: "+deployment+"-1, uid: u, controller: true}]",
+		"status: {phase: Running, containerStatuses: [{name: a, "+status+"}]}")
+}
+
 var workloadScenarios = map[string]scenario{
 	"workloads at zero": {
 		cluster: cluster(of("apps/v1 Deployment shop/zero", "", zero), of("apps/v1 StatefulSet shop/zero", "", zero), of("apps/v1 Deployment shop/runs", "", "spec: {replicas: 1}"),
@@ -43,9 +49,11 @@ var workloadScenarios = map[string]scenario{
 		cluster: cluster(
 			of("apps/v1 Deployment shop/down", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}"),
 			of("apps/v1 Deployment shop/starts", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Minute)+"}]}"),
+			of("apps/v1 Deployment shop/crash", "", "spec: {replicas: 1}"), of("apps/v1 Deployment shop/restarts", "", "spec: {replicas: 1}"), of("apps/v1 Deployment shop/fine", "", "spec: {replicas: 1}"),
+			podOf("crash", "state: {waiting: {reason: CrashLoopBackOff}}"), podOf("restarts", "restartCount: 100, state: {running: {}}"), podOf("fine", "restartCount: 99, state: {running: {}}"),
 			of("apps/v1 Deployment shop/hangs", "", "spec: {replicas: 1}", "status: {conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}]}"),
 			of("apps/v1 Deployment shop/zero", "", zero, "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}")),
-		want: "Deployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/zero Idle",
+		want: "Deployment shop/crash Unhealthy\nDeployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/restarts Unhealthy\nDeployment shop/zero Idle",
 	},
 	"DaemonSets": {
 		cluster: cluster(of("apps/v1 DaemonSet shop/none", "generation: 1", "status: {desiredNumberScheduled: 0, observedGeneration: 1}"),
