@@ -182,7 +182,7 @@ func (f *Finder) Findings() []Finding {
 				}
 				if finding := f.judge(c); finding != nil {
 					found[c] = finding
-					changed = c.row.actionable && f.usesNothing(finding) || changed
+					changed = f.usesNothing(finding) || changed
 				}
 			}
 		}

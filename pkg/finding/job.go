@@ -13,11 +13,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
+// finishedFor is how long a Job that succeeded is kept, so that people see it.
+const finishedFor = time.Hour
+
 func jobRows() []*row {
 	return []*row{
 		{
 			kind: jobs, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedJob,
-			means: "it is complete; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is no hook of Helm or Argo CD",
+			means: "it is complete for an hour; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is no hook of Helm or Argo CD",
 		},
 		{
 			kind: jobs, typ: v1alpha1.FindingFailed, actionable: true, body: true, look: lookFailedJob,
@@ -47,7 +50,7 @@ func isOver(o object.Object, condition string) (object.JSON, bool) {
 	return found, true
 }
 
-func lookFinishedJob(_ *Finder, o object.Object) *candidate {
+func lookFinishedJob(f *Finder, o object.Object) *candidate {
 	condition, over := isOver(o, "Complete")
 	if !over {
 		return nil
@@ -55,6 +58,9 @@ func lookFinishedJob(_ *Finder, o object.Object) *candidate {
 	since := timeAt(raw(o).At("status", "completionTime"))
 	if since.IsZero() {
 		since = timeAt(condition.Field("lastTransitionTime"))
+	}
+	if !since.IsZero() && f.Now.Sub(since) < finishedFor {
+		return nil
 	}
 	return certain("it is complete, and nothing deletes it", since)
 }

@@ -4,7 +4,10 @@
 package finding
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +23,8 @@ type notes struct {
 	// scaled are workloads that something scales to zero and up again, and asleep are namespaces whose workloads sleep by a calendar.
 	scaled map[graph.Name]bool
 	asleep map[string]bool
+	// faulty are Deployments of which a Pod does not run, and why.
+	faulty map[graph.Name]string
 	// busy are Nodes that run more than the Pods of DaemonSets and the Node's own.
 	busy map[string]bool
 	// inhabited are namespaces that hold something, and kinds those that have an object.
@@ -30,15 +35,16 @@ type notes struct {
 func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
-		busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		faulty: map[graph.Name]string{}, busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 }
 
 // scalers are kinds that scale workloads to zero, and up again when they are needed.
-var scalers = []schema.GroupKind{autoscalers, scaledObjects, sleepInfos}
+var scalers = []schema.GroupKind{autoscalers, scaledObjects, sleepInfos, rollouts}
 
 var (
 	scaledObjects = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
+	rollouts      = schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}
 	sleepInfos    = schema.GroupKind{Group: "kube-green.com", Kind: "SleepInfo"}
 )
 
@@ -47,8 +53,9 @@ var noteOf = map[schema.GroupKind]func(*notes, object.Object){
 	autoscalers:    (*notes).autoscaler,
 	scaledObjects:  (*notes).scaledObject,
 	sleepInfos:     func(n *notes, o object.Object) { n.asleep[o.Namespace] = true },
+	rollouts:       (*notes).rollout,
 	endpointSlices: (*notes).endpointSlice,
-	pods:           (*notes).pod,
+	pods:           func(n *notes, o object.Object) { n.runs(o); n.fault(o) },
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.
@@ -67,6 +74,13 @@ func (n *notes) scaledObject(o object.Object) {
 		return
 	}
 	n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
+}
+
+// rollout takes note of the Deployment whose template it takes, and which is at zero for that.
+func (n *notes) rollout(o object.Object) {
+	if reference := raw(o).At("spec", "workloadRef"); reference.Field("name").Text() != "" {
+		n.scaled[targetOf(o, reference)] = true
+	}
 }
 
 // targetOf is the workload that something scales: a Deployment, unless it says otherwise.
@@ -90,8 +104,37 @@ func (n *notes) endpointSlice(o object.Object) {
 	}
 }
 
-// pod takes note of a Node that runs more than what runs on each.
-func (n *notes) pod(o object.Object) {
+// manyRestarts is how often a container may restart. Those of years add up.
+const manyRestarts = 100
+
+// fault takes note of a Deployment of which a Pod does not run.
+func (n *notes) fault(o object.Object) {
+	for _, container := range containersOf(raw(o).Field("status")) {
+		name := container.Field("name").Text()
+		waits := container.At("state", "waiting", "reason").Text()
+		restarts, _ := strconv.Atoi(container.Field("restartCount").String())
+		deployment, ok := deploymentOf(o)
+		switch {
+		case !ok:
+			return
+		case slices.Contains(faults, waits):
+			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, waits)
+		case restarts >= manyRestarts && n.faulty[deployment] == "":
+			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s restarted %d times", name, o.Name, restarts)
+		}
+	}
+}
+
+// deploymentOf is the Deployment of a Pod, by the name of its ReplicaSet.
+func deploymentOf(o object.Object) (graph.Name, bool) {
+	owner, _ := graph.Controller(o)
+	hash := label(o, "pod-template-hash")
+	name, ok := strings.CutSuffix(owner.Name, "-"+hash)
+	return graph.Name{GroupKind: deployments, Namespace: o.Namespace, Name: name}, ok && hash != "" && owner.GroupKind == replicaSets
+}
+
+// runs takes note of a Node that runs more than what runs on each.
+func (n *notes) runs(o object.Object) {
 	node := raw(o).At("spec", "nodeName").Text()
 	if node == "" || n.busy[node] || hasEnded(o) {
 		return

@@ -73,7 +73,7 @@ func (f *Finder) plan() []List {
 		needed := n.sources[gk] || n.reads[gk] || counted
 		for _, r := range f.rows {
 			switch {
-			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r)):
+			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, counted)):
 			case r.fields != "":
 				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
 			default:
@@ -104,12 +104,12 @@ func (f *Finder) plan() []List {
 	return lists
 }
 
-// wantsOf reports whether a row for every kind is wanted of this one.
-func (f *Finder) wantsOf(kind schema.GroupKind, r *row) bool {
+// wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when they are read anyway.
+func (f *Finder) wantsOf(kind schema.GroupKind, r *row, counted bool) bool {
 	if f.Wanted != nil {
 		return slices.Contains(f.Wanted, Want{kind, r.typ})
 	}
-	return slices.ContainsFunc(rows, func(other *row) bool { return other.kind == kind })
+	return counted || slices.ContainsFunc(rows, func(other *row) bool { return other.kind == kind })
 }
 
 // The kinds that several rows know.

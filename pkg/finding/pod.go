@@ -36,7 +36,8 @@ func podRows() []*row {
 		{
 			kind: pods, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofOwned: true, ofStock: true, crosses: true,
 			reads: []schema.GroupKind{nodes}, look: lookUnhealthyPod,
-			means: "a container crashes, has no image or no configuration, or ran out of memory within a day; or it is pending for 10 minutes, " +
+			means: "a container ran out of memory within a day, or, unless a Deployment owns it, crashes, has no image or no " +
+				"configuration; or it is pending for 10 minutes, " +
 				"or its Node is gone",
 		},
 	}
@@ -110,6 +111,10 @@ func lookUnhealthyPod(f *Finder, o object.Object) *candidate {
 	}
 	for _, container := range containersOf(status) {
 		if c := lookContainer(f, container); c != nil {
+			waits := container.At("state", "waiting", "reason").Text()
+			if _, owned := deploymentOf(o); owned && slices.Contains(faults, waits) { // the Deployment is unhealthy
+				return nil
+			}
 			return c
 		}
 	}

@@ -135,6 +135,10 @@ Ingress shop/half Dangling`,
 	"Ingresses when Services may not be read": {
 		cluster: of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {defaultBackend: {service: {name: web}}}"), unread: []string{"Service"}, want: "Ingress shop/a Unused unknown",
 	},
+	"Ingresses when their classes may not be read": {
+		cluster: cluster(of("v1 Service shop/web", ""), of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {ingressClassName: nginx, defaultBackend: {service: {name: web}}}")), unread: []string{"IngressClass"},
+		want: "Ingress shop/a Unused unknown",
+	},
 	"autoscalers": {
 		cluster: cluster(of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1}"), of("argoproj.io/v1alpha1 Rollout shop/web", "", "spec: {replicas: 1}"), of("example.com/v1 Widget shop/other", ""),
 			of("autoscaling/v2 HorizontalPodAutoscaler shop/web", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}"),
@@ -142,7 +146,7 @@ Ingress shop/half Dangling`,
 			of("autoscaling/v2 HorizontalPodAutoscaler shop/rollout", "", "spec: {scaleTargetRef: {apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: web}}"),
 			of("autoscaling/v2 HorizontalPodAutoscaler shop/unserved", "", "spec: {scaleTargetRef: {apiVersion: gone.example.com/v1, kind: Thing, name: web}}"),
 			of("autoscaling/v2 HorizontalPodAutoscaler shop/left", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: gone}}")),
-		want: "HorizontalPodAutoscaler shop/left Unused\nHorizontalPodAutoscaler shop/unserved Unused",
+		want: "HorizontalPodAutoscaler shop/left Unused\nHorizontalPodAutoscaler shop/unserved Unused unknown",
 	},
 	"autoscalers when Deployments may not be read": {
 		cluster: of("autoscaling/v2 HorizontalPodAutoscaler shop/a", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}"), unread: []string{"Deployment"},

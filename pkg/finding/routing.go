@@ -4,6 +4,9 @@
 package finding
 
 import (
+	"errors"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -14,7 +17,7 @@ import (
 var (
 	ingresses = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
 	// scalable are kinds that an autoscaler of the cluster scales as a rule. Others are absent only when nobody serves them.
-	scalable = []schema.GroupKind{deployments, statefulSets, replicaSets, controllers, {Group: "argoproj.io", Kind: "Rollout"}}
+	scalable = []schema.GroupKind{deployments, statefulSets, replicaSets, controllers, rollouts}
 )
 
 // routingRows are of what is of no use without what it leads to.
@@ -60,10 +63,12 @@ func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.
 		found.Reason = "its " + class.String() + " does not exist"
 		return &found
 	}
-	for _, name := range backends {
-		if f.graph.IsPresent(name) {
+	if slices.ContainsFunc(backends, f.graph.IsPresent) {
+		if found.Unknown = f.cannotTell(class); class.Name == "" || len(found.Unknown) == 0 {
 			return nil
 		}
+		found.Reason = "nobody can tell whether its " + class.String() + " exists"
+		return &found
 	}
 	found.Unknown = f.unreadOf(services)
 	switch {
@@ -91,6 +96,11 @@ func namesOf(names []graph.Name) string {
 func lookAutoscaler(_ *Finder, o object.Object) *candidate {
 	target := targetOf(o, raw(o).At("spec", "scaleTargetRef"))
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if _, served := f.served[target.GroupKind]; !served { // it may be served again tomorrow
+			found.Unknown = []Unread{{Kind: target.GroupKind, Err: errors.New("nobody serves the kind")}}
+			found.Reason = "it scales " + target.String() + ", and nobody serves that kind"
+			return &found
+		}
 		return f.unusedWithout(found, "it scales "+target.String(), target)
 	}}
 }

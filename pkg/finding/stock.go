@@ -57,7 +57,7 @@ var stockNames = []stockName{
 	stockNamed("RoleBinding"+rbac, "", ofClusters), stockNamed("ClusterRoleBinding"+rbac, "", ofClusters),
 	stockNamed("Lease.coordination.k8s.io", "kube-node-lease", `.*`),
 	stockNamed("CustomResourceDefinition.apiextensions.k8s.io", "",
-		`.*\.(openshift\.io|coreos\.com|cattle\.io|traefik\.io|traefik\.containo\.us|snapshot\.storage\.k8s\.io|`+
+		`.*\.(apps\.projectsveltos\.io|openshift\.io|coreos\.com|cattle\.io|traefik\.io|traefik\.containo\.us|snapshot\.storage\.k8s\.io|`+
 			`gke\.io|k8s\.aws|amazonaws\.com|azure\.com|cilium\.io|projectcalico\.org)`),
 }
 

@@ -101,6 +101,7 @@ var jobScenarios = map[string]scenario{
 		cluster: cluster(of("batch/v1 Job shop/done", "", "status: {conditions: [{type: Complete, status: 'True'}]}"),
 			of("batch/v1 Job shop/failed", "", "status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}"),
 			of("batch/v1 Job shop/runs", "", "status: {active: 1}"),
+			of("batch/v1 Job shop/just-now", "", "status: {completionTime: "+ago(time.Minute)+", conditions: [{type: Complete, status: 'True'}]}"),
 			of("batch/v1 Job shop/none", "", "spec: {completions: 0}", "status: {conditions: [{type: Complete, status: 'True'}]}"),
 			of("batch/v1 Job shop/owned", "ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: u, controller: true}]", "status: {conditions: [{type: Failed, status: 'True'}]}"),
 			of("batch/v1 Job shop/ttl", "", "spec: {ttlSecondsAfterFinished: 0}", "status: {conditions: [{type: Complete, status: 'True'}]}"),

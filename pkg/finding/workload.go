@@ -4,6 +4,8 @@
 package finding
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -22,7 +24,9 @@ func workloadRows() []*row {
 		idle(deployments), idle(statefulSets),
 		{
 			kind: deployments, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookUnavailable,
-			means: "it is unavailable for 10 minutes, or its rollout does not progress",
+			reads: []schema.GroupKind{pods},
+			means: fmt.Sprintf("it is unavailable for 10 minutes, its rollout does not progress, or a container of its Pods crashes, has no image, or "+
+				"restarted %d times", manyRestarts),
 		},
 		{
 			kind: daemonSets, typ: v1alpha1.FindingIdle, body: true, look: lookIdleDaemonSet,
@@ -75,10 +79,16 @@ func lookUnavailable(f *Finder, o object.Object) *candidate {
 	}
 	available := conditionOf(o, "Available")
 	since := timeAt(available.Field("lastTransitionTime"))
-	if available.Field("status").Text() != "False" || since.IsZero() || f.Now.Sub(since) < unavailableFor {
-		return nil
+	if available.Field("status").Text() == "False" && !since.IsZero() && f.Now.Sub(since) >= unavailableFor {
+		return certain("too few of its Pods are available", since)
 	}
-	return certain("too few of its Pods are available", since)
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if found.Reason = f.faulty[nameOf(&found)]; found.Reason == "" {
+			return nil
+		}
+		found.Confidence = v1alpha1.ConfidenceCertain
+		return &found
+	}}
 }
 
 func lookIdleDaemonSet(_ *Finder, o object.Object) *candidate {

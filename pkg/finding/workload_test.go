@@ -8,6 +8,12 @@ import "time"
 // zero is the spec of a workload without replicas.
 const zero = "spec: {replicas: 0, template: {metadata: {labels: {app: web}}, spec: {containers: []}}}"
 
+// podOf is a Pod of a Deployment, with the status of its container.
+func podOf(deployment, status string) string {
+	return of("v1 Pod shop/"+deployment+"-1-a", "labels: {pod-template-hash: '1'}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: "+deployment+"-1, uid: u, controller: true}]",
+		"status: {phase: Running, containerStatuses: [{name: a, "+status+"}]}")
+}
+
 var workloadScenarios = map[string]scenario{
 	"workloads at zero": {
 		cluster: cluster(of("apps/v1 Deployment shop/zero", "", zero), of("apps/v1 StatefulSet shop/zero", "", zero), of("apps/v1 Deployment shop/runs", "", "spec: {replicas: 1}"),
@@ -24,6 +30,7 @@ var workloadScenarios = map[string]scenario{
 			of("keda.sh/v1alpha1 ScaledObject shop/a", "", "spec: {scaleTargetRef: {kind: StatefulSet, name: keda}}"),
 			of("keda.sh/v1alpha1 ScaledObject shop/b", "", "spec: {scaleTargetRef: {name: keda}}"),
 			of("keda.sh/v1alpha1 ScaledObject shop/c", "", "spec: {minReplicaCount: 1, scaleTargetRef: {name: always}}"),
+			of("apps/v1 Deployment shop/template", "", zero), of("argoproj.io/v1alpha1 Rollout shop/a", "", "spec: {replicas: 1, workloadRef: {apiVersion: apps/v1, kind: Deployment, name: template}}"),
 			of("kube-green.com/v1alpha1 SleepInfo night/a", "")),
 		want: "Deployment shop/always Idle\nDeployment shop/stopped Idle",
 	},
@@ -42,9 +49,11 @@ var workloadScenarios = map[string]scenario{
 		cluster: cluster(
 			of("apps/v1 Deployment shop/down", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}"),
 			of("apps/v1 Deployment shop/starts", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Minute)+"}]}"),
+			of("apps/v1 Deployment shop/crash", "", "spec: {replicas: 1}"), of("apps/v1 Deployment shop/restarts", "", "spec: {replicas: 1}"), of("apps/v1 Deployment shop/fine", "", "spec: {replicas: 1}"),
+			podOf("crash", "state: {waiting: {reason: CrashLoopBackOff}}"), podOf("restarts", "restartCount: 100, state: {running: {}}"), podOf("fine", "restartCount: 99, state: {running: {}}"),
 			of("apps/v1 Deployment shop/hangs", "", "spec: {replicas: 1}", "status: {conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}]}"),
 			of("apps/v1 Deployment shop/zero", "", zero, "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}")),
-		want: "Deployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/zero Idle",
+		want: "Deployment shop/crash Unhealthy\nDeployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/restarts Unhealthy\nDeployment shop/zero Idle",
 	},
 	"DaemonSets": {
 		cluster: cluster(of("apps/v1 DaemonSet shop/none", "generation: 1", "status: {desiredNumberScheduled: 0, observedGeneration: 1}"),
@@ -53,7 +62,7 @@ var workloadScenarios = map[string]scenario{
 			of("apps/v1 DaemonSet shop/some", "generation: 1", "status: {desiredNumberScheduled: 2, observedGeneration: 1}"),
 			of("v1 ConfigMap shop/gpu", ""),
 			of("apps/v1 DaemonSet shop/gpu", "generation: 1", "spec: {template: {spec: "+pod("gpu")+"}}", "status: {desiredNumberScheduled: 0, observedGeneration: 1}")),
-		want: "DaemonSet shop/gpu Idle\nDaemonSet shop/none Idle",
+		want: "ConfigMap shop/gpu Cascading\nDaemonSet shop/gpu Idle\nDaemonSet shop/none Idle",
 	},
 	"ReplicaSets": {
 		cluster: cluster(of("apps/v1 ReplicaSet shop/bare", "", zero, "status: {replicas: 0}"), of("apps/v1 ReplicaSet shop/runs", "", "spec: {replicas: 1}"),
