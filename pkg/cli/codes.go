@@ -61,6 +61,13 @@ const (
 	ClusterForbidden   Code = "E-CLU-003"
 	KindUnknown        Code = "E-CLU-004"
 	ClusterFailed      Code = "E-CLU-005"
+	NamespaceNotFound  Code = "E-CLU-006"
+
+	ReferencesWrong Code = "E-REF-001"
+
+	ScanIncomplete Code = "E-SCN-001"
+
+	WhyNotFound Code = "E-WHY-001"
 
 	ViewIncomplete Code = "E-PRE-001"
 	ObjectNotFound Code = "E-PRE-002"
@@ -122,8 +129,12 @@ func codeTable() [][2]string {
 		{string(ClusterUnreachable), "there is no cluster to ask, or it does not answer"},
 		{string(CleanerNotFound), "the cluster has no Cleaner of that name, or no Cleaners at all"},
 		{string(ClusterForbidden), "the cluster does not let you do that"},
-		{string(KindUnknown), "a selector names a kind that the cluster does not have"},
+		{string(KindUnknown), "a selector or an argument names a kind that the cluster does not have"},
 		{string(ClusterFailed), "the cluster answered with an error"},
+		{string(NamespaceNotFound), "the cluster has no such namespace"},
+		{string(ReferencesWrong), "a declaration of references cannot be read"},
+		{string(ScanIncomplete), "something could not be read, and so it is not known whether some objects are used"},
+		{string(WhyNotFound), "the object does not exist, and no run that is on record deleted it"},
 		{string(ViewIncomplete), "something could not be read or judged, and so a run would touch nothing"},
 		{string(ObjectNotFound), "the object of --only does not exist, or no selector looks at its kind"},
 		{string(CleanerInvalid), "the Cleaner cannot run in this cluster as it stands"},

@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -31,6 +33,10 @@ type dump struct {
 	notes []string
 	// ageless are how many objects of a kind do not say when they were created.
 	ageless map[schema.GroupVersionKind]int
+	// partial is true when a kind of which there is no manifest may have objects all the same.
+	partial bool
+	// schemas are those of CustomResourceDefinitions.
+	schemas map[schema.GroupVersionKind]json.RawMessage
 }
 
 type dumpedKind struct {
@@ -121,8 +127,12 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: r.URL.Path}, r.Method)
 	case r.URL.Path == "/version": // one for which lists are asked for in one piece
 		return strings.NewReader(`{"major":"1","minor":"33"}`), nil
+	case strings.Contains(r.Header.Get("Accept"), "as=APIGroupDiscoveryList"):
+		return encoded(d.discovery(r.URL.Path))
 	case r.URL.Path == "/apis":
 		return encoded(d.groups())
+	case r.URL.Path == "/openapi/v3" || strings.HasPrefix(r.URL.Path, "/openapi/v3/"):
+		return d.openAPI(strings.Trim(strings.TrimPrefix(r.URL.Path, "/openapi/v3"), "/"))
 	}
 	gv, parts := groupVersionOf(r.URL.Path)
 	kinds := d.served[gv]
@@ -143,8 +153,10 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 		case kind.Resource != resource:
 		case wanted != "":
 			return kind.one(namespace, wanted)
+		case d.partial && len(kind.objects) == 0:
+			return nil, notTold("whether there is any " + kind.Kind.Kind)
 		default:
-			return kind.list(namespace, r.URL.Query().Get("labelSelector"))
+			return kind.list(namespace, r.URL.Query())
 		}
 	}
 	return nil, notFound(r.URL.Path)
@@ -166,13 +178,13 @@ func notFound(path string) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet, schema.GroupResource{}, "", "the manifests have no "+path, 0, true)
 }
 
-// untold says that a request is for inputs of objects. Only for events is there a fieldSelector.
+// untold says that a request is for inputs of objects.
 func untold(r *http.Request) error {
 	switch query := r.URL.Query(); {
-	case query.Get("fieldSelector") != "":
-		return notTold("which events there are")
+	case query.Get("fieldSelector") != "" && strings.HasSuffix(r.URL.Path, "/events"):
+		return notTold("which events there are; preview the Cleaner on a cluster")
 	case query.Has("tailLines") && strings.HasSuffix(r.URL.Path, "/log"):
-		return notTold("what the Pods' logs are")
+		return notTold("what the Pods' logs are; preview the Cleaner on a cluster")
 	}
 	return nil
 }
@@ -180,7 +192,7 @@ func untold(r *http.Request) error {
 // notTold says that an input is not known, which is not the same as that it is empty.
 func notTold(what string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown, Message: "manifests do not tell " + what + "; preview the Cleaner on a cluster",
+		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown, Message: "manifests do not tell " + what,
 	}}
 }
 
@@ -194,14 +206,18 @@ func (k *dumpedKind) one(namespace, wanted string) (io.Reader, error) {
 }
 
 // list answers with all objects at once: a page may be larger than was asked for when there is no next one.
-func (k *dumpedKind) list(namespace, labelSelector string) (io.Reader, error) {
-	selector, err := labels.Parse(labelSelector)
+func (k *dumpedKind) list(namespace string, query url.Values) (io.Reader, error) {
+	selector, err := labels.Parse(query.Get("labelSelector"))
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	fieldSelector, err := fields.ParseSelector(query.Get("fieldSelector"))
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	readers := []io.Reader{strings.NewReader(`{"metadata":{"resourceVersion":"1"},"items":[`)}
 	for _, m := range k.objects {
-		if (namespace != "" && m.namespace != namespace) || !selector.Matches(labels.Set(m.labels)) {
+		if (namespace != "" && m.namespace != namespace) || !selector.Matches(labels.Set(m.labels)) || !fieldSelector.Matches(fieldsOf(m.raw)) {
 			continue
 		}
 		if len(readers) > 1 {
@@ -210,6 +226,21 @@ func (k *dumpedKind) list(namespace, labelSelector string) (io.Reader, error) {
 		readers = append(readers, bytes.NewReader(m.raw))
 	}
 	return io.MultiReader(append(readers, strings.NewReader("]}"))...), nil
+}
+
+// fieldsOf are the fields of an object as a field selector names them. One that is absent is empty, as on a server.
+type fieldsOf object.JSON
+
+// Has implements fields.Fields.
+func (f fieldsOf) Has(field string) bool { return f.Get(field) != "" }
+
+// Get implements fields.Fields.
+func (f fieldsOf) Get(field string) string {
+	value := object.JSON(f).At(strings.Split(field, ".")...)
+	if value.Type() == object.String {
+		return value.Text()
+	}
+	return value.String()
 }
 
 // groups are all groups but the core one.

@@ -29,7 +29,8 @@ func (d *dump) add(manifests []*manifest) error {
 	}
 	for kind, definition := range defined {
 		for _, version := range definition.versions {
-			d.serve(kindOf(kind.WithVersion(version), nil, defined))
+			d.serve(kindOf(kind.WithVersion(version.name), nil, defined))
+			d.schemas[kind.WithVersion(version.name)] = version.schema
 		}
 	}
 	for gvk, of := range byKind {
@@ -57,6 +58,7 @@ func define(defined map[schema.GroupKind]definition, raw []byte) error {
 			Versions []struct {
 				Name   string
 				Served bool
+				Schema struct{ OpenAPIV3Schema json.RawMessage }
 			}
 		}
 	}
@@ -66,7 +68,7 @@ func define(defined map[schema.GroupKind]definition, raw []byte) error {
 	d := definition{plural: crd.Spec.Names.Plural, namespaced: crd.Spec.Scope == "Namespaced"}
 	for _, version := range crd.Spec.Versions {
 		if version.Served {
-			d.versions = append(d.versions, version.Name)
+			d.versions = append(d.versions, definedVersion{version.Name, version.Schema.OpenAPIV3Schema})
 		}
 	}
 	defined[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = d

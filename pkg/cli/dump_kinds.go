@@ -5,6 +5,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -54,7 +55,10 @@ func newDump() (*dump, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	d := &dump{served: map[schema.GroupVersion]map[string]*dumpedKind{}, ageless: map[schema.GroupVersionKind]int{}}
+	d := &dump{
+		served: map[schema.GroupVersion]map[string]*dumpedKind{}, ageless: map[schema.GroupVersionKind]int{},
+		schemas: map[schema.GroupVersionKind]json.RawMessage{},
+	}
 	for gvk := range scheme.AllKnownTypes() {
 		list := gvk
 		list.Kind += "List"
@@ -115,7 +119,13 @@ func kindOf(gvk schema.GroupVersionKind, manifests []*manifest, defined map[sche
 type definition struct {
 	plural     string
 	namespaced bool
-	versions   []string
+	versions   []definedVersion
+}
+
+// definedVersion is a version that is served, with its schema.
+type definedVersion struct {
+	name   string
+	schema json.RawMessage
 }
 
 func sortedGroupVersions[T any](of map[schema.GroupVersion]T) []schema.GroupVersion {

@@ -44,7 +44,9 @@ type progress struct {
 	width func() int
 	stop  func()
 
-	mu                  sync.Mutex
+	mu sync.Mutex
+	// whole is true of work whose phases count together, and only what was read.
+	whole               bool
 	phase               string
 	since               time.Time // when the phase began
 	counted             bool      // whether the phase counts
@@ -115,10 +117,21 @@ func newProgress(w io.Writer, clk clock.WithTicker, mode string, width func() in
 	return p
 }
 
+// together makes all phases one, of which only what was read is counted.
+func (p *progress) together() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.whole = true
+}
+
 // begin begins a phase, such as "reading ConfigMap". One that counts starts at zero.
 func (p *progress) begin(phase string, counts bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.whole && p.phase != "" {
+		p.phase = phase
+		return
+	}
 	if p.phase != phase {
 		p.phase, p.since, p.counted, p.considered, p.matched, p.run = phase, p.clock.Now(), counts, 0, 0, nil
 	}
@@ -190,7 +203,10 @@ func (p *progress) line(took time.Duration) string {
 		return p.run.line(took)
 	}
 	parts := []string{p.phase}
-	if p.counted {
+	switch {
+	case p.counted && p.whole:
+		parts = append(parts, grouped(p.considered, "object"), short1000(rate(p.considered, took))+"/s")
+	case p.counted:
 		parts = append(parts, fmt.Sprintf("%s (%s)", grouped(p.considered, "object"), matchWords(p.matched)), short1000(rate(p.considered, took))+"/s")
 	}
 	return strings.Join(append(parts, took.Truncate(time.Second).String()), " · ")

@@ -74,8 +74,9 @@ func (s *shared) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:         "kubectl-cleaner",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
-		Short:       "Check and try Cleaners, run them, and undo what they did",
-		Long: "Cleaners find resources of a Kubernetes cluster on a schedule, and delete, change or report them.\n" +
+		Short:       "Find what nobody uses, check and try Cleaners, run them, and undo what they did",
+		Long: "scan shows what is unused or broken in a cluster, and why says who uses an object; they need nothing to be installed.\n" +
+			"Cleaners find resources of a Kubernetes cluster on a schedule, and delete, change or report them.\n" +
 			"This plugin checks them and tries them out before they do so.",
 		Version:       s.Version,
 		SilenceErrors: true,
@@ -90,7 +91,8 @@ func (s *shared) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err.Error()) })
 	root.PersistentFlags().Var(newChoice(&s.color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(s.helpCommand())
-	root.AddCommand(s.lintCommand(), s.testCommand(), s.previewCommand(), s.runCommand(), s.runsCommand(), s.restoreCommand(), s.stopCommand(), s.resumeCommand(), s.notifyCommand(), s.versionCommand(), codesTopic())
+	root.AddCommand(s.scanCommand(), s.whyCommand(), s.lintCommand(), s.testCommand(), s.previewCommand(), s.runCommand(), s.runsCommand(), s.restoreCommand(),
+		s.stopCommand(), s.resumeCommand(), s.notifyCommand(), s.versionCommand(), codesTopic())
 	addCompletion(root)
 	return root
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -133,6 +134,14 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 			answer = cleaner(request)
 		case strings.HasSuffix(path, "/namespaces/stopped"):
 			answer = fields{"metadata": fields{"annotations": fields{"cleaner/stop": hostile}}}
+		case path == "/api" || path == "/apis":
+			answer = hostileDiscovery(path)
+		case strings.HasSuffix(path, "/configmaps") || strings.HasSuffix(path, "/configmaps/a"):
+			held := fields{"metadata": fields{"namespace": "a", "name": hostile, "uid": hostile, "resourceVersion": "1", "annotations": fields{"meta.helm.sh/release-name": hostile}}}
+			answer = fields{"metadata": fields{"resourceVersion": "1"}, "items": []any{held}}
+			if strings.HasSuffix(path, "/a") {
+				answer = held
+			}
 		case strings.HasSuffix(path, "/cleaners/tidy"):
 			answer = cleaner(request)
 		case strings.HasSuffix(path, "/cleaners"):
@@ -156,6 +165,20 @@ clusters: [{name: a, cluster: {server: %q}}]}`, server.URL)), 0o600))
 	return kubeconfig
 }
 
+// hostileDiscovery serves ConfigMaps, and a kind with a hostile name.
+func hostileDiscovery(root string) any {
+	type fields = map[string]any
+	resource := func(plural, kind string) fields {
+		return fields{"resource": plural, "scope": "Namespaced", "verbs": []string{"list"}, "shortNames": []string{hostile}, "responseKind": fields{"group": "", "version": "v1", "kind": kind}}
+	}
+	items := []any{}
+	if root == "/api" {
+		resources := []any{resource("configmaps", "ConfigMap"), resource("pods", "Pod"), resource("evils", hostile)}
+		items = append(items, fields{"metadata": fields{}, "versions": []any{fields{"version": "v1", "freshness": "Current", "resources": resources}}})
+	}
+	return fields{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
+}
+
 // TestNothingHostileReachesTheTerminal drives texts from files and from the cluster through every command.
 func TestNothingHostileReachesTheTerminal(t *testing.T) {
 	dir := hostileFiles(t)
@@ -168,11 +191,18 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"preview -f DIR/transform.yaml --from DIR/dump.yaml -o yaml",
 		"preview -f DIR/cleaner.yaml --from DIR/dump.yaml --only ConfigMap/HOSTILE/b", "preview -f DIR/cleaner.yaml --from DIR/HOSTILE.yaml",
 		"preview -f DIR/wrong.yaml --from DIR/dump.yaml",
+		"scan --from DIR/dump.yaml --complete", "scan --from DIR/dump.yaml --complete -o wide", "scan --from DIR/dump.yaml --complete -o json",
+		"scan --from DIR/dump.yaml --complete -o yaml", "scan --from DIR/dump.yaml --complete -o name", "scan --from DIR/dump.yaml --complete -o csv",
+		"scan --from DIR/dump.yaml --complete -o markdown", "scan --from DIR/dump.yaml --complete -o cleaner", "scan --from DIR/dump.yaml",
+		"scan --from DIR/HOSTILE.yaml", "scan --from DIR/dump.yaml --kind HOSTILE", "scan --from DIR/dump.yaml --type HOSTILE", "scan --from DIR/dump.yaml -l HOSTILE",
+		"scan --from DIR/dump.yaml -n HOSTILE", "scan --from DIR/dump.yaml --exclude HOSTILE/a/b/c", "scan --from DIR/dump.yaml --references DIR/HOSTILE.yaml",
+		"why --from DIR/dump.yaml --complete ConfigMap/HOSTILE/a", "why --from DIR/dump.yaml HOSTILE/a", "why --from DIR/dump.yaml HOSTILE",
 		"preview -f DIR/cleaner.yaml --now HOSTILE",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
 		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",
 	}
 	server := []string{
+		"scan", "scan -o json", "scan -o csv", "scan -o markdown", "scan --kind HOSTILE", "why ConfigMap/a/a", "why ConfigMap/a/HOSTILE", "why HOSTILE/a", "__complete why ConfigMap/a/e",
 		"preview tidy", "preview HOSTILE", "runs", "runs -o wide", "runs -o json", "runs -o yaml", "runs -o name", "runs HOSTILE",
 		"run tidy", "run tidy --wait", "run tidy --wait --progress json", "run HOSTILE", "restore HOSTILE", "restore tidy-1 --only HOSTILE",
 		"notify test tidy", "notify test tidy HOSTILE", "__complete run e", "__complete restore e",
@@ -187,7 +217,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 				}
 				if strings.HasPrefix(line, "__complete") {
 					args = append(args[:len(args)-1], "--kubeconfig", kubeconfig, "")
-				} else if args = append(args, colour); !strings.Contains(strings.Join(files, "\n"), line) {
+				} else if args = append(args, colour); !slices.Contains(files, line) {
 					args = append(args, "--kubeconfig", kubeconfig)
 				}
 				var clk clock.WithTicker

@@ -4,21 +4,66 @@
 package finding
 
 import (
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"slices"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// exempt reports whether an object is never a finding of the row.
-func exempt(_ *row, o object.Object) bool {
-	_, owned := graph.Controller(o)
-	return owned // the finding is about the owner
+// exempt reports whether an object is never a finding of the row. What it names counts all the same.
+func exempt(r *row, o object.Object) bool {
+	switch {
+	case r.typ == v1alpha1.FindingStuck:
+		return false
+	case o.Deleting: // somebody deleted it already
+		return true
+	case !r.ofOwned && isOwned(o) && !isReported(o): // the owner decides
+		return true
+	}
+	return !r.ofStock && (isKept(o) || isStock(o) || isReadByLabel(o) && !isReported(o))
 }
 
-// managedBy names what manages an object: "Helm release shop/web".
-func managedBy(o object.Object) string {
-	annotations := raw(o).At("metadata", "annotations")
-	if release := annotations.Field("meta.helm.sh/release-name").Text(); release != "" {
-		return "Helm release " + annotations.Field("meta.helm.sh/release-namespace").Text() + "/" + release
+// isOwned reports whether another object owns this one. It exists, or the API server would collect this one.
+func isOwned(o object.Object) bool {
+	for range raw(o).At("metadata", "ownerReferences").Elements() {
+		return true
 	}
-	return ""
+	return false
 }
+
+const usedLabel = "kor/used"
+
+// isReported reports whether a person says that the object is unused, as users of kor do.
+func isReported(o object.Object) bool { return label(o, usedLabel) == "false" }
+
+// isKept reports whether a person says that the object is to stay, or it is the operator's own.
+func isKept(o object.Object) bool {
+	return annotation(o, v1alpha1.ProtectAnnotation) == "true" || label(o, usedLabel) == "true" ||
+		o.Kind.Group == v1alpha1.GroupVersion.Group || label(o, "app.kubernetes.io/part-of") == "kubecleaner"
+}
+
+// readByLabel are labels by which something finds ConfigMaps and Secrets, whatever their names are.
+var readByLabel = []string{
+	"grafana_dashboard", "grafana_datasource", "grafana_alert", "grafana_notifier", "grafana_plugin", "loki_rule", "prometheus_rule",
+	"argocd.argoproj.io/secret-type", "sealedsecrets.bitnami.com/sealed-secrets-key", "cnpg.io/reload", "cluster.x-k8s.io/cluster-name",
+	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "istio/multiCluster",
+}
+
+// isReadByLabel reports whether something finds the object by its labels, or keeps in it who leads.
+func isReadByLabel(o object.Object) bool {
+	for name := range metadata(o).Field("labels").Fields() {
+		if slices.Contains(readByLabel, name.String()) {
+			return true
+		}
+	}
+	return annotation(o, "control-plane.alpha.kubernetes.io/leader") != "" ||
+		label(o, "app.kubernetes.io/part-of") == "argocd" || label(o, "owner") == "helm"
+}
+
+func metadata(o object.Object) object.JSON { return raw(o).Field("metadata") }
+
+func annotation(o object.Object, name string) string {
+	return metadata(o).At("annotations", name).Text()
+}
+
+func label(o object.Object, name string) string { return metadata(o).At("labels", name).Text() }

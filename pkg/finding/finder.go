@@ -6,6 +6,7 @@ package finding
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +35,12 @@ type Options struct {
 	Wanted []Want
 	// Now is what ages are measured from.
 	Now time.Time
+	// Namespace is the only one whose objects are judged, where not all were read. Empty for all.
+	Namespace string
+	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
+	Include func(object.Object) bool
+	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
+	Watched []graph.Name
 }
 
 // List is one list that a Finder needs.
@@ -46,40 +53,10 @@ type List struct {
 	// Everywhere is true when the objects of all namespaces are needed, also where only the findings of one namespace are wanted: they may name
 	// objects of other namespaces.
 	Everywhere bool
-	// source is true when the objects may name others, and rows are what is looked for among them.
-	source bool
-	rows   []*row
-}
-
-// row is one type of findings of one kind.
-type row struct {
-	kind schema.GroupKind
-	typ  v1alpha1.FindingType
-	// actionable is true when a Cleaner may act on it.
-	actionable bool
-	// named is true when all kinds that can name one of the kind must have been searched.
-	named bool
-	// cascades is true when the row finds what is used only by something unused or idle as well.
-	cascades bool
-	// pods is true when the row needs the labels of all Pods and templates.
-	pods bool
-	// reads are other kinds whose objects must pass.
-	reads []schema.GroupKind
-	// fields is a field selector for the objects of the row, and body is true when it needs more of them than metadata.
-	fields string
-	body   bool
-	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
-	look func(f *Finder, o object.Object) *candidate
-	// judge says what was found when all objects have passed. Nil when there is nothing.
-	judge func(f *Finder, c *candidate) *Finding
-}
-
-// candidate is what is kept of an object until all have passed.
-type candidate struct {
-	row   *row
-	found Finding
-	// names are the objects that it refers to.
-	names []graph.Name
+	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
+	source, noted, counted bool
+	// rows are what is looked for among them.
+	rows []*row
 }
 
 // Finder looks at objects, and finds. It is for one goroutine.
@@ -88,18 +65,24 @@ type Finder struct {
 	graph *graph.Graph
 	rows  []*row
 	lists []List
+	// elsewhere is why objects of a kind could be read in the one namespace only.
+	elsewhere map[schema.GroupKind]error
+	// whole are the kinds of which all objects pass, of the namespaces that are looked at.
+	whole map[schema.GroupKind]bool
 	// served are the kinds by group and kind; unread why objects of a kind could not be read.
 	served     map[schema.GroupKind]object.Kind
 	unread     map[schema.GroupKind]error
 	candidates map[types.UID][]*candidate
 	bytes      int64
+	notes
 }
 
 // New returns a Finder.
 func New(options Options) *Finder {
 	f := &Finder{
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
-		candidates: map[types.UID][]*candidate{},
+		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
+		candidates: map[types.UID][]*candidate{}, notes: newNotes(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -107,7 +90,13 @@ func New(options Options) *Finder {
 		clusterScoped[kind.GroupKind()] = !kind.Namespaced
 	}
 	f.graph = graph.New(options.Table, clusterScoped)
+	for _, name := range options.Watched {
+		f.graph.Watch(name)
+	}
 	for _, r := range rows {
+		if kind, served := f.served[r.kind]; f.Namespace != "" && served && !kind.Namespaced {
+			continue // one namespace does not show who uses it
+		}
 		if f.wants(r) {
 			f.rows = append(f.rows, r)
 		}
@@ -136,17 +125,28 @@ func (f *Finder) Unread(list List, err error) {
 	f.unread[list.Kind.GroupKind()] = err
 }
 
+// UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be read.
+func (f *Finder) UnreadElsewhere(list List, err error) {
+	f.elsewhere[list.Kind.GroupKind()] = err
+}
+
 // Look looks at one object of a list. Its bytes are not kept.
 func (f *Finder) Look(list List, o object.Object) {
 	f.graph.Saw(o)
 	if list.source {
 		f.graph.Add(o)
 	}
+	if list.counted {
+		f.count(o)
+	}
+	if list.noted {
+		noteOf[list.Kind.GroupKind()](&f.notes, o)
+	}
+	if f.Namespace != "" && o.Namespace != f.Namespace {
+		return // not all that could use it is read
+	}
 	for _, r := range list.rows {
-		if exempt(r, o) {
-			continue
-		}
-		if c := r.look(f, o); c != nil {
+		if c := r.look(f, o); c != nil && !exempt(r, o) {
 			f.keep(r, o, c)
 		}
 	}
@@ -158,18 +158,21 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
 	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
 	c.found.Type = r.typ
-	c.found.Managed = managedBy(o)
+	c.found.Managed = f.managedBy(o)
+	c.reported = isReported(o)
+	c.excluded = f.Include != nil && !f.Include(o)
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
 		known[i] = c
 		return
 	}
 	f.candidates[c.found.UID] = append(known, c)
-	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 64*len(c.names))
+	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason))
 }
 
 // Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
 func (f *Finder) Findings() []Finding {
+	f.prepare()
 	found := map[*candidate]*Finding{}
 	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
 		changed = false
@@ -178,16 +181,23 @@ func (f *Finder) Findings() []Finding {
 				if found[c] != nil {
 					continue
 				}
-				if finding := c.row.judge(f, c); finding != nil {
+				if finding := f.judge(c); finding != nil {
 					found[c] = finding
-					changed = f.usesNothing(finding) || changed
+					changed = c.row.actionable && f.usesNothing(finding) || changed
 				}
 			}
 		}
 	}
 	all := make([]Finding, 0, len(found))
-	for _, finding := range found {
-		if f.wantsType(finding) {
+	for c, finding := range found {
+		// What leads nowhere at all is unused, and not dangling.
+		isUnused := func(other *candidate) bool {
+			return other.row.typ == v1alpha1.FindingUnused && found[other] != nil && len(found[other].Unknown) == 0
+		}
+		if finding.Type == v1alpha1.FindingDangling && slices.ContainsFunc(f.candidates[c.found.UID], isUnused) {
+			continue
+		}
+		if !c.excluded && f.wantsType(finding) {
 			all = append(all, *finding)
 		}
 	}
@@ -196,6 +206,23 @@ func (f *Finder) Findings() []Finding {
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
 	})
 	return all
+}
+
+// judge says what was found of a candidate.
+func (f *Finder) judge(c *candidate) *Finding {
+	switch {
+	case c.row.judge != nil:
+		return c.row.judge(f, c)
+	case c.decide != nil:
+		return c.decide(f, c.found)
+	}
+	found := c.found
+	return &found
+}
+
+// prepare takes note of what looks idle and is not.
+func (f *Finder) prepare() {
+	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
 }
 
 func (f *Finder) wantsType(found *Finding) bool {
@@ -216,19 +243,72 @@ func (f *Finder) usesNothing(found *Finding) bool {
 	return true
 }
 
+// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
+func (f *Finder) isAbsent(name graph.Name) bool {
+	if len(f.cannotTell(name)) > 0 {
+		return false
+	}
+	if _, served := f.served[name.GroupKind]; !served {
+		return true
+	}
+	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
+}
+
+// cannotTell says why it is not known whether an object exists.
+func (f *Finder) cannotTell(name graph.Name) []Unread {
+	unread := f.unreadOf(name.GroupKind)
+	if err := f.elsewhere[name.GroupKind]; len(unread) == 0 && err != nil && name.Namespace != f.Namespace {
+		unread = append(unread, Unread{Kind: name.GroupKind, Err: err, Elsewhere: true})
+	}
+	return unread
+}
+
 // unreadOf are those of the kinds that could not be read, each once.
-func (f *Finder) unreadOf(kinds []schema.GroupKind) []Unread {
-	var unread []Unread
+func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
 	for _, kind := range kinds {
 		err := f.unread[kind]
 		if _, served := f.served[kind]; err == nil && !served {
-			err = f.Unserved[kind.Group]
+			err = f.unserved(kind.Group)
 		}
-		if err != nil && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == kind }) {
-			unread = append(unread, Unread{kind, err})
+		if err != nil && !slices.ContainsFunc(unread, func(other Unread) bool { return other.Kind == kind }) {
+			unread = append(unread, Unread{Kind: kind, Err: err})
 		}
 	}
 	return unread
+}
+
+// unreadUsers are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
+// objects can name some of other namespaces.
+func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []Unread {
+	unread := f.unreadOf(sources...)
+	for _, source := range sources {
+		isKnown := func(other Unread) bool { return other.Kind == source }
+		if err := f.elsewhere[source]; err != nil && f.Table.NamesElsewhere(source, of) && !slices.ContainsFunc(unread, isKnown) {
+			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
+		}
+	}
+	return unread
+}
+
+// Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
+func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
+	sources := f.Table.NamedBy(kind)
+	unread = f.unreadUsers(sources, kind)
+	for _, source := range sources {
+		_, served := f.served[source]
+		if served && !slices.ContainsFunc(unread, func(u Unread) bool { return u.Kind == source }) {
+			searched = append(searched, source)
+		}
+	}
+	return searched, unread
+}
+
+// unserved says why the kinds of a group are not known. Metrics name nothing, and often nobody serves them.
+func (f *Finder) unserved(group string) error {
+	if strings.HasSuffix(group, "metrics.k8s.io") {
+		return nil
+	}
+	return f.Unserved[group]
 }
 
 // searched is how many of the kinds the cluster has.

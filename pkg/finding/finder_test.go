@@ -4,14 +4,18 @@
 package finding_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -20,69 +24,234 @@ import (
 // now is when the tests look.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// resources are the kinds of the tests, by what objects write: apiVersion and kind.
-var resources = map[string]struct {
-	resource   string
-	namespaced bool
-}{
-	"v1 Pod": {"pods", true}, "v1 ConfigMap": {"configmaps", true}, "apps/v1 Deployment": {"deployments", true},
-	"v1 PersistentVolumeClaim": {"persistentvolumeclaims", true}, "storage.k8s.io/v1 StorageClass": {"storageclasses", false},
+// resources are the kinds of the tests, as apiVersion and kind. Those with a "-" before them are cluster-scoped.
+var resources = []string{
+	"v1 Pod", "v1 ConfigMap", "v1 Secret", "v1 PersistentVolumeClaim", "v1 ServiceAccount", "v1 Service", "v1 ReplicationController", "v1 PodTemplate",
+	"-v1 PersistentVolume", "-v1 Node", "-v1 Namespace", "v1 Event", "v1 Endpoints",
+	"apps/v1 Deployment", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "apps/v1 ReplicaSet", "apps/v1 ControllerRevision",
+	"batch/v1 Job", "batch/v1 CronJob", "autoscaling/v2 HorizontalPodAutoscaler", "policy/v1 PodDisruptionBudget",
+	"networking.k8s.io/v1 Ingress", "networking.k8s.io/v1 NetworkPolicy", "-networking.k8s.io/v1 IngressClass", "discovery.k8s.io/v1 EndpointSlice",
+	"-storage.k8s.io/v1 StorageClass", "-storage.k8s.io/v1 VolumeAttachment", "-scheduling.k8s.io/v1 PriorityClass", "-node.k8s.io/v1 RuntimeClass",
+	"-snapshot.storage.k8s.io/v1 VolumeSnapshotClass", "snapshot.storage.k8s.io/v1 VolumeSnapshot", "coordination.k8s.io/v1 Lease",
+	"rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding",
+	"-rbac.authorization.k8s.io/v1 ClusterRole", "-rbac.authorization.k8s.io/v1 ClusterRoleBinding",
+	"-admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", "-admissionregistration.k8s.io/v1 MutatingWebhookConfiguration",
+	"-apiregistration.k8s.io/v1 APIService", "-apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget",
+	"gateway.networking.k8s.io/v1 Gateway", "-gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 HTTPRoute",
+	"gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 TLSRoute", "gateway.networking.k8s.io/v1 TCPRoute",
+	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout",
+}
+
+// moreReferences are paths of custom resources that the tests need, beside those of the table.
+const moreReferences = `
+- kind: Widget.example.com
+  podTemplates: [spec.template]
+  references:
+  - {path: spec.secretName, to: Secret}
+  - {path: spec.learned.secretName, to: Secret, strength: Learned}
+`
+
+// scenario is a small cluster and all that is found in it.
+type scenario struct {
+	// cluster is YAML, and unread the kinds that may not be read.
+	cluster string
+	unread  []string
+	// want are the findings, one a line: the object, the type, and what is special about it: "unknown" or "weak".
+	want string
+}
+
+// scenarios are those of all themes.
+func scenarios() map[string]scenario {
+	all := map[string]scenario{}
+	for _, theme := range []map[string]scenario{
+		namedScenarios, secretScenarios, storageScenarios, podScenarios, jobScenarios, workloadScenarios, serviceScenarios,
+		roleScenarios, selectiveScenarios, routingScenarios, danglingScenarios, namespaceScenarios, markedScenarios, exemptScenarios,
+	} {
+		for name, s := range theme {
+			if _, twice := all[name]; twice {
+				panic("two scenarios are called " + name)
+			}
+			all[name] = s
+		}
+	}
+	return all
+}
+
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	for name, s := range scenarios() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, want := lines(find(t, s)), strings.TrimSpace(s.want); got != want {
+				t.Errorf("found:\n%s\n\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// Each row has a scenario in which it finds something, one in which it finds nothing in an object of its kind, and, where it needs other kinds to know,
+// one in which it cannot tell.
+func TestScenariosOfEachRow(t *testing.T) {
+	t.Parallel()
+	tellable := map[string]bool{} // rows that are never unknown: what they find, the object says itself, or they stay silent
+	for _, kind := range []string{
+		"Pod Failed", "Pod Finished", "Pod Unhealthy", "Job Finished", "Job Failed", "Job Idle", "CronJob Idle", "CronJob Unhealthy", "Deployment Unhealthy",
+		"DaemonSet Idle", "PersistentVolume Unused", "Secret CertificateExpired", "* Stuck", "* Expired",
+	} {
+		tellable[kind] = true
+	}
+	all, objects := scenarios(), map[string][]object.Object{}
+	for name, s := range all {
+		objects[name] = objectsOf(t, s, served(t))
+	}
+	for _, row := range finding.Rows() {
+		var found, spared, unknown bool
+		for name, s := range all {
+			for _, o := range objects[name] {
+				if o.Kind.Kind != row.Kind.Kind && row.Kind.Kind != "*" {
+					continue
+				}
+				line := o.String() + " " + string(row.Type)
+				has, hasUnknown := slices.Contains(strings.Split(s.want, "\n"), line), strings.Contains(s.want, line+" unknown")
+				has = has || strings.Contains(s.want, line+" weak")
+				found, spared, unknown = found || has, spared || !has && !hasUnknown, unknown || hasUnknown
+			}
+		}
+		name := row.Kind.Kind + " " + string(row.Type)
+		if !found || !spared {
+			t.Errorf("%s: there is a scenario in which it is found: %t; and one in which it is not: %t", name, found, spared)
+		}
+		if needs := !tellable[name] && row.Type != v1alpha1.FindingDangling && row.Type != v1alpha1.FindingCascading; needs != unknown {
+			t.Errorf("%s: there is a scenario in which it is unknown: %t, want %t", name, unknown, needs)
+		}
+		if row.Means == "" {
+			t.Errorf("%s says not what it means", name)
+		}
+	}
 }
 
 // served are the kinds of the tests.
-func served(t *testing.T) (kinds []object.Kind) {
+func served(t testing.TB) (kinds []object.Kind) {
 	t.Helper()
-	for name, r := range resources {
+	for _, name := range resources {
+		name, isCluster := strings.CutPrefix(name, "-")
 		apiVersion, kind, _ := strings.Cut(name, " ")
-		gv, err := schema.ParseGroupVersion(apiVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, object.Kind{GroupVersionKind: gv.WithKind(kind), Resource: r.resource, Namespaced: r.namespaced})
+		found := kindOf(t, apiVersion, kind)
+		found.Namespaced = !isCluster
+		kinds = append(kinds, found)
 	}
 	return kinds
 }
 
-// find lets all objects pass that stand in the YAML, and returns the findings, one a line.
-func find(t *testing.T, manifests string, options finding.Options, unread ...string) string {
+func kindOf(t testing.TB, apiVersion, kind string) object.Kind {
 	t.Helper()
-	table, err := graph.BuiltIn()
+	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Table, options.Served, options.Now = table, served(t), now
+	return object.Kind{GroupVersionKind: gv.WithKind(kind), Resource: strings.ToLower(kind) + "s", Namespaced: true}
+}
+
+// table is the built-in one with moreReferences.
+var table = sync.OnceValues(func() (*graph.Table, error) {
+	sources, err := graph.Parse([]byte(moreReferences))
+	if err != nil {
+		return nil, err
+	}
+	builtIn, err := graph.BuiltInSources()
+	if err != nil {
+		return nil, err
+	}
+	return graph.NewTable(append(builtIn, sources...))
+})
+
+func tableOf(t testing.TB) *graph.Table {
+	t.Helper()
+	found, err := table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// find lets all objects pass, and returns the findings.
+func find(t testing.TB, s scenario) []finding.Finding {
+	t.Helper()
+	return findWith(t, s, finding.Options{Table: tableOf(t), Served: served(t), Now: now})
+}
+
+func findWith(t testing.TB, s scenario, options finding.Options) []finding.Finding {
+	t.Helper()
 	objects := map[string][]object.Object{}
-	for i, text := range strings.Split(manifests, "\n---\n") {
-		o := load(t, text, i, options.Served)
+	for _, o := range objectsOf(t, s, options.Served) {
 		objects[o.Kind.Kind] = append(objects[o.Kind.Kind], o)
 	}
 	f := finding.New(options)
 	for _, list := range f.Lists() {
-		for _, kind := range unread {
-			if kind == list.Kind.Kind {
-				f.Unread(list, fmt.Errorf("forbidden"))
-			}
+		if slices.Contains(s.unread, list.Kind.Kind) {
+			f.Unread(list, errors.New("forbidden"))
+			continue
 		}
 		for _, o := range objects[list.Kind.Kind] {
+			if !isOfType(o, list.Fields) {
+				continue
+			}
+			if list.MetadataOnly {
+				o.Raw = []byte(`{"metadata":` + string(object.JSON(o.Raw).Field("metadata")) + `}`)
+			}
 			f.Look(list, o)
+			f.Look(list, o) // a list that had to begin anew
 		}
 	}
-	var lines []string
-	for _, found := range f.Findings() {
-		line := fmt.Sprintf("%s %s", found.String(), found.Type)
-		if len(found.Unknown) > 0 {
-			line += " unknown"
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
+	return f.Findings()
 }
 
-func load(t *testing.T, text string, i int, kinds []object.Kind) object.Object {
+func objectsOf(t testing.TB, s scenario, kinds []object.Kind) (all []object.Object) {
+	t.Helper()
+	for i, text := range strings.Split(strings.TrimSpace(s.cluster), "\n---\n") {
+		all = append(all, load(t, text, i, kinds))
+	}
+	return all
+}
+
+// isOfType answers field selectors as the API server does, those on type.
+func isOfType(o object.Object, fields string) bool {
+	typ := object.JSON(o.Raw).Field("type").Text()
+	if typ == "" {
+		typ = "Opaque"
+	}
+	for part := range strings.SplitSeq(fields, ",") {
+		if unwanted, ok := strings.CutPrefix(part, "type!="); ok && unwanted == typ {
+			return false
+		}
+		if wanted, ok := strings.CutPrefix(part, "type="); ok && wanted != typ {
+			return false
+		}
+	}
+	return true
+}
+
+// lines tells the findings as scenarios want them.
+func lines(found []finding.Finding) string {
+	var all []string
+	for _, f := range found {
+		line := fmt.Sprintf("%s %s", f.String(), f.Type)
+		switch {
+		case len(f.Unknown) > 0:
+			line += " unknown"
+		case f.Confidence == v1alpha1.ConfidenceWeak:
+			line += " weak"
+		}
+		all = append(all, line)
+	}
+	return strings.Join(all, "\n")
+}
+
+func load(t testing.TB, text string, i int, kinds []object.Kind) object.Object {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v in:\n%s", err, text)
 	}
 	value := object.JSON(raw)
 	for _, kind := range kinds {
@@ -100,44 +269,27 @@ func load(t *testing.T, text string, i int, kinds []object.Kind) object.Object {
 	return object.Object{}
 }
 
-func TestUnusedConfigMaps(t *testing.T) {
-	const cluster = `
-apiVersion: v1
-kind: ConfigMap
-metadata: {namespace: shop, name: used}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {namespace: shop, name: unused}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {namespace: shop, name: asleep}
----
-apiVersion: v1
-kind: Pod
-metadata: {namespace: shop, name: web}
-spec: {containers: [{name: a, image: i, envFrom: [{configMapRef: {name: used}}]}]}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {namespace: shop, name: night}
-spec: {replicas: 0, template: {spec: {containers: [{name: a, image: i, envFrom: [{configMapRef: {name: asleep}}]}]}}}
-`
-	unknown := "ConfigMap shop/asleep Unused unknown\nConfigMap shop/unused Unused unknown"
-	for name, test := range map[string]struct {
-		unread []string
-		want   string
-	}{
-		"all read":             {nil, "ConfigMap shop/asleep Cascading\nConfigMap shop/unused Unused"},
-		"Deployments not read": {[]string{"Deployment"}, unknown},
-		"claims not read":      {[]string{"PersistentVolumeClaim"}, "ConfigMap shop/asleep Cascading\nConfigMap shop/unused Unused"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := find(t, strings.TrimSpace(cluster), finding.Options{}, test.unread...)
-			if got != test.want {
-				t.Errorf("found:\n%s\nwant:\n%s", got, test.want)
-			}
-		})
+// cluster joins objects of one kind for a scenario: their apiVersion and kind, and each one's other fields.
+func cluster(objects ...string) string { return strings.Join(objects, "\n---\n") }
+
+// of is one object: "v1 ConfigMap shop/settings" or "v1 Node one", more of its metadata, and its other fields.
+func of(identity, meta string, fields ...string) string {
+	parts := strings.Fields(identity)
+	namespace, name, namespaced := strings.Cut(parts[2], "/")
+	metadata := "name: \"" + namespace + "\""
+	if namespaced {
+		metadata = "namespace: " + namespace + ", name: \"" + name + "\""
 	}
+	if meta != "" {
+		metadata += ", " + meta
+	}
+	return "apiVersion: " + parts[0] + "\nkind: " + parts[1] + "\nmetadata: {" + metadata + "}\n" + strings.Join(fields, "\n")
 }
+
+// pod is the spec of a Pod in a template that takes a ConfigMap as its environment.
+func pod(settings string) string {
+	return "{containers: [{name: a, image: i, envFrom: [{configMapRef: {name: " + settings + "}}]}]}"
+}
+
+// ago is a time before now, as objects have it.
+func ago(d time.Duration) string { return "\"" + now.Add(-d).Format(time.RFC3339) + "\"" }

@@ -34,6 +34,9 @@ type Finding struct {
 	Reason string
 	// Users are who uses it of a Cascading finding, and what it names in vain of a Dangling one.
 	Users []graph.User
+	// Absent are the objects that the finding takes to be absent, because they were not in the list of their kind. They may have been created since:
+	// who acts on the finding, or reports it, asks for each of them by its name before.
+	Absent []graph.Name
 	// Since is the earliest time that the API server knows it to be so. Zero where nobody knows.
 	Since time.Time
 	// Searched is how many kinds were searched for users.
@@ -55,6 +58,8 @@ type Unread struct {
 	// Kind is what could not be listed.
 	Kind schema.GroupKind
 	Err  error
+	// Elsewhere is true when it could be in the namespace that is looked at.
+	Elsewhere bool
 }
 
 // String names the object.
@@ -96,6 +101,32 @@ func Kinds() []schema.GroupKind {
 	}
 	slices.SortFunc(found, func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) })
 	return found
+}
+
+// Row describes one type of findings of one kind.
+type Row struct {
+	// Kind is that of the objects. Its name is "*" for every kind.
+	Kind schema.GroupKind
+	Type v1alpha1.FindingType
+	// Actionable is true when a Cleaner may delete or transform what was found.
+	Actionable bool
+	// Means says in one sentence which objects are found.
+	Means string
+}
+
+// Rows describe all that can be found, in the order of kinds and types.
+func Rows() []Row {
+	all := make([]Row, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, Row{r.kind, r.typ, r.actionable, r.means})
+		if r.cascades {
+			all = append(all, Row{r.kind, v1alpha1.FindingCascading, false, "only something that is unused or idle itself uses it"})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Type, b.Type))
+	})
+	return slices.CompactFunc(all, func(a, b Row) bool { return a.Kind == b.Kind && a.Type == b.Type })
 }
 
 // anyKind is the kind of rows that are for every kind.

@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,23 +15,92 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// rows are all that can be found.
-var rows = slices.Concat(namedRows())
-
-// namedRows are of kinds that are unused when nothing names them.
-func namedRows() []*row {
-	kinds := []schema.GroupKind{
-		{Kind: "ConfigMap"}, {Kind: "PersistentVolumeClaim"}, {Kind: "ServiceAccount"},
-		{Group: "storage.k8s.io", Kind: "StorageClass"}, {Group: "scheduling.k8s.io", Kind: "PriorityClass"},
+// namedRow is of a kind that is unused when nothing names it.
+func namedRow(kind schema.GroupKind) *row {
+	return &row{
+		kind: kind, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, means: "nothing names it",
+		look: lookUnlessLive, judge: judgeNamed,
 	}
-	all := make([]*row, 0, len(kinds))
-	for _, kind := range kinds {
-		all = append(all, &row{
-			kind: kind, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true,
-			look: lookUnlessLive, judge: judgeNamed,
-		})
+}
+
+func namedRows() []*row {
+	account := namedRow(accounts)
+	account.means = "no Pod, template or binding names it, it has no token of its own, and no identity of a cloud"
+	account.look = lookAccount
+	secret := namedRow(secrets)
+	secret.means = "nothing names it, and it is neither a Helm release, nor a token of a bootstrap or an account"
+	secret.fields = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token"
+	token := &row{
+		kind: secrets, typ: v1alpha1.FindingUnused, actionable: true, fields: "type=kubernetes.io/service-account-token",
+		means: "it is the token of a ServiceAccount that does not exist", reads: []schema.GroupKind{accounts}, look: lookToken,
+	}
+	priority := namedRow(priorityClasses)
+	priority.body, priority.look = true, func(f *Finder, o object.Object) *candidate {
+		if raw(o).Field("globalDefault").String() == "true" {
+			return nil
+		}
+		return lookUnlessLive(f, o)
+	}
+	all := []*row{namedRow(configMaps), secret, token, account, priority, namedRow(runtimeClasses)}
+	for _, kind := range []schema.GroupKind{
+		{Group: "storage.k8s.io", Kind: "StorageClass"}, snapshotClasses, ingressClasses,
+	} {
+		class := namedRow(kind)
+		class.means = "nothing names it, and it is not the default class"
+		class.cascades = kind != snapshotClasses // a snapshot is never idle
+		class.look = func(f *Finder, o object.Object) *candidate {
+			for _, mark := range defaultClass {
+				if annotation(o, mark) == "true" {
+					return nil
+				}
+			}
+			return lookUnlessLive(f, o)
+		}
+		all = append(all, class)
 	}
 	return all
+}
+
+// defaultClass are the annotations of the class that is taken where none is named.
+var defaultClass = []string{
+	"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
+	"snapshot.storage.kubernetes.io/is-default-class", "ingressclass.kubernetes.io/is-default-class",
+}
+
+// cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.
+var cloudIdentities = []string{"eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account", "azure.workload.identity/client-id"}
+
+func lookAccount(f *Finder, o object.Object) *candidate {
+	if slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(o, mark) != "" }) {
+		return nil
+	}
+	return lookUnlessLive(f, o)
+}
+
+// lookToken looks at a token. It is of use as long as its account is there.
+func lookToken(_ *Finder, o object.Object) *candidate {
+	account := graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: annotation(o, "kubernetes.io/service-account.name")}
+	if account.Name == "" {
+		return nil
+	}
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		return f.unusedWithout(found, "it is the token of "+account.String(), account)
+	}}
+}
+
+// unusedWithout finds an object that is of no use when the one that it is for is proved absent.
+func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Finding {
+	found.Unknown = f.cannotTell(name)
+	switch {
+	case len(found.Unknown) > 0 && !f.graph.IsPresent(name):
+		found.Reason = what + ", and nobody can tell whether that exists"
+	case f.isAbsent(name):
+		found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, []graph.Name{name}
+		found.Reason = what + ", which does not exist"
+	default:
+		return nil
+	}
+	return &found
 }
 
 // lookUnlessLive keeps what nothing that runs has named so far.
@@ -41,24 +111,36 @@ func lookUnlessLive(f *Finder, o object.Object) *candidate {
 	return &candidate{}
 }
 
+// nameOf is the name of what was found.
+func nameOf(found *Finding) graph.Name {
+	return graph.Name{GroupKind: found.Kind.GroupKind(), Namespace: found.Namespace, Name: found.Name}
+}
+
 // judgeNamed finds what nothing names, or only what is idle or unused itself.
 func judgeNamed(f *Finder, c *candidate) *Finding {
+	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)), slices.Concat(f.Table.NamedBy(c.row.kind), c.row.reads))
+}
+
+// judgeUse finds what is not used, after all sources of uses were read.
+func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKind) *Finding {
 	found := c.found
-	name := graph.Name{GroupKind: found.Kind.GroupKind(), Namespace: found.Namespace, Name: found.Name}
-	use, sources := f.graph.Use(name), f.Table.NamedBy(name.GroupKind)
 	found.Searched = f.searched(sources)
-	switch found.Unknown = f.unreadOf(sources); {
+	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
+	switch found.Unknown = f.unreadUsers(sources, c.row.kind); {
 	case use.IsUsed():
 		return nil
 	case len(found.Unknown) > 0:
 		found.Reason = fmt.Sprintf("no user found in %d of %d kinds that can name it", found.Searched-len(found.Unknown), found.Searched)
-	case use.Read:
-		found.Reason = "nothing names it, but somebody may read it by its name: " + usersOf(use.Users)
-		found.Unknown = []Unread{{Kind: name.GroupKind}}
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)
-	case f.graph.IsMentioned(name):
+	case use.Read:
+		found.Reason = "nothing names it, but somebody may read it by its name: " + usersOf(use.Users)
+		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("a role lets somebody read it by its name")}}
+	case use.Hinted && !c.reported:
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = fmt.Sprintf("none of %d kinds names it, but something is for all objects of its kind", found.Searched)
+	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = fmt.Sprintf("none of %d kinds names it, but its name stands in a text that a Pod is given", found.Searched)
 	default:
@@ -68,8 +150,12 @@ func judgeNamed(f *Finder, c *candidate) *Finding {
 	return &found
 }
 
+// usersOf names users for people: the first, and how many more.
 func usersOf(users []graph.User) string {
-	if len(users) == 1 {
+	switch len(users) {
+	case 0:
+		return "one of very many"
+	case 1:
 		return users[0].String()
 	}
 	return fmt.Sprintf("%s and %d more", users[0], len(users)-1)

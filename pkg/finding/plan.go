@@ -7,36 +7,70 @@ import (
 	"cmp"
 	"slices"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// plan says which lists the rows need.
-func (f *Finder) plan() []List {
-	sources, kinds := map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}
-	selective := map[schema.GroupKind]bool{} // kinds whose rows select Pods
+// needs is what rows need of other kinds than their own.
+type needs struct {
+	// sources may name objects, and reads must pass.
+	sources, reads map[schema.GroupKind]bool
+	// everywhere are kinds whose objects matter in all namespaces.
+	everywhere map[schema.GroupKind]bool
+	// selective are kinds whose rows select Pods.
+	selective map[schema.GroupKind]bool
+}
+
+func (f *Finder) needs() needs {
+	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
+	for _, name := range f.Watched {
+		for _, kind := range f.Table.NamedBy(name.GroupKind) {
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.NamesElsewhere(kind, name.GroupKind)
+		}
+	}
 	for _, r := range f.rows {
+		crosses := r.crosses || !f.served[r.kind].Namespaced // what is cluster-scoped may be used in any namespace
+		add := func(to map[schema.GroupKind]bool, kinds []schema.GroupKind) {
+			for _, kind := range kinds {
+				to[kind] = true
+				n.everywhere[kind] = n.everywhere[kind] || crosses && r.kind != anyKind
+			}
+		}
 		if r.named {
-			for _, kind := range f.Table.NamedBy(r.kind) {
-				sources[kind] = true
+			sources := f.Table.NamedBy(r.kind)
+			add(n.sources, sources)
+			for _, source := range sources {
+				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind)
 			}
 		}
 		if r.pods {
-			selective[r.kind] = true
-			for _, kind := range f.Table.PodKinds() {
-				sources[kind] = true
-			}
+			n.selective[r.kind] = true
+			add(n.sources, f.Table.PodKinds())
 		}
-		for _, kind := range r.reads {
-			kinds[kind] = true
+		if r.cascades || r.typ == v1alpha1.FindingIdle {
+			add(n.reads, scalers)
 		}
+		add(n.reads, r.reads)
 	}
+	return n
+}
+
+// plan says which lists the rows need.
+func (f *Finder) plan() []List {
+	n := f.needs()
 	var lists []List
 	for _, kind := range f.Served {
 		gk := kind.GroupKind()
-		whole := List{Kind: kind, MetadataOnly: !sources[gk], source: sources[gk], Everywhere: sources[gk] && f.Table.CrossesNamespaces(gk)}
-		needed := sources[gk] || kinds[gk]
+		counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
+		whole := List{
+			Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
+			Everywhere: n.everywhere[gk] || counted,
+		}
+		whole.MetadataOnly = (!n.sources[gk] || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
+		needed := n.sources[gk] || n.reads[gk] || counted
 		for _, r := range f.rows {
 			switch {
 			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r)):
@@ -49,12 +83,13 @@ func (f *Finder) plan() []List {
 		}
 		if needed {
 			lists = append(lists, whole)
+			f.whole[gk] = true
 		}
 	}
 	// What selects Pods must pass before them, and what uses an object should pass before the object: then it need not be kept.
 	rank := func(l List) int {
 		switch {
-		case selective[l.Kind.GroupKind()]:
+		case n.selective[l.Kind.GroupKind()], l.Kind.GroupKind() == nodes:
 			return 0
 		case l.Kind.GroupKind() == pods:
 			return 1
@@ -77,7 +112,33 @@ func (f *Finder) wantsOf(kind schema.GroupKind, r *row) bool {
 	return slices.ContainsFunc(rows, func(other *row) bool { return other.kind == kind })
 }
 
-var pods = schema.GroupKind{Kind: "Pod"}
+// The kinds that several rows know.
+var (
+	pods            = schema.GroupKind{Kind: "Pod"}
+	nodes           = schema.GroupKind{Kind: "Node"}
+	secrets         = schema.GroupKind{Kind: "Secret"}
+	configMaps      = schema.GroupKind{Kind: "ConfigMap"}
+	claims          = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	volumes         = schema.GroupKind{Kind: "PersistentVolume"}
+	accounts        = schema.GroupKind{Kind: "ServiceAccount"}
+	services        = schema.GroupKind{Kind: "Service"}
+	namespaces      = schema.GroupKind{Kind: "Namespace"}
+	endpointSlices  = schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
+	deployments     = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	statefulSets    = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	daemonSets      = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	replicaSets     = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	controllers     = schema.GroupKind{Kind: "ReplicationController"}
+	jobs            = schema.GroupKind{Group: "batch", Kind: "Job"}
+	cronJobs        = schema.GroupKind{Group: "batch", Kind: "CronJob"}
+	roles           = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
+	clusterRoles    = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
+	snapshotClasses = schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}
+	ingressClasses  = schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
+	priorityClasses = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	runtimeClasses  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
+	autoscalers     = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+)
 
 // raw is the object's JSON.
 func raw(o object.Object) object.JSON { return object.JSON(o.Raw) }

@@ -4,8 +4,7 @@
 package graph
 
 import (
-	"errors"
-	"fmt"
+	"bytes"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +14,8 @@ import (
 
 // Edge is one reference of an object.
 type Edge struct {
+	// To is what is named. In its namespace and its name, "*" stands for any text, and "#" at the end of the name for a number: what a StatefulSet
+	// names is "data-web-#".
 	To Name
 	// Path is where the reference stands, as the table has it.
 	Path string
@@ -23,118 +24,8 @@ type Edge struct {
 	Strength Strength
 }
 
-// step is one step of a path: a field, each element of a list, or each value of a map.
-type step struct {
-	field string
-	each  bool
-}
-
-// node is where a path has come to.
-type node struct {
-	fields map[string]*node
-	// each is for the elements of a list, or the values of a map.
-	each       *node
-	references []reference
-}
-
-// reference is a Reference as it is read.
-type reference struct {
-	Reference
-	to                             schema.GroupKind
-	kind, group, namespace, option []string
-	before, after                  string
-}
-
-func (n *node) at(path []step) *node {
-	for _, s := range path {
-		next := n.each
-		if !s.each {
-			next = n.fields[s.field]
-		}
-		if next == nil {
-			next = &node{}
-			switch {
-			case s.each:
-				n.each = next
-			case n.fields == nil:
-				n.fields = map[string]*node{s.field: next}
-			default:
-				n.fields[s.field] = next
-			}
-		}
-		n = next
-	}
-	return n
-}
-
-// parsePath reads a path as Reference has it.
-func parsePath(path string) ([]step, error) {
-	var steps []step
-	for rest := path; rest != ""; {
-		switch {
-		case strings.HasPrefix(rest, "[]"):
-			steps, rest = append(steps, step{each: true}), rest[2:]
-		case rest[0] == '[':
-			field, after, found := strings.Cut(rest[1:], "]")
-			if !found {
-				return nil, fmt.Errorf("there is no ] after %q", rest)
-			}
-			steps, rest = append(steps, step{field: field}), after
-		default:
-			end := strings.IndexAny(rest, ".[")
-			if end < 0 {
-				end = len(rest)
-			}
-			if end == 0 {
-				return nil, fmt.Errorf("a field's name is missing before %q", rest)
-			}
-			steps, rest = append(steps, step{field: rest[:end], each: rest[:end] == "*"}), rest[end:]
-		}
-		if strings.HasPrefix(rest, ".") {
-			if rest = rest[1:]; rest == "" {
-				return nil, errors.New("a field's name is missing at the end")
-			}
-		}
-	}
-	return steps, nil
-}
-
-func compile(r Reference) (reference, []step, error) {
-	var errs []error
-	fields := func(path string) []string {
-		steps, err := parsePath(path)
-		errs = append(errs, err)
-		names := make([]string, 0, len(steps))
-		for _, s := range steps {
-			if s.each {
-				errs = append(errs, fmt.Errorf("%s must be one field", path))
-			}
-			names = append(names, s.field)
-		}
-		return names
-	}
-	c := reference{
-		Reference: r, to: schema.ParseGroupKind(r.To), kind: fields(r.KindField), group: fields(r.GroupField),
-		namespace: fields(r.NamespaceField), option: fields(r.OptionalField),
-	}
-	if c.Strength == "" {
-		c.Strength = Names
-	}
-	if r.To == "" && r.KindField == "" {
-		errs = append(errs, errors.New("it says neither to nor kindField: write what kind the field names"))
-	}
-	if r.Format != "" && r.Format != pairFormat {
-		var found bool
-		if c.before, c.after, found = strings.Cut(r.Format, "{}"); !found {
-			errs = append(errs, fmt.Errorf("format %q has no {}, where the name goes", r.Format))
-		}
-	}
-	path, err := parsePath(r.Path)
-	return c, path, errors.Join(append(errs, err)...)
-}
-
-// pairFormat is the Format of a text that holds a namespace, if it is not the source's own, and a name.
-const pairFormat = "namespace/name"
+// maxName is how long a text may be that holds a name: a namespace, a slash and a name.
+const maxName = 63 + 1 + 253
 
 // Edges tells each all references of an object. It reads the bytes once, and decodes names only.
 func (t *Table) Edges(o object.Object, each func(Edge)) {
@@ -142,13 +33,23 @@ func (t *Table) Edges(o object.Object, each func(Edge)) {
 	if s == nil {
 		return
 	}
-	w := walker{own: o.Namespace, each: each}
-	w.walk(s.root, object.JSON(o.Raw), nil)
+	w := walker{object: o.Raw, own: o.Namespace, each: each}
+	if w.own == "" {
+		w.own = "*" // what is cluster-scoped, and does not say which namespace it means, may mean any
+	}
+	w.walk(s.root, w.object, nil)
+	if tell := irregular[o.Kind.GroupKind()].tell; tell != nil {
+		tell(&w)
+	}
 }
 
 type walker struct {
-	own  string
-	each func(Edge)
+	object object.JSON
+	own    string
+	each   func(Edge)
+	// path is where guessing has come to, from where it began.
+	from string
+	path []object.Key
 }
 
 // walk goes down to all names below a value. holder is the map that holds it.
@@ -156,19 +57,26 @@ func (w *walker) walk(n *node, value, holder object.JSON) {
 	for i := range n.references {
 		w.tell(&n.references[i], value, holder)
 	}
+	if n.guess != "" {
+		w.from = n.guess
+		w.guess(value)
+	}
 	switch value.Type() {
 	case object.Map:
 		if n.fields == nil && n.each == nil {
 			return
 		}
+		var seen uint64
 		for name, field := range value.Fields() {
-			if next := n.fields[name.String()]; next != nil {
+			if next := n.child(name); next != nil {
+				seen |= next.bit
 				w.walk(next, field, value)
 			}
 			if n.each != nil {
 				w.walk(n.each, field, value)
 			}
 		}
+		w.walkAbsent(n, seen, value)
 	case object.List:
 		if n.each == nil {
 			return
@@ -179,40 +87,147 @@ func (w *walker) walk(n *node, value, holder object.JSON) {
 	}
 }
 
-// tell tells the reference that a text is.
-func (w *walker) tell(r *reference, value, holder object.JSON) {
-	text := value.Text()
-	if text == "" {
-		return
-	}
-	edge := Edge{To: Name{GroupKind: r.to, Namespace: w.own, Name: text}, Path: r.Path, Optional: r.Optional, Strength: r.Strength}
-	if kind := holder.At(r.kind...).Text(); len(r.kind) > 0 && kind != "" {
-		edge.To.GroupKind = schema.GroupKind{Group: groupOf(holder.At(r.group...).Text()), Kind: kind}
-		if len(r.group) == 0 {
-			edge.To.Group = r.to.Group
+// walkAbsent tells what fields name that a map does not have.
+func (w *walker) walkAbsent(n *node, seen uint64, holder object.JSON) {
+	for _, next := range n.defaults {
+		for i := range next.references {
+			if r := &next.references[i]; seen&next.bit == 0 && r.Absent != "" {
+				w.tell(r, nil, holder)
+			}
 		}
 	}
-	switch namespace := holder.At(r.namespace...).Text(); {
-	case r.Namespace == "-":
-		edge.To.Namespace = ""
-	case len(r.namespace) > 0 && namespace != "":
-		edge.To.Namespace = namespace
-	case r.Namespace != "":
-		edge.To.Namespace = r.Namespace
+}
+
+// child is the node of a field. It makes no string of the field's name.
+func (n *node) child(name object.Key) *node {
+	if len(name) >= 2 && bytes.IndexByte(name, '\\') < 0 {
+		return n.fields[string(name[1:len(name)-1])]
+	}
+	return n.fields[name.String()]
+}
+
+// tell tells the reference that a value is.
+func (w *walker) tell(r *reference, value, holder object.JSON) {
+	if !isWhere(r, holder) {
+		return
+	}
+	text := value.Text()
+	if text == "" {
+		text = r.Absent
+	}
+	if text == "" || len(text) > maxName {
+		return
+	}
+	edge := Edge{
+		To: Name{GroupKind: r.kindOf(holder), Namespace: w.namespaceOf(r, holder), Name: text}, Path: r.Path,
+		Optional: r.Optional, Strength: r.Strength,
 	}
 	if r.Format == pairFormat {
 		if namespace, name, found := strings.Cut(text, "/"); found {
 			edge.To.Namespace, edge.To.Name = namespace, name
 		}
-	} else {
-		edge.To.Name = r.before + text + r.after
+	}
+	if namespace, name := withoutVariables(edge.To.Namespace), withoutVariables(edge.To.Name); namespace != edge.To.Namespace || name != edge.To.Name {
+		edge.To.Namespace, edge.To.Name, edge.Strength = namespace, name, Reads
+	}
+	if r.format != nil {
+		edge.To.Name = w.formatted(r.format, edge.To.Name)
 	}
 	if len(r.option) > 0 {
 		edge.Optional = edge.Optional || holder.At(r.option...).String() == "true"
 	}
-	if edge.To.Kind != "" {
+	if edge.To.Kind != "" && edge.To.Name != "" {
 		w.each(edge)
 	}
+}
+
+// isWhere reports whether the reference counts, by a field beside the name.
+func isWhere(r *reference, holder object.JSON) bool {
+	if len(r.where) == 0 {
+		return true
+	}
+	value := holder.At(r.where...)
+	if r.whereValue != "" {
+		return value.Text() == r.whereValue
+	}
+	return value.Type() != object.Absent && value.Type() != object.Null
+}
+
+// kindOf is the kind that the reference names.
+func (r *reference) kindOf(holder object.JSON) schema.GroupKind {
+	if len(r.kind) == 0 {
+		return r.to
+	}
+	kind, group := holder.At(r.kind...).Text(), holder.At(r.group...).Text()
+	switch {
+	case kind == "":
+		return r.to
+	case len(r.group) == 0, group == "" && kind == r.to.Kind:
+		return schema.GroupKind{Group: r.to.Group, Kind: kind}
+	}
+	return schema.GroupKind{Group: groupOf(group), Kind: kind}
+}
+
+// namespaceOf is the namespace of what the reference names.
+func (w *walker) namespaceOf(r *reference, holder object.JSON) string {
+	if r.Namespace == "-" {
+		return ""
+	}
+	if len(r.namespace) > 0 {
+		if namespace := holder.At(r.namespace...).Text(); namespace != "" {
+			return namespace
+		}
+	}
+	if len(r.namespaceFrom) > 0 {
+		if namespace := w.object.At(r.namespaceFrom...).Text(); namespace != "" {
+			return namespace
+		}
+	}
+	if r.Namespace != "" {
+		return r.Namespace
+	}
+	return w.own
+}
+
+func (w *walker) formatted(format []part, name string) string {
+	var text strings.Builder
+	for _, p := range format {
+		switch {
+		case p.isName:
+			text.WriteString(name)
+		case p.from == nil:
+			text.WriteString(p.text)
+		default:
+			value := w.object.At(p.from...).Text()
+			if value == "" {
+				return ""
+			}
+			text.WriteString(value)
+		}
+	}
+	return text.String()
+}
+
+// variables are how texts refer to what is known only later: in classes of storage, in workflows and in templates.
+var variables = []struct{ begin, end string }{{"${", "}"}, {"$(", ")"}, {"{{", "}}"}}
+
+// withoutVariables puts "*" in the place of each variable of a name, and of what no name can hold, but a pattern may.
+func withoutVariables(text string) string {
+	if !strings.ContainsAny(text, "${*#") {
+		return text
+	}
+	text = strings.ReplaceAll(text, "#", "*")
+	for _, v := range variables {
+		for {
+			before, rest, found := strings.Cut(text, v.begin)
+			if !found {
+				break
+			}
+			_, after, _ := strings.Cut(rest, v.end)
+			text = before + "*" + after
+		}
+	}
+	return text
 }
 
 // groupOf is the group of an apiVersion, or the group itself: one with a version has a slash in it, or is v1.

@@ -29,9 +29,12 @@ type Graph struct {
 	// idle are users that use nothing at present: a Deployment at zero, a suspended CronJob, an object that is unused itself.
 	idle      map[int32]bool
 	selectors map[string][]*selection
-	mentions  mentions
-	watched   map[key][]Evidence
-	bytes     int64
+	// patterns are the targets that only a comparison finds, by kind, and aggregations the ClusterRoles that take others in.
+	patterns     map[schema.GroupKind][]*target
+	aggregations aggregations
+	mentions     mentions
+	watched      map[key]*watch
+	bytes        int64
 }
 
 // target is what is known of an object that something names.
@@ -39,9 +42,9 @@ type target struct {
 	name Name
 	// live is true when something that runs names it, or a user that is not told apart.
 	live bool
-	// read is true when somebody may read it by its name.
-	read  bool
-	users []user
+	// read and hinted are true when users that are not told apart name it so.
+	read, hinted bool
+	users        []user
 }
 
 type user struct {
@@ -73,18 +76,52 @@ type Evidence struct {
 func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 	return &Graph{
 		table: table, clusterScoped: clusterScoped, targets: map[key]*target{}, present: map[key]struct{}{},
-		ids: map[key]int32{}, idle: map[int32]bool{}, selectors: map[string][]*selection{}, watched: map[key][]Evidence{},
+		ids: map[key]int32{}, idle: map[int32]bool{}, selectors: map[string][]*selection{},
+		patterns: map[schema.GroupKind][]*target{}, watched: map[key]*watch{},
 	}
 }
 
+// watch holds what names an object.
+type watch struct {
+	name  Name
+	found []Evidence
+}
+
 // Watch keeps all references to an object, as evidence. It must be called before objects pass.
-func (g *Graph) Watch(name Name) { g.watched[name.key()] = []Evidence{} }
+func (g *Graph) Watch(name Name) {
+	name = g.normal(name)
+	g.watched[name.key()] = &watch{name: name}
+}
 
 // Evidence are the references to an object that is watched.
-func (g *Graph) Evidence(name Name) []Evidence { return g.watched[name.key()] }
+func (g *Graph) Evidence(name Name) []Evidence {
+	w := g.watched[g.normal(name).key()]
+	if w == nil {
+		return nil
+	}
+	return slices.Concat(w.found, g.aggregations.evidence(w.name))
+}
+
+// witness keeps a reference to an object that is watched.
+func (g *Graph) witness(from Name, edge Edge) {
+	if len(g.watched) == 0 {
+		return
+	}
+	if !edge.To.isPattern() {
+		if w := g.watched[edge.To.key()]; w != nil {
+			w.found = append(w.found, Evidence{From: clonedName(from), Edge: cloned(edge)})
+		}
+		return
+	}
+	for _, w := range g.watched {
+		if edge.To.matches(w.name) {
+			w.found = append(w.found, Evidence{From: clonedName(from), Edge: cloned(edge)})
+		}
+	}
+}
 
 // Bytes is about how much memory the Graph takes.
-func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes }
+func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes + g.aggregations.bytes }
 
 // Saw takes note that there is an object.
 func (g *Graph) Saw(o object.Object) {
@@ -120,9 +157,12 @@ func (g *Graph) Add(o object.Object) {
 	if use.none {
 		return
 	}
-	g.addLabels(o)
+	g.addLabels(o, use)
 	g.mentions.add(o)
 	id := int32(-1)
+	if g.aggregations.add(o) {
+		id = g.user(use.by)
+	}
 	g.table.Edges(o, func(edge Edge) {
 		edge.To = g.normal(edge.To)
 		if edge.To == NameOf(o) {
@@ -132,34 +172,40 @@ func (g *Graph) Add(o object.Object) {
 			id = g.user(use.by)
 		}
 		g.name(edge, id, use.live)
-		if found, ok := g.watched[edge.To.key()]; ok {
-			g.watched[edge.To.key()] = append(found, Evidence{From: NameOf(o), Edge: cloned(edge)})
-		}
+		g.witness(NameOf(o), edge)
 	})
 	if use.idle {
 		g.SetIdle(use.by)
 	}
 }
 
+// maxUsersOf is how many users of one object a Graph tells apart.
+const maxUsersOf = 1000
+
 // name takes one reference.
 func (g *Graph) name(edge Edge, id int32, live bool) {
 	k := edge.To.key()
 	t := g.targets[k]
 	if t == nil {
-		t = &target{name: cloned(edge).To}
+		t = &target{name: clonedName(edge.To)}
 		g.targets[k] = t
 		g.bytes += int64(160 + len(t.name.Namespace) + len(t.name.Name))
+		if t.name.mustCompare() {
+			g.patterns[t.name.GroupKind] = append(g.patterns[t.name.GroupKind], t)
+		}
 	}
-	t.live = t.live || live && edge.Strength != Reads || id == anonymous
-	t.read = t.read || edge.Strength == Reads
-	if id == anonymous {
-		return
-	}
+	t.live = t.live || live && edge.Strength.isUse()
 	// One user names an object in two ways: what need not exist in one of them must exist in the other.
 	if i := slices.IndexFunc(t.users, func(u user) bool { return u.id == id }); i >= 0 {
-		if u := &t.users[i]; u.optional && !edge.Optional || u.strength != Names && edge.Strength == Names {
+		if u := &t.users[i]; edge.Strength.rank() > u.strength.rank() || u.optional && !edge.Optional && edge.Strength == u.strength {
 			u.path, u.optional, u.strength = edge.Path, u.optional && edge.Optional, edge.Strength
 		}
+		return
+	}
+	if id == anonymous || len(t.users) >= maxUsersOf {
+		t.live = t.live || edge.Strength.isUse()
+		t.read = t.read || edge.Strength == Reads
+		t.hinted = t.hinted || edge.Strength == Hints
 		return
 	}
 	t.users = append(t.users, user{id, edge.Path, edge.Optional, edge.Strength})
@@ -192,32 +238,60 @@ func (g *Graph) SetIdle(name Name) {
 	}
 }
 
+// SetAwake takes note of all users that look idle and are not, because something scales them up when they are needed.
+func (g *Graph) SetAwake(isAwake func(Name) bool) {
+	for id := range g.idle {
+		if isAwake(g.users[id]) {
+			delete(g.idle, id)
+		}
+	}
+}
+
 // Use is what is known of the use of an object.
 type Use struct {
 	// Live is true when something that runs uses it.
 	Live bool
-	// Read is true when somebody may read it by its name, through the API.
-	Read  bool
-	Users []User
+	// Read is true when somebody may read it by its name, through the API, or names what only a pattern tells.
+	Read bool
+	// Hinted is true when something is for all objects of the kind, and so for this one.
+	Hinted bool
+	Users  []User
 }
 
 // IsUsed reports whether anything uses the object, or could at once.
 func (u Use) IsUsed() bool {
-	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return !user.Idle && user.Strength != Reads })
+	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return !user.Idle && user.Strength.isUse() })
 }
 
 // IsNamed reports whether anything names the object at all, idle or not.
 func (u Use) IsNamed() bool {
-	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return user.Strength != Reads })
+	return u.Live || slices.ContainsFunc(u.Users, func(user User) bool { return user.Strength.isUse() })
 }
 
 // Use says who uses an object.
 func (g *Graph) Use(name Name) Use {
-	t := g.targets[g.normal(name).key()]
-	if t == nil {
-		return Use{}
+	var use Use
+	name = g.normal(name)
+	g.each(name, func(t *target) {
+		use.Live, use.Read, use.Hinted = use.Live || t.live, use.Read || t.read, use.Hinted || t.hinted
+		use.Users = append(use.Users, g.usersOf(t)...)
+	})
+	for _, by := range g.aggregations.of(name) {
+		id, ok := g.ids[by.key()]
+		use.Users = append(use.Users, User{Name: by, Path: aggregationPath, Strength: Names, Idle: ok && g.idle[id]})
 	}
-	return Use{Live: t.live, Read: t.read, Users: g.usersOf(t)}
+	for _, user := range use.Users {
+		use.Read = use.Read || user.Strength == Reads && !user.Idle
+		use.Hinted = use.Hinted || user.Strength == Hints && !user.Idle
+	}
+	slices.SortFunc(use.Users, func(a, b User) int { return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.Path, b.Path)) })
+	return use
+}
+
+// IsLive reports whether something that runs uses an object. It is Use(name).Live, at less cost.
+func (g *Graph) IsLive(name Name) (live bool) {
+	g.each(g.normal(name), func(t *target) { live = live || t.live })
+	return live
 }
 
 func (g *Graph) usersOf(t *target) []User {
@@ -230,11 +304,11 @@ func (g *Graph) usersOf(t *target) []User {
 }
 
 // Absent tells each object that something names and that did not pass, with who names it, in the order of their names. Whether it exists is known
-// only when all objects of its kind passed.
+// only when all objects of its kind passed. A pattern names no object that could be absent.
 func (g *Graph) Absent(each func(name Name, users []User)) {
 	var absent []*target
 	for k, t := range g.targets {
-		if _, ok := g.present[k]; !ok && len(t.users) > 0 {
+		if _, ok := g.present[k]; !ok && len(t.users) > 0 && !t.name.isPattern() {
 			absent = append(absent, t)
 		}
 	}

@@ -4,18 +4,13 @@
 package graph
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 )
-
-//go:embed references.yaml
-var builtIn []byte
 
 // Strength is how sure it is that who holds a reference uses what it names.
 type Strength string
@@ -26,9 +21,17 @@ const (
 	Names Strength = "Names"
 	// Learned is a field that looks like one, by its schema.
 	Learned Strength = "Learned"
-	// Reads is a right to read the object by its name: whether anybody does is not known.
+	// Reads is a right to read the object by its name, or a name with variables in it: whether anybody means this one is not known.
 	Reads Strength = "Reads"
+	// Hints is for all objects of a kind, whichever there are: it says of none that it is used, but one of them may be.
+	Hints Strength = "Hints"
 )
+
+// isUse reports whether who holds such a reference counts as a user.
+func (s Strength) isUse() bool { return s == Names || s == Learned }
+
+// rank orders the strengths: of two references of one user to one object, the stronger counts.
+func (s Strength) rank() int { return slices.Index([]Strength{Hints, Reads, Learned, Names}, s) }
 
 // Source says which fields of a kind's objects name others.
 type Source struct {
@@ -37,8 +40,14 @@ type Source struct {
 	// PodTemplates are the paths of embedded Pods: maps with a spec, and metadata with labels.
 	PodTemplates []string `json:"podTemplates,omitempty"`
 	// PodSpecs are the paths of specs of Pods that have no metadata.
-	PodSpecs   []string    `json:"podSpecs,omitempty"`
+	PodSpecs []string `json:"podSpecs,omitempty"`
+	// ClaimSpecs are the paths of specs of PersistentVolumeClaims.
+	ClaimSpecs []string `json:"claimSpecs,omitempty"`
+	// Guess are paths of values in which what looks like a reference, by the name of its field, counts as one that was learned. "." is the object.
+	Guess      []string    `json:"guess,omitempty"`
 	References []Reference `json:"references,omitempty"`
+	// Strength is that of all references that do not say another.
+	Strength Strength `json:"strength,omitempty"`
 }
 
 // Reference says where a name is, and what it is the name of.
@@ -49,18 +58,27 @@ type Reference struct {
 	// To is the kind that is named, with its group after a dot: Role.rbac.authorization.k8s.io. Where KindField names a field that says it, To is what
 	// is meant when that field is absent.
 	To string `json:"to,omitempty"`
+	// Kinds are the kinds that a field of KindField can say. Without them, the objects count among what can name an object of any kind.
+	Kinds []string `json:"kinds,omitempty"`
 	// KindField, GroupField and NamespaceField are fields beside the name, as paths from the map that holds it. The group may be an apiVersion.
 	KindField      string `json:"kindField,omitempty"`
 	GroupField     string `json:"groupField,omitempty"`
 	NamespaceField string `json:"namespaceField,omitempty"`
-	// Namespace is that of what is named, when it is not the source's own: "-" for what is cluster-scoped, or a name.
+	// NamespaceFrom is the path, from the object, of the namespace where NamespaceField says none.
+	NamespaceFrom string `json:"namespaceFrom,omitempty"`
+	// Namespace is that of what is named, when it is not the source's own: "-" for what is cluster-scoped, "*" for any, or a name.
 	Namespace string `json:"namespace,omitempty"`
 	// OptionalField, beside the name, is true when the object need not exist. Optional is for a reference that is always so.
 	OptionalField string `json:"optionalField,omitempty"`
 	Optional      bool   `json:"optional,omitempty"`
-	// Format is what becomes of the text: "{}-app" adds to the name, and "namespace/name" reads both from it.
+	// Where is a field beside the name without which the reference does not count, or field=value.
+	Where string `json:"where,omitempty"`
+	// Absent is the name that is meant where the field is absent.
+	Absent string `json:"absent,omitempty"`
+	// Format is what becomes of the text: "{}-app" adds to the name, "{metadata.name}-{}" another text of the object, and "namespace/name" reads both
+	// from it. "#" at its end stands for any number.
 	Format string `json:"format,omitempty"`
-	// Strength is Names unless it says otherwise.
+	// Strength is Names unless it, or the Source, says otherwise.
 	Strength Strength `json:"strength,omitempty"`
 }
 
@@ -76,94 +94,129 @@ type source struct {
 	root *node
 	// templates are the paths of PodTemplates.
 	templates [][]step
-	// crosses is true when a reference may be to another namespace.
-	crosses bool
+	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
+	crosses, body bool
+	// elsewhere are the kinds of which it may name objects of other namespaces.
+	elsewhere map[schema.GroupKind]bool
 }
 
-// BuiltIn is the table of the kinds that we know.
-func BuiltIn() (*Table, error) {
-	sources, err := Parse(builtIn)
-	if err != nil {
-		return nil, err
-	}
-	return NewTable(sources)
-}
-
-// Parse reads a list of Sources from YAML. A field that it does not know is an error.
-func Parse(text []byte) ([]Source, error) {
-	var sources []Source
-	if err := yaml.UnmarshalStrict(text, &sources); err != nil {
-		return nil, fmt.Errorf("references: %w", err)
-	}
-	return sources, nil
-}
-
-// podSpec is the kind under which the table says what the spec of a Pod names.
-const podSpec = "PodSpec"
+// The kinds under which the table says what the spec of a Pod and of a claim names, wherever it is.
+const (
+	podSpec   = "PodSpec"
+	claimSpec = "PersistentVolumeClaimSpec"
+)
 
 // NewTable makes a table. Of several Sources of a kind all references count. The error tells all that is wrong.
 func NewTable(sources []Source) (*Table, error) {
 	t := &Table{sources: map[schema.GroupKind]*source{}, namedBy: map[schema.GroupKind][]schema.GroupKind{}}
-	var inPods []Reference
-	for _, s := range sources {
-		if s.Kind == podSpec {
-			inPods = append(inPods, s.References...)
+	parts := map[string][]Reference{}
+	for _, part := range []string{claimSpec, podSpec} { // the spec of a Pod may hold that of a claim
+		for _, s := range sources {
+			if s.Kind == part {
+				parts[part] = append(parts[part], expand(s, parts)...)
+			}
 		}
 	}
 	var errs []error
 	for _, s := range sources {
-		if s.Kind == podSpec {
+		if s.Kind == podSpec || s.Kind == claimSpec {
 			continue
 		}
-		if err := t.add(s, inPods); err != nil {
-			errs = append(errs, fmt.Errorf("references of %s: %w", s.Kind, err))
+		if err := t.add(s, parts); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return t, errors.Join(errs...)
 }
 
-func (t *Table) add(s Source, inPods []Reference) error {
+// expand are all references of a Source, those of what it embeds among them.
+func expand(s Source, parts map[string][]Reference) []Reference {
+	found := slices.Clone(s.References)
+	embed := func(paths []string, field, part string) {
+		for _, path := range paths {
+			for _, r := range parts[part] {
+				r.Path = join(join(path, field), r.Path)
+				found = append(found, r)
+			}
+		}
+	}
+	embed(s.PodTemplates, "spec", podSpec)
+	embed(s.PodSpecs, "", podSpec)
+	embed(s.ClaimSpecs, "", claimSpec)
+	if s.Strength != "" {
+		for i := range found {
+			if i >= len(s.References) || found[i].Strength == "" {
+				found[i].Strength = s.Strength
+			}
+		}
+	}
+	return found
+}
+
+func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}}
+		of = &source{root: &node{}, elsewhere: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
+		for _, to := range namesBesides(kind) {
+			t.note(kind, to)
+			of.body = true
+		}
 	}
 	var errs []error
-	add := func(prefix string, r Reference) {
-		r.Path = prefix + r.Path
+	fail := func(what string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("references of %s: %s: %w", s.Kind, what, err))
+		}
+	}
+	for _, r := range expand(s, parts) {
 		compiled, path, err := compile(r)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", r.Path, err))
-			return
+			fail(fmt.Sprintf("path %q", r.Path), err)
+			continue
 		}
-		of.root.at(path).references = append(of.root.at(path).references, compiled)
-		t.note(kind, r)
-		of.crosses = of.crosses || r.NamespaceField != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		of.root.add(path, compiled)
+		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		for _, to := range targets(r) {
+			t.note(kind, to)
+			of.elsewhere[to] = of.elsewhere[to] || crosses
+		}
+		of.crosses = of.crosses || crosses
+		of.body = of.body || path[0].field != "metadata"
 	}
-	for _, r := range s.References {
-		add("", r)
-	}
-	specs := slices.Clone(s.PodSpecs)
 	for _, template := range s.PodTemplates {
-		specs = append(specs, join(template, "spec"))
 		path, err := parsePath(template)
-		errs, of.templates = append(errs, err), append(of.templates, path)
+		fail(fmt.Sprintf("podTemplates %q", template), err)
+		of.templates = append(of.templates, path)
 	}
-	for _, spec := range specs {
-		for _, r := range inPods {
-			add(spec+".", r)
-		}
+	for _, guess := range s.Guess {
+		path, err := parsePath(strings.TrimPrefix(guess, "."))
+		fail(fmt.Sprintf("guess %q", guess), err)
+		of.root.at(path).guess = guess
+		of.crosses, of.body = true, true
+		t.note(kind, anyKind)
+		of.elsewhere[anyKind] = true
 	}
 	return errors.Join(errs...)
 }
 
-// note takes note that objects of a kind may name others of a kind.
-func (t *Table) note(kind schema.GroupKind, r Reference) {
-	to := schema.ParseGroupKind(r.To)
-	if r.KindField != "" {
-		to = anyKind
+// targets are the kinds that a reference may name.
+func targets(r Reference) (kinds []schema.GroupKind) {
+	if r.To != "" {
+		kinds = append(kinds, schema.ParseGroupKind(r.To))
 	}
+	if r.KindField != "" && len(r.Kinds) == 0 {
+		kinds = append(kinds, anyKind)
+	}
+	for _, to := range r.Kinds {
+		kinds = append(kinds, schema.ParseGroupKind(to))
+	}
+	return kinds
+}
+
+// note takes note that objects of a kind may name others of a kind.
+func (t *Table) note(kind, to schema.GroupKind) {
 	if !slices.Contains(t.namedBy[to], kind) {
 		t.namedBy[to] = append(t.namedBy[to], kind)
 	}
@@ -189,13 +242,6 @@ func (t *Table) Kinds() []schema.GroupKind {
 	return found
 }
 
-func join(path, field string) string {
-	if path == "" {
-		return field
-	}
-	return path + "." + field
-}
-
 // PodKinds are Pods, and the kinds that hold templates of Pods.
 func (t *Table) PodKinds() []schema.GroupKind {
 	var found []schema.GroupKind
@@ -211,4 +257,16 @@ func (t *Table) PodKinds() []schema.GroupKind {
 func (t *Table) CrossesNamespaces(kind schema.GroupKind) bool {
 	s := t.sources[kind]
 	return s != nil && s.crosses
+}
+
+// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces.
+func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
+	s := t.sources[kind]
+	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
+}
+
+// NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.
+func (t *Table) NeedsBody(kind schema.GroupKind) bool {
+	s := t.sources[kind]
+	return s != nil && s.body
 }

@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,11 +51,26 @@ func useOf(o object.Object) uses {
 		use.idle = !owned && isZero("spec", "replicas") // one that is owned is kept for a rollback: its Deployment says whether it is idle
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Kind: "ReplicationController"},
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
-		use.idle = isZero("spec", "replicas")
+		use.idle = isZero("spec", "replicas") && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
 		use.idle = isTrue("spec", "suspend")
 	}
 	return use
+}
+
+// pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had.
+var pauseMarks = []string{
+	"previous-replicas", "downscaler/original-replicas", "sleepinfo.kube-green.com/replicas-before-sleep", "autoscaling.keda.sh/paused-replicas",
+}
+
+// IsPaused reports whether a tool scaled the workload to zero for a while: it is not idle, it sleeps.
+func IsPaused(o object.Object) bool {
+	for name := range object.JSON(o.Raw).At("metadata", "annotations").Fields() {
+		if slices.Contains(pauseMarks, name.String()) {
+			return true
+		}
+	}
+	return false
 }
 
 // Controller is the controller that owns the object, if one does.
@@ -70,37 +86,55 @@ func Controller(o object.Object) (Name, bool) {
 	return Name{}, false
 }
 
-// selection is a label selector of an object, and whether a Pod or a template matched it.
+// selection is a label selector of an object, and which Pods and templates matched it.
 type selection struct {
 	by       Name
 	selector labels.Selector
-	matched  bool
+	// live is true when something that runs matched. Until then, the workloads whose templates matched are kept.
+	live  bool
+	users []int32
 }
 
 // Select takes the label selector with which an object selects Pods of its namespace. It must be called before the Pods pass.
 func (g *Graph) Select(by Name, selector labels.Selector) {
+	if s := g.selection(by); s != nil {
+		s.selector = selector
+		return
+	}
+	g.selectors[by.Namespace] = append(g.selectors[by.Namespace], &selection{by: clonedName(by), selector: selector})
+	g.bytes += 512
+}
+
+func (g *Graph) selection(by Name) *selection {
 	for _, s := range g.selectors[by.Namespace] {
 		if s.by == by {
-			s.selector = selector
-			return
+			return s
 		}
 	}
-	g.selectors[by.Namespace] = append(g.selectors[by.Namespace], &selection{by: by, selector: selector})
-	g.bytes += 512
+	return nil
 }
 
 // SelectsAny reports whether the selector of an object matched a Pod or a template that passed.
 func (g *Graph) SelectsAny(by Name) bool {
-	for _, s := range g.selectors[by.Namespace] {
-		if s.by == by {
-			return s.matched
-		}
-	}
-	return false
+	s := g.selection(by)
+	return s != nil && (s.live || len(s.users) > 0)
 }
 
-// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched none yet.
-func (g *Graph) addLabels(o object.Object) {
+// Selected is what the selector of an object matched: whether something of it runs, or which workloads it was.
+func (g *Graph) Selected(by Name) Use {
+	s := g.selection(by)
+	if s == nil {
+		return Use{}
+	}
+	use := Use{Live: s.live}
+	for _, id := range s.users {
+		use.Users = append(use.Users, User{Name: g.users[id], Path: "spec.selector", Strength: Names, Idle: g.idle[id]})
+	}
+	return use
+}
+
+// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched nothing that runs so far.
+func (g *Graph) addLabels(o object.Object, use uses) {
 	selectors := g.selectors[o.Namespace]
 	if len(selectors) == 0 {
 		return
@@ -108,13 +142,15 @@ func (g *Graph) addLabels(o object.Object) {
 	match := func(metadata object.JSON) {
 		var set labels.Set
 		for _, s := range selectors {
-			if s.matched {
+			if s.live {
 				continue
 			}
 			if set == nil {
 				set = labelSet(metadata.Field("labels"))
 			}
-			s.matched = s.selector.Matches(set)
+			if s.selector.Matches(set) {
+				g.selected(s, use)
+			}
 		}
 	}
 	raw := object.JSON(o.Raw)
@@ -126,6 +162,23 @@ func (g *Graph) addLabels(o object.Object) {
 		for _, path := range s.templates {
 			each(raw, path, func(template object.JSON) { match(template.Field("metadata")) })
 		}
+	}
+}
+
+// maxSelected is how many templates that a selector matches are told apart. With more, it selects something that is not idle.
+const maxSelected = 16
+
+func (g *Graph) selected(s *selection, use uses) {
+	id := anonymous
+	if !use.live && len(s.users) < maxSelected {
+		id = g.user(use.by)
+	}
+	switch {
+	case id == anonymous:
+		s.live = true
+	case !slices.Contains(s.users, id):
+		s.users = append(s.users, id)
+		g.bytes += 4
 	}
 }
 

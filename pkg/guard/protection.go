@@ -77,7 +77,7 @@ func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error)
 		return fmt.Sprintf("it was brought back from the run with UID %s; to let Cleaners touch it again: %s",
 			metadata.Annotations[v1alpha1.RestoredFromAnnotation], confirmation(o)), nil
 	}
-	if reason := stock(action, o, &metadata); reason != "" {
+	if reason := stock(action, o); reason != "" {
 		return reason, nil
 	}
 	if ReadsBody(group, o.Kind.Kind) {

@@ -4,72 +4,16 @@
 package guard
 
 import (
-	"slices"
-	"strings"
-
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-const (
-	bootstrapLabel = "kubernetes.io/bootstrapping"
-	addonLabel     = "addonmanager.kubernetes.io/mode"
-	flowGroup      = "flowcontrol.apiserver.k8s.io"
-	flowAnnotation = "apf.kubernetes.io/autoupdate-spec"
-	reservedPrefix = "system:"
-)
-
-// stockObject is an object that each cluster has. With no namespace it is cluster-scoped, or in each namespace.
-type stockObject struct{ group, kind, namespace, name, why string }
-
-const (
-	inEachNamespace = "Kubernetes creates it in each namespace, and Pods rely on it"
-	ofTheServer     = "the API server creates it, and Pods find the API server by it"
-	immortal        = "the API server does not let it go"
-)
-
-var stockObjects = []stockObject{
-	{"", "ConfigMap", "", "kube-root-ca.crt", inEachNamespace},
-	{"", "ServiceAccount", "", "default", inEachNamespace},
-	{"", "Service", metav1.NamespaceDefault, "kubernetes", ofTheServer},
-	{"", "Endpoints", metav1.NamespaceDefault, "kubernetes", ofTheServer},
-	{"discovery.k8s.io", "EndpointSlice", metav1.NamespaceDefault, "kubernetes", ofTheServer},
-	{"", "Namespace", "", metav1.NamespaceDefault, immortal},
-	{"project.openshift.io", "Project", "", metav1.NamespaceDefault, immortal},
-	{"scheduling.k8s.io", "PriorityClass", "", "system-cluster-critical", immortal},
-	{"scheduling.k8s.io", "PriorityClass", "", "system-node-critical", immortal},
-}
-
 // stock says why a Cleaner of the action may not touch an object that Kubernetes itself creates, or is empty. What the API server
 // keeps as it should be is protected from a Transform, too. The rest may be transformed: labels on all ServiceAccounts, or
 // imagePullSecrets of the default ones, are what people use a Transform for.
-func stock(action v1alpha1.Action, o object.Object, metadata *metav1.ObjectMeta) string {
-	isRBAC := o.Kind.Group == rbacv1.GroupName
-	has := func(key string) bool { _, ok := metadata.Annotations[key]; return ok }
-	_, isBootstrap := metadata.Labels[bootstrapLabel]
-	_, isAddon := metadata.Labels[addonLabel]
-	switch {
-	case isBootstrap:
-		return "it is part of Kubernetes itself (label " + bootstrapLabel + ")"
-	case isRBAC && has(rbacv1.AutoUpdateAnnotationKey):
-		return "it is part of Kubernetes itself (annotation " + rbacv1.AutoUpdateAnnotationKey + ")"
-	case isRBAC && strings.HasPrefix(o.Name, reservedPrefix):
-		return "it is part of Kubernetes itself: names that begin with " + reservedPrefix + " are reserved"
-	case o.Kind.Group == flowGroup && has(flowAnnotation):
-		return "it is part of Kubernetes itself (annotation " + flowAnnotation + ")"
-	case action == v1alpha1.ActionTransform:
-		return ""
-	case isAddon:
-		return "it is an add-on of the cluster (label " + addonLabel + ")"
+func stock(action v1alpha1.Action, o object.Object) string {
+	if why := o.KeptByKubernetes(); why != "" || action == v1alpha1.ActionTransform {
+		return why
 	}
-	i := slices.IndexFunc(stockObjects, func(s stockObject) bool {
-		return s.name == o.Name && s.kind == o.Kind.Kind && s.group == o.Kind.Group && (s.namespace == "" || s.namespace == o.Namespace)
-	})
-	if i < 0 {
-		return ""
-	}
-	return stockObjects[i].why
+	return o.Stock()
 }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package survey reads what findings need: each kind once, as a stream, whatever is looked for. What may not be read makes unknown what it could have
-// named; any other failure ends the survey.
+// named; any other failure ends the survey, unless its caller can do with less.
 package survey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,37 +23,89 @@ type Observer struct {
 	List func(kind object.Kind, number, all int)
 	// Object is told of each object that was read. After a list had to begin anew, it is told of its objects again.
 	Object func()
+	// Unread is told of a list that could not be read to its end. When it returns nil, the survey goes on, and what the list could have named is
+	// unknown. Without it, a missing right is the only failure with which it does. elsewhere is true when its objects of the namespace could be.
+	Unread func(list finding.List, err error, elsewhere bool) error
 }
 
-// Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be nil.
+// errNotReached is why lists were not read after the survey was stopped.
+var errNotReached = errors.New("it was not read: the search was stopped before its end")
+
+// Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be nil. When it is stopped by its
+// context, the finder knows which lists were not read: what it finds then is right, but not all.
 func Read(ctx context.Context, reader *selector.Reader, finder *finding.Finder, namespace string, memory *selector.Share, observer Observer) error {
-	lists, taken := finder.Lists(), int64(0)
+	r := &reading{reader: reader, finder: finder, namespace: namespace, memory: memory, observer: observer}
+	lists := finder.Lists()
 	for i, list := range lists {
 		if observer.List != nil {
 			observer.List(list.Kind, i+1, len(lists))
 		}
-		in := namespace
-		if list.Everywhere || !list.Kind.Namespaced {
-			in = ""
-		}
-		ask := selector.Ask{Kind: list.Kind, Namespace: in, Fields: list.Fields, MetadataOnly: list.MetadataOnly}
-		err := reader.Each(ctx, ask, func(o object.Object) error {
-			finder.Look(list, o)
-			selector.Tell(observer.Object)
-			more := finder.Bytes() - taken
-			if memory == nil || more < 1<<16 {
-				return nil
+		err := r.list(ctx, list)
+		if ctx.Err() != nil {
+			for _, rest := range lists[i:] {
+				finder.Unread(rest, errNotReached)
 			}
-			taken += more
-			return memory.Take(int(more))
-		})
-		switch {
-		case apierrors.IsForbidden(err):
-			finder.Unread(list, err)
-		case object.IsKindAbsent(err): // it went away meanwhile, and all its objects with it
-		case err != nil:
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("looking for findings: %w", err)
 		}
 	}
 	return nil
+}
+
+// reading is one call of Read.
+type reading struct {
+	reader    *selector.Reader
+	finder    *finding.Finder
+	namespace string
+	memory    *selector.Share
+	observer  Observer
+	// taken is how much memory the finder is known to take.
+	taken int64
+}
+
+// list reads one list. Where that of the whole cluster may not be read, that of the namespace alone still shows what is used there.
+func (r *reading) list(ctx context.Context, list finding.List) error {
+	in := r.namespace
+	if list.Everywhere || !list.Kind.Namespaced {
+		in = ""
+	}
+	err, elsewhere := r.read(ctx, list, in), false
+	if apierrors.IsForbidden(err) && in != r.namespace && list.Kind.Namespaced {
+		own := r.read(ctx, list, r.namespace)
+		if elsewhere = own == nil; !elsewhere && !apierrors.IsForbidden(own) {
+			err = own
+		}
+	}
+	switch {
+	case err == nil || object.IsKindAbsent(err): // it went away meanwhile, and all its objects with it
+		return nil
+	case r.observer.Unread != nil:
+		if failed := r.observer.Unread(list, err, elsewhere); failed != nil {
+			return failed
+		}
+	case !apierrors.IsForbidden(err):
+		return err
+	}
+	if elsewhere {
+		r.finder.UnreadElsewhere(list, err)
+	} else {
+		r.finder.Unread(list, err)
+	}
+	return nil
+}
+
+func (r *reading) read(ctx context.Context, list finding.List, namespace string) error {
+	ask := selector.Ask{Kind: list.Kind, Namespace: namespace, Fields: list.Fields, MetadataOnly: list.MetadataOnly}
+	return r.reader.Each(ctx, ask, func(o object.Object) error {
+		r.finder.Look(list, o)
+		selector.Tell(r.observer.Object)
+		more := r.finder.Bytes() - r.taken
+		if r.memory == nil || more < 1<<16 {
+			return nil
+		}
+		r.taken += more
+		return r.memory.Take(int(more))
+	})
 }

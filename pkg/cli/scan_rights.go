@@ -1,0 +1,170 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is what a Role is called that gives what is missing.
+const (
+	scanRole    = "kubecleaner-scan"
+	missingRole = "kubecleaner-scan-missing"
+)
+
+// tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command exits then.
+func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
+	unread := slices.Clone(r.Unread)
+	for i := range r.Unknown {
+		for _, u := range r.Unknown[i].NotReadable {
+			if u.Kind == "*" && !slices.Contains(unread, u) { // no list of a kind, but a group of which nobody knows the kinds
+				unread = append(unread, u)
+			}
+		}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	var forbidden []scanUnread
+	absent := 0
+	for _, u := range unread {
+		switch {
+		case j.dump != nil && u.Kind != "*":
+			absent++
+		case u.Forbidden && u.Kind != "*":
+			forbidden = append(forbidden, u)
+		default:
+			j.note("%s could not be read: %s", u.words(), u.Error)
+		}
+	}
+	if absent == len(unread) && len(r.Unknown) == 0 {
+		j.note("the manifests hold nothing of %s; if the cluster does, that may change what is found", counted(absent, "kind"))
+		return nil
+	}
+	f := &failure{exit: ExitPartial, code: ScanIncomplete, err: fmt.Errorf("%s could not be read: %s", counted(len(unread), "list"), unreadWords(unread))}
+	switch {
+	case absent > 0:
+		unread = slices.DeleteFunc(unread, func(u scanUnread) bool {
+			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
+		})
+		f.err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", counted(len(unread), "kind"), unreadWords(unread))
+		f.hint = "if the cluster has none of them either, give --complete"
+	case len(forbidden) > 0:
+		j.tellRole(ctx, forbidden)
+		if j.search.namespace == "" {
+			f.hint = "to look at one namespace, in which you may have more rights: " + name + " scan -n NAMESPACE"
+		}
+	}
+	return f
+}
+
+func unreadWords(unread []scanUnread) string {
+	var words []string
+	for _, u := range unread {
+		words = append(words, u.words())
+	}
+	slices.Sort(words)
+	return shortened(slices.Compact(words), 12)
+}
+
+// tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
+func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
+	text, err := rolesFor(forbidden)
+	if err != nil {
+		j.note("%s", err)
+		return
+	}
+	who := j.api.whoAmI(ctx)
+	if who == "" {
+		who = "YOU"
+	}
+	j.note("you may not list all that could use these objects. Somebody who may can give you the right: apply this, and bind it")
+	fmt.Fprint(j.ErrOut, text)
+	user := "--user=" + shellWord(oneLine(who))
+	if account, ok := strings.CutPrefix(who, "system:serviceaccount:"); ok {
+		user = "--serviceaccount=" + shellWord(oneLine(account))
+	}
+	for _, role := range roleKinds(forbidden) {
+		if role.namespace == "" {
+			fmt.Fprintf(j.ErrOut, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
+		} else {
+			fmt.Fprintf(j.ErrOut, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
+		}
+	}
+	if j.search.namespace == "" {
+		fmt.Fprintf(j.ErrOut, "# or, for every scan: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
+	}
+}
+
+// roleOf is a Role, or a ClusterRole without a namespace, that is to be made.
+type roleOf struct {
+	namespace string
+	unread    []scanUnread
+}
+
+func roleKinds(forbidden []scanUnread) (roles []roleOf) {
+	for _, u := range forbidden {
+		i := slices.IndexFunc(roles, func(r roleOf) bool { return r.namespace == u.Namespace })
+		if i < 0 {
+			i, roles = len(roles), append(roles, roleOf{namespace: u.Namespace})
+		}
+		roles[i].unread = append(roles[i].unread, u)
+	}
+	slices.SortFunc(roles, func(a, b roleOf) int { return strings.Compare(a.namespace, b.namespace) })
+	return roles
+}
+
+// rolesFor are the Roles, as YAML, that let somebody list what is forbidden.
+func rolesFor(forbidden []scanUnread) (string, error) {
+	var documents []string
+	for _, role := range roleKinds(forbidden) {
+		meta, kind := metav1.ObjectMeta{Name: missingRole, Namespace: role.namespace}, "Role"
+		if role.namespace == "" {
+			kind = "ClusterRole"
+		}
+		text, err := asYAML(map[string]any{
+			"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": kind, "metadata": nameOf(meta), "rules": listRules(role.unread),
+		})
+		if err != nil {
+			return "", err
+		}
+		documents = append(documents, text)
+	}
+	return strings.Join(documents, "---\n"), nil
+}
+
+func nameOf(meta metav1.ObjectMeta) map[string]string {
+	found := map[string]string{"name": meta.Name}
+	if meta.Namespace != "" {
+		found["namespace"] = meta.Namespace
+	}
+	return found
+}
+
+// listRules are the rules to list the kinds, one for each group.
+func listRules(unread []scanUnread) (rules []rbacv1.PolicyRule) {
+	for _, u := range unread {
+		i := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == u.Group })
+		if i < 0 {
+			i, rules = len(rules), append(rules, rbacv1.PolicyRule{Verbs: []string{"list"}, APIGroups: []string{u.Group}})
+		}
+		if !slices.Contains(rules[i].Resources, u.Resource) {
+			rules[i].Resources = append(rules[i].Resources, u.Resource)
+		}
+	}
+	for i := range rules {
+		slices.Sort(rules[i].Resources)
+	}
+	slices.SortFunc(rules, func(a, b rbacv1.PolicyRule) int { return strings.Compare(a.APIGroups[0], b.APIGroups[0]) })
+	return rules
+}

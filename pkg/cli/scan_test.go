@@ -1,0 +1,287 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// TestScanOfManifests prints what is found in manifests, in each form.
+func TestScanOfManifests(t *testing.T) {
+	t.Chdir("testdata/scan")
+	const complete = "scan --from dump.yaml --complete "
+	for name, line := range map[string]string{
+		"table": complete, "wide": complete + "-o wide", "json": complete + "-o json", "yaml": complete + "-o yaml --type Unused --kind cm", "name": complete + "-o name",
+		"csv": complete + "-o csv", "markdown": complete + "-o markdown", "cleaner": complete + "-o cleaner", "cleaner-narrow": complete + "-o cleaner --kind cm --exclude web,kube-* -l app,tier!=db",
+		"namespace": complete + "-n web", "kind": complete + "--kind pvc,Deployment", "type": complete + "--type idle", "labels": complete + "-l app=old",
+		"exclude": complete + "--exclude we* --exclude ConfigMap/un* --exclude Deployment/shop/night", "fail": complete + "--fail-on-findings=3", "fail-not": complete + "--fail-on-findings=100",
+		"partial": "scan --from dump.yaml", "learned": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret", "declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret --references references.yaml",
+		"nothing":      complete + "--kind netpol",
+		"kind-unknown": complete + "--kind deploymnet", "kind-scope": complete + "-n shop --kind sc", "kind-type": complete + "--kind cm --type Idle", "type-unknown": complete + "--type Unsued",
+		"namespace-unknown": complete + "-n shpo", "exclude-wrong": complete + "--exclude a/b/c/d", "selector-wrong": complete + "-l a=b=c", "complete-alone": "scan --complete",
+		"references-wrong": complete + "--references dump.yaml",
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := strings.Fields(strings.ReplaceAll(line, "dump.yaml,shop.yaml", "dump.yaml --from shop.yaml"))
+			golden(t, "../../../golden/scan-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
+		})
+	}
+}
+
+// TestScanFormsAgree reads each form for programs, and finds the same objects.
+func TestScanFormsAgree(t *testing.T) {
+	t.Chdir("testdata/scan")
+	out := func(form string) string {
+		return call(t.Context(), t, "", nil, "scan", "--from", "dump.yaml", "-o", form).out
+	}
+	var asJSON, fromYAML scanResult
+	check(t, json.Unmarshal([]byte(out("json")), &asJSON))
+	check(t, yaml.Unmarshal([]byte(out("yaml")), &fromYAML))
+	rows, err := csv.NewReader(strings.NewReader(out("csv"))).ReadAll()
+	check(t, err)
+	all := len(asJSON.Findings) + len(asJSON.Unknown)
+	if len(asJSON.Unknown) == 0 || all != len(fromYAML.Findings)+len(fromYAML.Unknown) || all != len(rows)-1 {
+		t.Errorf("%d in JSON, %d in YAML, %d in CSV", all, len(fromYAML.Findings)+len(fromYAML.Unknown), len(rows)-1)
+	}
+	if names := strings.Count(out("name"), "\n"); names > len(asJSON.Findings) {
+		t.Errorf("%d names of %d findings: what is unknown must not be among them", names, len(asJSON.Findings))
+	}
+}
+
+// TestScanCleanersAreCleaners decodes what -o cleaner prints, but for the field of findings.
+func TestScanCleanersAreCleaners(t *testing.T) {
+	t.Chdir("testdata/scan")
+	text := call(t.Context(), t, "", nil, "scan", "--from", "dump.yaml", "--complete", "-o", "cleaner", "-l", "app,tier!=db", "--exclude", "web").out
+	documents := strings.Split(text, "\n---\n")[1:]
+	if len(documents) == 0 {
+		t.Fatalf("there is none in:\n%s", text)
+	}
+	for _, document := range documents {
+		var cleaner v1alpha1.Cleaner
+		check(t, yaml.Unmarshal([]byte(document), &cleaner))
+		spec := cleaner.Spec.ResourcePolicySet.ResourceSelectors[0]
+		if cleaner.EffectiveAction() != v1alpha1.ActionScan || len(spec.LabelFilters) != 2 || spec.NamespaceSelector != "kubernetes.io/metadata.name notin (web)" {
+			t.Errorf("got %+v of:\n%s", cleaner.Spec, document)
+		}
+	}
+}
+
+// populate fills the test's namespace.
+func (s *site) populate() {
+	s.Helper()
+	for _, name := range []string{"used", "unused", "asleep"} {
+		s.configMap(name, nil)
+	}
+	podSpec := func(configMap string) corev1.PodSpec {
+		source := []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}}}
+		return corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "i", EnvFrom: source}}}
+	}
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: s.namespace, Name: name} }
+	labels := map[string]string{"app": "night"}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podSpec("asleep")}
+	check(s.T, s.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: meta("default")}))
+	pod := &corev1.Pod{ObjectMeta: meta("web"), Spec: podSpec("used")}
+	pod.Spec.AutomountServiceAccountToken = ptr.To(false)
+	check(s.T, s.Create(s.Context(), pod))
+	check(s.T, s.Create(s.Context(), &appsv1.Deployment{ObjectMeta: meta("night"), Spec: appsv1.DeploymentSpec{
+		Replicas: ptr.To(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
+	}}))
+}
+
+// scanned is what -o json says of the test's namespace.
+func (s *site) scanned(got session) (result scanResult) {
+	s.Helper()
+	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
+		s.Fatalf("%v: %s%s", err, got.out, got.errOut)
+	}
+	return result
+}
+
+// lines are findings, one a line.
+func (s *site) lines(findings []scanFinding) string {
+	var lines []string
+	for _, f := range findings {
+		if f.Namespace == s.namespace {
+			lines = append(lines, string(f.Type)+" "+f.Kind+" "+f.Name)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+const populated = "Unused ConfigMap unused\nCascading ConfigMap asleep\nIdle Deployment night"
+
+func TestScanOfACluster(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	for _, args := range [][]string{{}, {"-n", s.namespace}, {"-A", "-n", "no-such-namespace"}} {
+		got := s.call(t.Context(), nil, append([]string{"scan", "-o", "json"}, args...)...)
+		result := s.scanned(got)
+		if found := s.lines(result.Findings); found != populated || got.code != ExitDone || len(result.Unread) > 0 || len(result.Unknown) > 0 {
+			t.Errorf("%v: exit %d, found\n%s\nunknown %v, unread %v\n%s", args, got.code, found, result.Unknown, result.Unread, got.errOut)
+		}
+		for _, f := range result.Findings {
+			if len(args) == 2 && f.Namespace != s.namespace {
+				t.Errorf("%s/%s is not in the namespace", f.Namespace, f.Name)
+			}
+		}
+	}
+	if got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--fail-on-findings"); got.code != ExitFindings {
+		t.Errorf("exit %d", got.code)
+	}
+	got := s.call(t.Context(), nil, "scan", "-n", s.namespace+"x")
+	s.wants(got, ExitError, "", "error: there is no namespace \"NSx\"\nhint: did you mean \"NS\"?   [E-CLU-006]\n")
+}
+
+// TestScanFindsNothing looks at a namespace in which there is nothing.
+func TestScanFindsNothing(t *testing.T) {
+	s := newSite(t)
+	got := s.call(t.Context(), nil, "scan", "-n", s.namespace)
+	if got.code != ExitDone || got.out != "" || !strings.HasPrefix(got.errOut, "No findings in ") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestScanForbidden is of somebody who may read most of one namespace, and nothing of the cluster.
+func TestScanForbidden(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	user := s.user(rbacv1.PolicyRule{APIGroups: []string{"", "apps", "batch", "networking.k8s.io", "rbac.authorization.k8s.io", "autoscaling", "policy"}, Resources: []string{"*"}, Verbs: []string{"list"}})
+	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
+	result := s.scanned(got)
+	if found := s.lines(result.Findings); got.code != ExitPartial || found != "Idle Deployment night" {
+		t.Errorf("exit %d, found\n%s\n%s", got.code, found, got.errOut)
+	}
+	if unknown := s.lines(result.Unknown); unknown != "Unused ConfigMap asleep\nUnused ConfigMap unused" {
+		t.Errorf("unknown:\n%s", unknown)
+	}
+	for _, f := range result.Unknown {
+		if f.Name == "used" || !strings.HasPrefix(f.Reason, "no user found in ") || len(f.NotReadable) == 0 {
+			t.Errorf("got %+v", f)
+		}
+	}
+	text := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--as", user)
+	begin, end := strings.Index(text.errOut, "apiVersion: rbac"), strings.Index(text.errOut, "\n# kubectl create")
+	if begin < 0 || end < 0 {
+		t.Fatalf("there is no Role in:\n%s", text.errOut)
+	}
+	s.grant(text.errOut[begin:end], user)
+	s.eventually(func(ctx context.Context) (bool, error) {
+		got = s.call(ctx, nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
+		return got.code == ExitDone, nil
+	})
+	if found := s.lines(s.scanned(got).Findings); found != populated {
+		t.Errorf("with the Role that was printed, found:\n%s\n%s", found, got.errOut)
+	}
+}
+
+// grant creates the Roles, and binds them.
+func (s *site) grant(roles, user string) {
+	s.Helper()
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
+	for document := range strings.SplitSeq(roles, "\n---\n") {
+		var role rbacv1.ClusterRole
+		check(s.T, yaml.UnmarshalStrict([]byte(document), &role))
+		meta := metav1.ObjectMeta{Name: role.Name + "-" + s.namespace, Namespace: role.Namespace}
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.Resources, "*") || slices.Contains(rule.APIGroups, "*") || !slices.Equal(rule.Verbs, []string{"list"}) {
+				s.Errorf("the Role gives more than it must: %v", rule)
+			}
+		}
+		if role.Kind == "ClusterRole" {
+			check(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: role.Rules}))
+			check(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
+			continue
+		}
+		check(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: role.Rules}))
+		check(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
+	}
+}
+
+// proxied is a kubeconfig of a server before the real one, in which each may answer a request itself.
+func (s *site) proxied(each func(w http.ResponseWriter, r *http.Request) (answered bool)) string {
+	s.Helper()
+	env := realCluster(s.T)
+	transport, err := rest.TransportFor(env.Config)
+	check(s.T, err)
+	target, err := url.Parse(env.Config.Host)
+	check(s.T, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = transport
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !each(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	s.Cleanup(server.Close)
+	path := filepath.Join(s.TempDir(), "kubeconfig")
+	check(s.T, os.WriteFile(path, []byte(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}], clusters: [{name: a, cluster: {server: "`+server.URL+`"}}]}`), 0o600))
+	return path
+}
+
+// TestScanIsStopped stops a scan while it reads Deployments: nothing may be called unused then.
+func TestScanIsStopped(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	ctx, cancel := context.WithCancel(t.Context())
+	s.kubeconfig = s.proxied(func(_ http.ResponseWriter, r *http.Request) bool {
+		stops := strings.HasSuffix(r.URL.Path, "/deployments")
+		if stops {
+			cancel()
+			<-r.Context().Done()
+		}
+		return stops
+	})
+	got := s.call(ctx, nil, "scan", "-o", "json")
+	result := s.scanned(got)
+	if got.code != ExitInterrupted || !result.Partial || len(result.Unknown) > 0 || !strings.Contains(got.errOut, "note: this is partial") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+	for _, f := range result.Findings {
+		if f.Type == v1alpha1.FindingUnused && f.Kind == "ConfigMap" {
+			t.Errorf("%s is said to be unused", f.Name)
+		}
+	}
+}
+
+// TestScanWithABrokenList goes on without a kind that cannot be listed for another reason than a missing right.
+func TestScanWithABrokenList(t *testing.T) {
+	s := newSite(t)
+	s.populate()
+	s.kubeconfig = s.proxied(func(w http.ResponseWriter, r *http.Request) bool {
+		broken := strings.HasSuffix(r.URL.Path, "/deployments")
+		if broken {
+			http.Error(w, "conversion webhook failed", http.StatusInternalServerError)
+		}
+		return broken
+	})
+	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json")
+	result := s.scanned(got)
+	if got.code != ExitPartial || s.lines(result.Findings) != "" || s.lines(result.Unknown) != "Unused ConfigMap asleep\nUnused ConfigMap unused" || len(result.Unread) != 1 {
+		t.Errorf("exit %d: %+v\n%s", got.code, result, got.errOut)
+	}
+	if !strings.Contains(got.errOut, "note: Deployment could not be read: ") || strings.Contains(got.errOut, "kind: ClusterRole") {
+		t.Errorf("it says:\n%s", got.errOut)
+	}
+}

@@ -1,0 +1,235 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+// searchOptions are the flags of the commands that look for findings.
+type searchOptions struct {
+	*shared
+	connection
+
+	from, references  []string
+	complete          bool
+	operatorNamespace string
+	progress          string
+}
+
+func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.from, "from", nil, "look at the objects of this file or directory of manifests instead of a cluster's (may be given several times)")
+	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
+	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
+		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
+	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	o.bind(flags)
+}
+
+// search is one reading of a cluster, or of manifests.
+type search struct {
+	options  *searchOptions
+	api      *cluster
+	dump     *dump // nil for a cluster
+	reader   *selector.Reader
+	catalog  selector.Catalog
+	declared []graph.Source
+	// namespace is the only one that is looked at. Empty for all.
+	namespace string
+
+	finder *finding.Finder
+	// objects is how many were read, and unread what was not.
+	objects int64
+	unread  []unreadList
+}
+
+// unreadList is a list that could not be read.
+type unreadList struct {
+	finding.List
+	err error
+	// elsewhere is true when its objects of the namespace could be.
+	elsewhere bool
+}
+
+// open connects, asks what is served, and reads which references are declared.
+func (o *searchOptions) open(ctx context.Context) (*search, error) {
+	s := &search{options: o}
+	var err error
+	if len(o.from) > 0 {
+		if s.dump, err = o.loadDump(o.from); err != nil {
+			return nil, err
+		}
+		for _, note := range s.dump.notes {
+			o.note("%s", note)
+		}
+		s.dump.partial = !o.complete
+		s.api, err = o.client(s.dump.config())
+	} else {
+		s.api, err = o.connect(&o.connection)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.reader = selector.NewReader(s.api.raw, instant(o.Now()))
+	if s.catalog, err = s.reader.Catalog(ctx); err != nil {
+		return nil, requestError("looking for findings", err)
+	}
+	return s, s.declare(ctx)
+}
+
+// declare reads the references that users declared. Manifests have no operator's namespace.
+func (s *search) declare(ctx context.Context) error {
+	sources, err := s.options.sources(s.options.references)
+	if err != nil {
+		return err
+	}
+	for _, file := range sources {
+		declared, err := graph.Parse(file.text)
+		if err != nil {
+			return fail(ReferencesWrong, fmt.Errorf("%s: %s", file.name, oneLine(err.Error())), "")
+		}
+		s.declared = append(s.declared, declared...)
+	}
+	if s.dump != nil {
+		return nil
+	}
+	namespace := cmp.Or(s.options.operatorNamespace, s.options.Getenv("NAMESPACE"), defaultOperatorNamespace)
+	declared, err := survey.Declared(ctx, s.reader, namespace)
+	switch {
+	case apierrors.IsForbidden(err):
+		s.options.note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
+		return fail(ReferencesWrong, err, "")
+	case err != nil:
+		return requestError("looking for findings", err)
+	}
+	s.declared = append(s.declared, declared...)
+	return nil
+}
+
+// kind is the kind that somebody means who writes its name, its plural, or a short name, with a group after a dot if need be.
+func (s *search) kind(word string) (object.Kind, error) {
+	name, group, grouped := strings.Cut(strings.ToLower(word), ".")
+	var known []string
+	for i, kind := range s.catalog.Kinds {
+		words := append([]string{kind.Kind, kind.Resource}, s.catalog.Words[i]...)
+		for _, w := range words {
+			if strings.ToLower(w) == name && name != "" && (!grouped || group == kind.Group) {
+				return kind, nil
+			}
+		}
+		known = append(known, words...)
+	}
+	hint := "list them with: kubectl api-resources"
+	if near := suggest.Nearest(word, known); near != "" {
+		hint = "did you mean " + quoted(near) + "?"
+	}
+	where := "the cluster"
+	if s.dump != nil {
+		where = "the manifests"
+	}
+	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.dump != nil], word)
+	return object.Kind{}, fail(KindUnknown, err, hint)
+}
+
+// in sets the namespace. One that does not exist is an error, because in it nothing would be found.
+func (s *search) in(ctx context.Context, namespace string) error {
+	if s.namespace = namespace; namespace == "" || s.dump != nil && s.dump.has(namespace) {
+		return nil
+	}
+	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+	_, err := s.reader.Object(ctx, kind, "", namespace)
+	switch {
+	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
+		return nil
+	case !apierrors.IsNotFound(err):
+		return requestError("reading namespace "+quoted(namespace), err)
+	}
+	hint, names := "list them with: kubectl get namespaces", []string{}
+	if s.reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
+		names = append(names, strings.Clone(o.Name))
+		return nil
+	}) == nil {
+		if near := suggest.Nearest(namespace, names); near != "" {
+			hint = "did you mean " + quoted(near) + "?"
+		}
+	}
+	return fail(NamespaceNotFound, errors.New("there is no namespace "+quoted(namespace)), hint)
+}
+
+// has reports whether any manifest is of the namespace.
+func (d *dump) has(namespace string) bool {
+	for _, kinds := range d.served {
+		for _, kind := range kinds {
+			for _, m := range kind.objects {
+				if m.namespace == namespace {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.
+func (s *search) look(ctx context.Context, options survey.Options) error {
+	progress := s.options.startProgress(s.options.progress)
+	defer progress.stop()
+	progress.together()
+	progress.begin("reading schemas", true)
+	options.Now, options.Declared, options.Catalog, options.Namespace = s.options.Now(), s.declared, &s.catalog, s.namespace
+	finder, err := survey.New(ctx, s.reader, options)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return requestError("looking for findings", err)
+	}
+	s.finder = finder
+	err = survey.Read(ctx, s.reader, finder, s.namespace, nil, survey.Observer{
+		List: func(kind object.Kind, number, all int) {
+			progress.begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
+		},
+		Object: func() { s.objects++; progress.count(1, 0) },
+		Unread: func(list finding.List, err error, elsewhere bool) error {
+			if ctx.Err() == nil {
+				s.unread = append(s.unread, unreadList{list, err, elsewhere})
+			}
+			return unreachable(err)
+		},
+	})
+	if err != nil && ctx.Err() == nil {
+		return requestError("looking for findings", err)
+	}
+	return err
+}
+
+// unreachable is the error, if the cluster does not answer at all: then there is no use in asking for the next list.
+func unreachable(err error) error {
+	var network *net.OpError
+	if errors.As(err, &network) || apierrors.IsUnauthorized(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+// whyOptions are the flags of why.
+type whyOptions struct {
+	searchOptions
+	output string
+}
+
+func (s *shared) whyCommand() *cobra.Command {
+	o := &whyOptions{searchOptions: searchOptions{shared: s}}
+	cmd := &cobra.Command{
+		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
+		Short: "Show who uses an object, or what became of it",
+		Long: "Says whether an object is used, by whom, and in which field; what was searched, and what could not be; and which Cleaners of the\n" +
+			"cluster may select it. Of an object that is gone it says which run of which Cleaner deleted it, when and why, and how to bring it\n" +
+			"back. KIND is a name, a plural or a short name, with the group after a dot if need be. Everything is read with your own rights.\n\n" +
+			"It exits with 0 when there is an answer, 4 when something could not be read that may use the object, 2 after wrong usage, and\n" +
+			"1 after any other error, also when there is no such object and no run that is on record deleted it.",
+		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
+			"  kubectl cleaner why pvc/shop/data-0 -o json\n" +
+			"  kubectl cleaner why StorageClass/fast",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError(cmd, fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	cmd.Flags().VarP(newChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
+	o.bindAll(cmd.Flags())
+	cmd.ValidArgsFunction = firstOnly(s.completeObjects(&o.searchOptions))
+	return cmd
+}
+
+// whyJob is one call of why.
+type whyJob struct {
+	*whyOptions
+	*search
+	name graph.Name
+	of   object.Kind
+	// found is the object. Nil of one that does not exist.
+	found *object.Object
+	// unsure is why it is not known whether it exists.
+	unsure error
+}
+
+func (o *whyOptions) run(cmd *cobra.Command, text string) error {
+	wanted, ok := parseWanted(text)
+	switch {
+	case !ok:
+		return usageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+	case o.complete && len(o.from) == 0:
+		return usageError(cmd, "--complete says something of the manifests of --from; give that as well")
+	}
+	ctx := cmd.Context()
+	job := &whyJob{whyOptions: o}
+	if err := job.read(ctx, cmd, wanted); err != nil {
+		return orInterrupted(ctx, err)
+	}
+	result, err := job.answer(ctx)
+	if err != nil {
+		return orInterrupted(ctx, err)
+	}
+	if err := job.print(result); err != nil {
+		return err
+	}
+	return job.conclude(ctx, result)
+}
+
+// read finds the object, and reads all that could name it.
+func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted wantedObject) (err error) {
+	if j.search, err = j.open(ctx); err != nil {
+		return err
+	}
+	if j.of, err = j.kind(wanted.kind); err != nil {
+		return err
+	}
+	if j.of.Namespaced != (wanted.namespace != "") {
+		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
+		return usageError(cmd, fmt.Sprintf("%q: a %s "+shape, wanted.String(), j.of.Kind, wanted.kind, wanted.name))
+	}
+	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.namespace, Name: wanted.name}
+	switch found, err := j.reader.Object(ctx, j.of, wanted.namespace, wanted.name); {
+	case err == nil:
+		j.found = &found
+	case apierrors.IsForbidden(err) || j.dump != nil && !apierrors.IsNotFound(err):
+		j.unsure = err
+	case !apierrors.IsNotFound(err):
+		return requestError("reading "+oneLine(j.name.String()), err)
+	}
+	j.namespace = wanted.namespace
+	return j.look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
+}
+
+// wanted is all that could be found where the object is: what uses it may be unused itself.
+func (j *whyJob) wanted() (wanted []finding.Want) {
+	for _, kind := range j.catalog.Kinds {
+		if !slices.Contains(finding.Kinds(), kind.GroupKind()) || j.of.Namespaced && !kind.Namespaced {
+			continue
+		}
+		for _, t := range finding.TypesOf(kind.GroupKind()) {
+			wanted = append(wanted, finding.Want{Kind: kind.GroupKind(), Type: t})
+		}
+	}
+	return wanted
+}
+
+// names are those of the objects of the kind. Nil where they cannot be read.
+func (s *search) names(ctx context.Context, kind object.Kind, namespace string) (names []string) {
+	err := s.reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
+		names = append(names, strings.Clone(o.Name))
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// noObject says that there is no such object, and which one may be meant.
+func (j *whyJob) noObject(ctx context.Context) error {
+	if j.namespace != "" {
+		if err := j.in(ctx, j.namespace); err != nil {
+			return err
+		}
+	}
+	hint := ""
+	if near := suggest.Nearest(j.name.Name, j.names(ctx, j.of, j.namespace)); near != "" {
+		hint = "did you mean " + quoted(wantedObject{j.of.Kind, j.namespace, near}.String()) + "?"
+	}
+	where := "the cluster, and no run that is on record deleted it"
+	if j.dump != nil {
+		where = "the manifests"
+	}
+	return fail(WhyNotFound, fmt.Errorf("there is no %s in %s", oneLine(j.name.String()), where), hint)
+}
+
+// completeObjects completes the kind, then the namespace, then the name.
+func (s *shared) completeObjects(o *searchOptions) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		api, err := s.connect(&o.connection)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		job := &search{options: o, api: api, reader: selector.NewReader(api.raw, instant(s.Now()))}
+		if job.catalog, err = job.reader.Catalog(cmd.Context()); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var found []cobra.Completion
+		parts := strings.Split(begun, "/")
+		if len(parts) == 1 {
+			for _, kind := range job.catalog.Kinds {
+				found = append(found, kind.Kind+"/")
+			}
+			return found, unfinished
+		}
+		kind, err := job.kind(parts[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		prefix, directive, namespace, suffix := parts[0]+"/", cobra.ShellCompDirectiveNoFileComp, "", ""
+		switch {
+		case len(parts) == 2 && kind.Namespaced:
+			kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+			directive, suffix = unfinished, "/"
+		case len(parts) == 3 && kind.Namespaced:
+			prefix, namespace = prefix+parts[1]+"/", parts[1]
+		case len(parts) != 2:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, name := range job.names(cmd.Context(), kind, namespace) {
+			found = append(found, prefix+name+suffix)
+		}
+		return found, directive
+	}
+}

@@ -1,0 +1,261 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+)
+
+// What a finding says, besides its type: confidence, since when, who manages the object, what its deletion frees, and why.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	const written = `managedFields: [{manager: kubectl, time: "2026-02-01T00:00:00Z", fieldsV1: {"f:spec": {"f:replicas": {}}}}, ` +
+		`{manager: other, time: "2026-02-20T00:00:00Z", fieldsV1: {"f:spec": {"f:template": {}}}}]`
+	for name, test := range map[string]struct{ cluster, want string }{
+		"a ConfigMap of Helm's": {
+			of("v1 ConfigMap shop/a", "annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}"),
+			"Likely, managed by Helm release shop/web: none of N kinds names it",
+		},
+		"of Argo CD":        {of("v1 ConfigMap shop/a", "annotations: {argocd.argoproj.io/tracking-id: 'web:/ConfigMap:shop/a'}"), "Likely, managed by Argo CD application web: none of N kinds names it"},
+		"of Flux":           {of("v1 ConfigMap shop/a", "labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}"), "Likely, managed by Flux Kustomization flux/apps: none of N kinds names it"},
+		"of Flux and Helm":  {of("v1 ConfigMap shop/a", "labels: {helm.toolkit.fluxcd.io/name: web}, annotations: {meta.helm.sh/release-name: web}"), "Likely, managed by Flux HelmRelease web: none of N kinds names it"},
+		"of OLM":            {of("v1 ConfigMap shop/a", "labels: {operators.coreos.com/a.b: ''}"), "Likely, managed by Operator Lifecycle Manager: none of N kinds names it"},
+		"an instance alone": {of("v1 ConfigMap shop/a", "labels: {app.kubernetes.io/instance: web}"), "Likely: none of N kinds names it"},
+		"a claim": {
+			of("v1 PersistentVolumeClaim shop/a", "", "spec: {resources: {requests: {storage: 1Gi}}}", "status: {capacity: {storage: 2Gi}, conditions: [{type: Unused, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"),
+			"Likely, since 2026-01-01, frees 2147483648 bytes: none of N kinds names it",
+		},
+		"a claim that was used again": {of("v1 PersistentVolumeClaim shop/a", "", "status: {conditions: [{type: Unused, status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"), "Likely: none of N kinds names it"},
+		"a volume": {
+			of("v1 PersistentVolume a", "", "spec: {persistentVolumeReclaimPolicy: Retain, capacity: {storage: 1Gi}, claimRef: {namespace: shop, name: data}}", "status: {phase: Released, lastPhaseTransitionTime: '2026-01-02T00:00:00Z'}"),
+			"Certain, since 2026-01-02, frees 1073741824 bytes: it is Released: its claim was PersistentVolumeClaim shop/data (reclaim policy Retain)",
+		},
+		"a load balancer": {
+			of("v1 Service shop/a", "", "spec: {type: LoadBalancer, selector: {a: b}}", "status: {loadBalancer: {ingress: [{ip: 1.1.1.1}]}}"),
+			"Likely, frees 1 load balancers: it has no endpoint, ready or not, its selector matches no Pod or template, and none of N kinds names it",
+		},
+		"a Deployment at zero": {
+			of("apps/v1 Deployment shop/a", written, zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-01-15T00:00:00Z'}]}"),
+			"Certain, since 2026-02-01: it has no replicas, and nothing scales it up",
+		},
+		"one that changed since": {
+			of("apps/v1 Deployment shop/a", written, zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-02-15T00:00:00Z'}]}"),
+			"Certain, since 2026-02-15: it has no replicas, and nothing scales it up",
+		},
+		"a Deployment at zero of which nobody knows since when": {
+			of("apps/v1 Deployment shop/a", "", zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-01-15T00:00:00Z'}]}"), "Certain: it has no replicas, and nothing scales it up",
+		},
+		"an evicted Pod": {
+			of("v1 Pod shop/a", "", "status: {phase: Failed, reason: Evicted, message: disk full, containerStatuses: [{state: {terminated: {finishedAt: '2026-02-01T00:00:00Z'}}}]}"),
+			"Certain, since 2026-02-01: it failed: Evicted: disk full",
+		},
+		"a Job": {
+			of("batch/v1 Job shop/a", "", "status: {completionTime: '2026-02-01T00:00:00Z', conditions: [{type: Complete, status: 'True'}]}"), "Certain, since 2026-02-01: it is complete, and nothing deletes it",
+		},
+		"a binding": {
+			of(rbac+"RoleBinding shop/a", "", binds("Role", "nothing", user)), "Certain, without Role shop/nothing: it binds Role shop/nothing, which does not exist",
+		},
+		"a Pod that names in vain": {
+			of("v1 Pod shop/a", "", "spec: "+missing), "Certain, without ConfigMap shop/gone: spec.containers[].envFrom[].configMapRef.name names ConfigMap shop/gone, which does not exist",
+		},
+		"a stuck object of an operator that is there": {
+			of("v1 ConfigMap shop/a", "finalizers: [hold.example.com/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
+			"Certain, since 2026-02-01: finalizer hold.example.com/a is left: the controller of hold.example.com removes it; see whether that runs",
+		},
+		"a stuck object of an operator that is gone": {
+			of("v1 ConfigMap shop/a", "finalizers: [gone.io/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
+			"Certain, since 2026-02-01: finalizer gone.io/a is left: it is of gone.io, of which the cluster serves no kind; its controller may be gone",
+		},
+		"a stuck namespace": {
+			of("v1 Namespace a", "deletionTimestamp: '2026-02-01T00:00:00Z'", "status: {conditions: [{type: NamespaceContentRemaining, status: 'True', message: some pods}]}"),
+			"Certain, since 2026-02-01: finalizer kubernetes is left: objects of the namespace are not gone yet; some pods",
+		},
+		"an expired object": {
+			of("v1 ReplicationController shop/a", "annotations: {cleaner/expires: 2026-02-01}", "spec: {}"), "Certain, since 2026-02-01: its time was over at 2026-02-01T00:00:00Z, by cleaner/expires",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := find(t, scenario{cluster: test.cluster})
+			if len(found) != 1 {
+				t.Fatalf("found %d findings: %s", len(found), lines(found))
+			}
+			if got := details(&found[0]); got != test.want {
+				t.Errorf("found %q\nwant  %q", got, test.want)
+			}
+		})
+	}
+}
+
+func details(f *finding.Finding) string {
+	text := string(f.Confidence)
+	if !f.Since.IsZero() {
+		text += ", since " + f.Since.Format(time.DateOnly)
+	}
+	if f.Managed != "" {
+		text += ", managed by " + f.Managed
+	}
+	if f.Frees.VolumeBytes > 0 {
+		text += fmt.Sprintf(", frees %d bytes", f.Frees.VolumeBytes)
+	}
+	if f.Frees.LoadBalancers > 0 {
+		text += fmt.Sprintf(", frees %d load balancers", f.Frees.LoadBalancers)
+	}
+	for _, name := range f.Absent {
+		text += ", without " + name.String()
+	}
+	return text + ": " + strings.ReplaceAll(f.Reason, fmt.Sprintf("none of %d kinds", f.Searched), "none of N kinds")
+}
+
+// Where Argo CD runs, the label by which it tells what it made counts.
+func TestManagedByArgoCDsLabel(t *testing.T) {
+	t.Parallel()
+	kinds := append(served(t), kindOf(t, "argoproj.io/v1alpha1", "Application"))
+	found := findWith(t, scenario{cluster: of("v1 ConfigMap shop/a", "labels: {app.kubernetes.io/instance: web}")}, finding.Options{Table: tableOf(t), Served: kinds, Now: now})
+	if len(found) != 1 || found[0].Managed != "Argo CD application web" {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// Kinds of a group that does not answer may name anything. Metrics name nothing.
+func TestUnservedGroups(t *testing.T) {
+	t.Parallel()
+	silent := errors.New("no answer")
+	for name, test := range map[string]struct {
+		cluster, without string
+		unserved         map[string]error
+		want             string
+	}{
+		"a group of which the table has kinds":    {of("v1 Secret shop/a", ""), "Widget", map[string]error{"example.com": silent}, "Secret shop/a Unused unknown"},
+		"a group that nobody serves":              {of("v1 Secret shop/a", ""), "Widget", nil, "Secret shop/a Unused"},
+		"metrics":                                 {cluster(of("v1 Secret shop/a", ""), of("v1 Namespace a", "")), "", map[string]error{"metrics.k8s.io": silent, "custom.metrics.k8s.io": silent}, "Namespace a Unused\nSecret shop/a Unused"},
+		"a group that may have objects somewhere": {of("v1 Namespace a", ""), "", map[string]error{"unheard.of": silent}, "Namespace a Unused unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := finding.Options{Table: tableOf(t), Now: now, Unserved: test.unserved}
+			for _, kind := range served(t) {
+				if kind.Kind != test.without {
+					options.Served = append(options.Served, kind)
+				}
+			}
+			if got := lines(findWith(t, scenario{cluster: test.cluster}, options)); got != test.want {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Who wants one type of one kind needs no more lists than can tell, and learns nothing else.
+func TestWantedLists(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		want finding.Want
+		// lists are those of the kinds that are looked at here; others may come with them.
+		lists, none string
+	}{
+		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata everywhere; Pod; Deployment", "Event EndpointSlice Node Namespace"},
+		"Secrets": {
+			finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingUnused},
+			"Secret metadata type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token; " +
+				"Secret metadata type=kubernetes.io/service-account-token; Pod; ServiceAccount; Ingress everywhere", "Event EndpointSlice Node",
+		},
+		"certificates":    {finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingCertificateExpired}, "Secret type=kubernetes.io/tls", "Pod ConfigMap"},
+		"what is Stuck":   {finding.Want{Kind: gk("Event"), Type: v1alpha1.FindingStuck}, "Event metadata", "Pod ConfigMap"},
+		"bindings":        {finding.Want{Kind: gk("RoleBinding.rbac.authorization.k8s.io"), Type: v1alpha1.FindingUnused}, "RoleBinding; Role metadata everywhere; ServiceAccount metadata everywhere", "Pod Secret"},
+		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass metadata; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
+		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
+		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment metadata", "Pod Secret"},
+		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject", "Event Node"},
+		"workloads":       {finding.Want{Kind: gk("Deployment.apps"), Type: v1alpha1.FindingIdle}, "Deployment; HorizontalPodAutoscaler; ScaledObject; SleepInfo metadata", "Pod Secret"},
+		"Pods that ended": {finding.Want{Kind: gk("Pod"), Type: v1alpha1.FindingFailed}, "Pod", "Node ConfigMap"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := finding.New(finding.Options{Table: tableOf(t), Served: served(t), Now: now, Wanted: []finding.Want{test.want}})
+			var all []string
+			for _, list := range f.Lists() {
+				text := list.Kind.Kind
+				if list.MetadataOnly {
+					text += " metadata"
+				}
+				if list.Everywhere {
+					text += " everywhere"
+				}
+				if list.Fields != "" {
+					text += " " + list.Fields
+				}
+				all = append(all, text)
+				for none := range strings.FieldsSeq(test.none) {
+					if list.Kind.Kind == none {
+						t.Errorf("%s is listed", none)
+					}
+				}
+			}
+			for list := range strings.SplitSeq(test.lists, "; ") {
+				if !strings.Contains("; "+strings.Join(all, "; ")+";", "; "+list+";") {
+					t.Errorf("there is no %q in: %s", list, strings.Join(all, "; "))
+				}
+			}
+		})
+	}
+}
+
+func gk(text string) schema.GroupKind { return schema.ParseGroupKind(text) }
+
+// A Cleaner may not act on what asks for a repair, or guards something, or would take more with it.
+func TestActionable(t *testing.T) {
+	t.Parallel()
+	for kind, types := range map[string]string{
+		"ConfigMap": "Expired Unused", "Secret": "Expired Unused", "Pod": "Expired Failed Finished Unhealthy", "Node": "Expired", "Event": "Expired",
+		"NetworkPolicy.networking.k8s.io": "Expired", "CustomResourceDefinition.apiextensions.k8s.io": "Expired", "Deployment.apps": "Expired Idle Unhealthy",
+		"DaemonSet.apps": "Expired", "HorizontalPodAutoscaler.autoscaling": "Expired Unused", "APIService.apiregistration.k8s.io": "Expired",
+	} {
+		var actionable []string
+		for _, typ := range finding.TypesOf(gk(kind)) {
+			if finding.Actionable(gk(kind), typ) {
+				actionable = append(actionable, string(typ))
+			}
+		}
+		if got := strings.Join(actionable, " "); got != types {
+			t.Errorf("%s: %s, want %s", kind, got, types)
+		}
+	}
+}
+
+// Of one namespace, nothing is told of what is cluster-scoped; and what can be named from other namespaces is unknown where these may not be read.
+func TestOneNamespace(t *testing.T) {
+	t.Parallel()
+	f := finding.New(finding.Options{Table: tableOf(t), Served: served(t), Now: now, Namespace: "shop"})
+	for _, list := range f.Lists() {
+		if list.Everywhere {
+			f.UnreadElsewhere(list, errors.New("forbidden"))
+		}
+		for i, text := range []string{
+			of("scheduling.k8s.io/v1 PriorityClass a", ""), of("v1 PersistentVolume a", "", "status: {phase: Released}"), of("v1 ConfigMap shop/a", ""), of("v1 ServiceAccount shop/a", ""),
+			of("v1 PersistentVolumeClaim shop/a", ""), of("v1 ConfigMap team/a", ""),
+			of(rbac+"RoleBinding shop/elsewhere", "", binds("ClusterRole", "view", robot)), of(rbac+"RoleBinding shop/here", "", binds("ClusterRole", "view", gone)),
+			of(rbac+"ClusterRole view", "labels: {kubernetes.io/bootstrapping: rbac-defaults}"),
+		} {
+			if !strings.Contains(text, "kind: "+list.Kind.Kind+"\n") || list.Kind.Namespaced && !strings.Contains(text, "namespace: shop") {
+				continue
+			}
+			f.Look(list, load(t, text, i, served(t)))
+		}
+	}
+	want := "ConfigMap shop/a Unused unknown\nPersistentVolumeClaim shop/a Unused unknown\nServiceAccount shop/a Unused unknown\n" +
+		"RoleBinding shop/elsewhere Unused unknown\nRoleBinding shop/here Unused"
+	if got := lines(f.Findings()); got != want {
+		t.Errorf("found:\n%s\nwant:\n%s", got, want)
+	}
+}

@@ -1,0 +1,140 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func jobRows() []*row {
+	return []*row{
+		{
+			kind: jobs, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedJob,
+			means: "it is complete; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is no hook of Helm or Argo CD",
+		},
+		{
+			kind: jobs, typ: v1alpha1.FindingFailed, actionable: true, body: true, look: lookFailedJob,
+			means: "it failed; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is no hook of Helm or Argo CD",
+		},
+		{
+			kind: jobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedJob,
+			means: "it is suspended, and neither Kueue nor another controller suspends it",
+		},
+		{
+			kind: cronJobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedCronJob,
+			means: "it is suspended",
+		},
+		{
+			kind: cronJobs, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookFailingCronJob,
+			means: fmt.Sprintf("it had no success in its last %d periods", failingPeriods),
+		},
+	}
+}
+
+// isOver looks for a condition that says how a Job ended. Some delete themselves.
+func isOver(o object.Object, condition string) (object.JSON, bool) {
+	found := conditionOf(o, condition)
+	if found.Field("status").Text() != "True" || isHook(o) || raw(o).At("spec", "ttlSecondsAfterFinished").Type() == object.Number {
+		return nil, false
+	}
+	return found, true
+}
+
+func lookFinishedJob(_ *Finder, o object.Object) *candidate {
+	condition, over := isOver(o, "Complete")
+	if !over {
+		return nil
+	}
+	since := timeAt(raw(o).At("status", "completionTime"))
+	if since.IsZero() {
+		since = timeAt(condition.Field("lastTransitionTime"))
+	}
+	return certain("it is complete, and nothing deletes it", since)
+}
+
+func lookFailedJob(_ *Finder, o object.Object) *candidate {
+	condition, over := isOver(o, "Failed")
+	if !over {
+		return nil
+	}
+	return certain("it failed: "+condition.Field("reason").Text(), timeAt(condition.Field("lastTransitionTime")))
+}
+
+// lookSuspendedJob looks at a Job that is suspended now: the condition stays, with False, after it was resumed.
+func lookSuspendedJob(_ *Finder, o object.Object) *candidate {
+	condition, spec := conditionOf(o, "Suspended"), raw(o).Field("spec")
+	if condition.Field("status").Text() != "True" || spec.Field("suspend").String() != "true" ||
+		label(o, "kueue.x-k8s.io/queue-name") != "" || spec.Field("managedBy").Text() != "" {
+		return nil
+	}
+	return certain("it is suspended", timeAt(condition.Field("lastTransitionTime")))
+}
+
+func lookSuspendedCronJob(_ *Finder, o object.Object) *candidate {
+	if raw(o).At("spec", "suspend").String() != "true" {
+		return nil
+	}
+	return certain("it is suspended", changedAt(o, "suspend"))
+}
+
+// failingPeriods is how many periods a CronJob may pass without success.
+const failingPeriods = 3
+
+// lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new.
+func lookFailingCronJob(f *Finder, o object.Object) *candidate {
+	spec, status := raw(o).Field("spec"), raw(o).Field("status")
+	scheduled, succeeded := timeAt(status.Field("lastScheduleTime")), timeAt(status.Field("lastSuccessfulTime"))
+	since := succeeded
+	if since.IsZero() {
+		since = o.Created
+	}
+	if spec.Field("suspend").String() == "true" || scheduled.IsZero() || since.IsZero() || !scheduled.After(since) {
+		return nil
+	}
+	text := spec.Field("schedule").Text()
+	if zone := spec.Field("timeZone").Text(); zone != "" {
+		text = "CRON_TZ=" + zone + " " + text
+	}
+	schedule, err := parseCron(text)
+	if err != nil {
+		return nil // nobody knows what its periods are
+	}
+	at := since
+	for range failingPeriods + 1 { // the last one may still be at work
+		if at = schedule.Next(at); at.IsZero() || at.After(f.Now) {
+			return nil
+		}
+	}
+	return certain(fmt.Sprintf("it had no success in its last %d periods", failingPeriods), since)
+}
+
+// parseCron reads a schedule. The parser panics at some texts.
+func parseCron(text string) (schedule cron.Schedule, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%v", fault)
+		}
+	}()
+	return cron.ParseStandard(text)
+}
+
+// changedAt is when a field of the spec was last written, or something else by the one who wrote it: it may have been so for longer. Zero when nobody
+// knows.
+func changedAt(o object.Object, field string) (at time.Time) {
+	for entry := range metadata(o).Field("managedFields").Elements() {
+		if entry.At("fieldsV1", "f:spec", "f:"+field) == nil {
+			continue
+		}
+		if written := timeAt(entry.Field("time")); written.After(at) {
+			at = written
+		}
+	}
+	return at
+}

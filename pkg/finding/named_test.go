@@ -1,0 +1,141 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+var namedScenarios = map[string]scenario{
+	"ConfigMaps: used, unused, and used by what is at zero": {
+		cluster: cluster(
+			of("v1 ConfigMap shop/used", ""), of("v1 ConfigMap shop/unused", ""), of("v1 ConfigMap shop/asleep", ""),
+			of("v1 Pod shop/web", "", "spec: "+pod("used")),
+			of("apps/v1 Deployment shop/night", "", "spec: {replicas: 0, template: {spec: "+pod("asleep")+"}}")),
+		want: `
+ConfigMap shop/asleep Cascading
+ConfigMap shop/unused Unused
+Deployment shop/night Idle`,
+	},
+	"kor#386, popeye#254: what may not be read makes unknown what it could name": {
+		cluster: cluster(of("v1 ConfigMap shop/a", ""), of("v1 Secret shop/a", ""), of("scheduling.k8s.io/v1 PriorityClass a", ""), of("v1 ServiceAccount shop/a", ""),
+			of("v1 PersistentVolumeClaim shop/a", ""), of("node.k8s.io/v1 RuntimeClass a", "")),
+		unread: []string{"PodTemplate"},
+		want: `
+ConfigMap shop/a Unused unknown
+PersistentVolumeClaim shop/a Unused unknown
+Secret shop/a Unused unknown
+ServiceAccount shop/a Unused unknown
+RuntimeClass a Unused unknown
+PriorityClass a Unused unknown`,
+	},
+	"what cannot name a ConfigMap does not make it unknown": {
+		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"PersistentVolume", "Node", "EndpointSlice", "HorizontalPodAutoscaler"},
+		want: "ConfigMap shop/a Unused",
+	},
+	"kor#385, kor#63, popeye#365: init and ephemeral containers, and projected volumes": {
+		cluster: cluster(of("v1 ConfigMap shop/init", ""), of("v1 ConfigMap shop/debug", ""), of("v1 ConfigMap shop/projected", ""),
+			of("v1 Pod shop/web", "", `spec:
+  initContainers: [{name: a, envFrom: [{configMapRef: {name: init}}]}]
+  ephemeralContainers: [{name: a, env: [{name: A, valueFrom: {configMapKeyRef: {name: debug, key: a}}}]}]
+  volumes: [{name: a, projected: {sources: [{configMap: {name: projected}}]}}]`)),
+	},
+	"kor#341, kor#467: what a retained ReplicaSet needs": {
+		cluster: cluster(of("v1 ConfigMap shop/old", ""),
+			of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1, template: {spec: {containers: []}}}"),
+			of("apps/v1 ReplicaSet shop/web-1", "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u, controller: true}]",
+				"spec: {replicas: 0, template: {spec: "+pod("old")+"}}", "status: {replicas: 0}")),
+	},
+	"reap#123, reap#120, janitor#65: a CronJob between its runs": {
+		cluster: cluster(of("v1 ConfigMap shop/nightly", ""),
+			of("batch/v1 CronJob shop/nightly", "", "spec: {schedule: '0 0 * * *', jobTemplate: {spec: {template: {spec: "+pod("nightly")+"}}}}")),
+	},
+	"a suspended CronJob": {
+		cluster: cluster(of("v1 ConfigMap shop/nightly", ""),
+			of("batch/v1 CronJob shop/nightly", "", "spec: {suspend: true, jobTemplate: {spec: {template: {spec: "+pod("nightly")+"}}}}")),
+		want: "ConfigMap shop/nightly Cascading\nCronJob shop/nightly Idle",
+	},
+	"a Pod that ended uses nothing, but what made it does": {
+		cluster: cluster(of("v1 ConfigMap shop/bare", ""), of("v1 ConfigMap shop/job", ""),
+			of("v1 Pod shop/bare", "", "spec: "+pod("bare"), "status: {phase: Succeeded}"),
+			of("batch/v1 Job shop/j", "", "spec: {ttlSecondsAfterFinished: 9, template: {spec: "+pod("job")+"}}", "status: {conditions: [{type: Complete, status: 'True'}]}")),
+		want: "ConfigMap shop/bare Unused\nPod shop/bare Finished",
+	},
+	"names are of one namespace": {
+		cluster: cluster(of("v1 ConfigMap shop/a", ""), of("v1 Pod team/web", "", "spec: "+pod("a")), of("v1 ConfigMap team/a", "")),
+		want:    "ConfigMap shop/a Unused",
+	},
+	"a name in the arguments of a Pod, and one that a role lets somebody read": {
+		cluster: cluster(of("v1 ConfigMap shop/settings", ""), of("v1 ConfigMap shop/read", ""),
+			of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}"),
+			of("rbac.authorization.k8s.io/v1 Role shop/reader", "", "rules: [{apiGroups: [''], resources: [configmaps], resourceNames: [read], verbs: [get]}]"),
+			of("rbac.authorization.k8s.io/v1 RoleBinding shop/reader", "", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}", "subjects: [{kind: User, name: me}]")),
+		want: "ConfigMap shop/read Unused unknown\nConfigMap shop/settings Unused weak",
+	},
+	"kor#21, kor#427: a custom resource that names a Secret": {
+		cluster: cluster(of("v1 Secret shop/named", ""), of("v1 Secret shop/learned", ""), of("v1 Secret shop/other", ""),
+			of("example.com/v1 Widget shop/w", "", "spec: {secretName: named, learned: {secretName: learned}}")),
+		want: "Secret shop/other Unused",
+	},
+	"a dangling custom resource that may not be read": {
+		cluster: of("v1 Secret shop/a", ""), unread: []string{"Widget"}, want: "Secret shop/a Unused unknown",
+	},
+	"classes: named, unused, and the default ones": {
+		cluster: cluster(
+			of("storage.k8s.io/v1 StorageClass fast", ""), of("storage.k8s.io/v1 StorageClass slow", ""), of("storage.k8s.io/v1 StorageClass asleep", ""),
+			of("storage.k8s.io/v1 StorageClass gp2", "annotations: {storageclass.kubernetes.io/is-default-class: 'true'}"),
+			of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: fast}"),
+			of("v1 PersistentVolumeClaim shop/left", "", "spec: {storageClassName: asleep}"),
+			of("v1 Pod shop/db", "", "spec: {priorityClassName: high, runtimeClassName: kata, volumes: [{name: a, persistentVolumeClaim: {claimName: data}}], containers: []}"),
+			of("scheduling.k8s.io/v1 PriorityClass high", ""), of("scheduling.k8s.io/v1 PriorityClass low", ""),
+			of("scheduling.k8s.io/v1 PriorityClass all", "", "globalDefault: true"), of("scheduling.k8s.io/v1 PriorityClass system-mine", ""),
+			of("node.k8s.io/v1 RuntimeClass kata", ""), of("node.k8s.io/v1 RuntimeClass gvisor", ""),
+			of("apps/v1 Deployment shop/zero", "", "spec: {replicas: 0, template: {spec: {priorityClassName: seldom, runtimeClassName: seldom, containers: []}}}"),
+			of("scheduling.k8s.io/v1 PriorityClass seldom", ""), of("node.k8s.io/v1 RuntimeClass seldom", "")),
+		want: `
+PersistentVolumeClaim shop/left Unused
+Deployment shop/zero Idle
+RuntimeClass gvisor Unused
+RuntimeClass seldom Cascading
+PriorityClass low Unused
+PriorityClass seldom Cascading
+StorageClass asleep Cascading
+StorageClass slow Unused`,
+	},
+	"classes of Ingresses and snapshots": {
+		cluster: cluster(
+			of("networking.k8s.io/v1 IngressClass nginx", ""), of("networking.k8s.io/v1 IngressClass old", ""), of("networking.k8s.io/v1 IngressClass left", ""),
+			of("networking.k8s.io/v1 IngressClass main", "annotations: {ingressclass.kubernetes.io/is-default-class: 'true'}"),
+			of("v1 Service shop/web", ""),
+			of("networking.k8s.io/v1 Ingress shop/web", "", "spec: {ingressClassName: nginx, defaultBackend: {service: {name: web}}}"),
+			of("networking.k8s.io/v1 Ingress shop/gone", "", "spec: {ingressClassName: left, defaultBackend: {service: {name: gone}}}"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass csi", ""), of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass old", ""),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass main", "annotations: {snapshot.storage.kubernetes.io/is-default-class: 'true'}"),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshot shop/a", "", "spec: {volumeSnapshotClassName: csi}")),
+		want: `
+Ingress shop/gone Unused
+IngressClass left Cascading
+IngressClass old Unused
+VolumeSnapshotClass old Unused`,
+	},
+	"classes when who names them may not be read": {
+		cluster: cluster(of("storage.k8s.io/v1 StorageClass a", ""), of("networking.k8s.io/v1 IngressClass a", ""), of("snapshot.storage.k8s.io/v1 VolumeSnapshotClass a", "")),
+		unread:  []string{"PersistentVolumeClaim", "Ingress", "VolumeSnapshot"},
+		want: `
+IngressClass a Unused unknown
+VolumeSnapshotClass a Unused unknown
+StorageClass a Unused unknown`,
+	},
+	"ServiceAccounts": {
+		cluster: cluster(of("v1 ServiceAccount shop/default", ""), of("v1 ServiceAccount shop/web", ""), of("v1 ServiceAccount shop/bound", ""), of("v1 ServiceAccount shop/left", ""),
+			of("v1 ServiceAccount shop/cloud", "annotations: {eks.amazonaws.com/role-arn: arn}"), of("v1 ServiceAccount shop/outside", ""),
+			of("v1 ServiceAccount team/bound", ""), of("v1 ServiceAccount shop/asleep", ""),
+			of("v1 Pod shop/web", "", "spec: {serviceAccountName: web, containers: []}"),
+			of("apps/v1 Deployment shop/night", "", "spec: {replicas: 0, template: {spec: {serviceAccountName: asleep, containers: []}}}"),
+			of("v1 Secret shop/token", "annotations: {kubernetes.io/service-account.name: outside}", "type: kubernetes.io/service-account-token"),
+			of("rbac.authorization.k8s.io/v1 ClusterRole reader", ""),
+			of("rbac.authorization.k8s.io/v1 RoleBinding team/other", "", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}", "subjects: [{kind: ServiceAccount, name: bound, namespace: shop}]")),
+		want: `
+ServiceAccount shop/asleep Cascading
+ServiceAccount shop/left Unused
+ServiceAccount team/bound Unused
+Deployment shop/night Idle`,
+	},
+}

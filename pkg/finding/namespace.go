@@ -1,0 +1,157 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// heldFor is how long a Lease may go without being renewed.
+const heldFor = 24 * time.Hour
+
+var definitions = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// namespaceRows are of what is of no use without anything in it.
+func namespaceRows() []*row {
+	return []*row{
+		{
+			kind: namespaces, typ: v1alpha1.FindingUnused, actionable: true, body: true, counts: inhabits, look: lookNamespace,
+			means: "it holds no object of any kind, except what each namespace has",
+		},
+		{
+			kind: nodes, typ: v1alpha1.FindingIdle, body: true, reads: []schema.GroupKind{pods}, look: lookIdleNode,
+			means: "it runs only Pods of DaemonSets; it may be there for the Pods of tomorrow",
+		},
+		{
+			kind: schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, typ: v1alpha1.FindingUnused, actionable: true, body: true,
+			means: "nobody renewed it for 24 hours, and the Pod that held it is gone", reads: []schema.GroupKind{pods}, look: lookLease,
+		},
+		{
+			// With it, all objects of its kind would go.
+			kind: definitions, typ: v1alpha1.FindingUnused, body: true, counts: func(kind object.Kind) bool { return !isPassing(kind) }, look: lookDefinition,
+			means: "there is no object of its kind in any namespace",
+		},
+	}
+}
+
+// isPassing reports whether objects of a kind come and go by themselves, or are made up by the server.
+func isPassing(kind object.Kind) bool {
+	return kind.Kind == "Event" || kind.Kind == "ComponentStatus" || strings.HasSuffix(kind.Group, "metrics.k8s.io") ||
+		kind.Group == "packages.operators.coreos.com"
+}
+
+// inhabits reports whether an object of the kind shows that its namespace is in use.
+func inhabits(kind object.Kind) bool {
+	return kind.Namespaced && !isPassing(kind) && kind.GroupKind() != endpointSlices && kind.Kind != "Endpoints"
+}
+
+// lookNamespace looks at a namespace. That it is empty is known only when all kinds were read, and no group of kinds is missing.
+func lookNamespace(_ *Finder, _ object.Object) *candidate {
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if f.inhabited[found.Name] {
+			return nil
+		}
+		found.Reason = "it holds nothing"
+		if found.Unknown = f.uncounted(inhabits); len(found.Unknown) > 0 {
+			found.Reason = "nothing was found in it, but not all kinds could be read"
+			return &found
+		}
+		found.Confidence = v1alpha1.ConfidenceLikely
+		return &found
+	}}
+}
+
+// uncounted are the kinds that matter and could not be read, and the groups whose kinds are not known.
+func (f *Finder) uncounted(matters func(object.Kind) bool) []Unread {
+	var kinds []schema.GroupKind
+	for _, kind := range f.Served {
+		if matters(kind) {
+			kinds = append(kinds, kind.GroupKind())
+		}
+	}
+	unread := f.unreadOf(kinds...)
+	for group := range f.Unserved {
+		if err := f.unserved(group); err != nil {
+			unread = append(unread, Unread{Kind: schema.GroupKind{Group: group, Kind: "*"}, Err: err})
+		}
+	}
+	slices.SortFunc(unread, func(a, b Unread) int { return strings.Compare(a.Kind.String(), b.Kind.String()) })
+	return unread
+}
+
+// lookIdleNode looks at a Node that takes Pods.
+func lookIdleNode(_ *Finder, o object.Object) *candidate {
+	for name := range metadata(o).Field("labels").Fields() {
+		if name.Is("node-role.kubernetes.io/control-plane") || name.Is("node-role.kubernetes.io/master") {
+			return nil
+		}
+	}
+	if raw(o).At("spec", "unschedulable").String() == "true" { // cordoned, for an upgrade
+		return nil
+	}
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if f.busy[found.Name] {
+			return nil
+		}
+		found.Reason = "it runs no Pod but those of DaemonSets"
+		if found.Unknown = f.unreadOf(pods); len(found.Unknown) == 0 {
+			found.Confidence = v1alpha1.ConfidenceLikely
+		}
+		return &found
+	}}
+}
+
+// lookLease looks at a Lease that nobody renews. Those of the API servers delete themselves.
+func lookLease(f *Finder, o object.Object) *candidate {
+	spec := raw(o).Field("spec")
+	renewed := timeAt(spec.Field("renewTime"))
+	if renewed.IsZero() || f.Now.Sub(renewed) < heldFor || label(o, "apiserver.kubernetes.io/identity") != "" {
+		return nil
+	}
+	holder, _, _ := strings.Cut(spec.Field("holderIdentity").Text(), "_")
+	pod := graph.Name{GroupKind: pods, Namespace: o.Namespace, Name: holder}
+	return &candidate{found: Finding{Since: renewed}, decide: func(f *Finder, found Finding) *Finding {
+		if holder != "" && f.graph.IsPresent(pod) {
+			return nil
+		}
+		found.Reason = "nobody renewed it since " + renewed.UTC().Format(time.RFC3339)
+		if found.Unknown = f.unreadOf(pods); len(found.Unknown) > 0 && holder != "" {
+			found.Reason += ", but nobody can tell whether its holder is there"
+			return &found
+		}
+		found.Unknown, found.Confidence = nil, v1alpha1.ConfidenceLikely
+		if holder != "" {
+			found.Absent = []graph.Name{pod}
+			found.Reason += ", and " + pod.String() + ", which held it, is gone"
+		}
+		return &found
+	}}
+}
+
+// lookDefinition looks at a CustomResourceDefinition. One that converts between versions may be at work for what is on its way.
+func lookDefinition(_ *Finder, o object.Object) *candidate {
+	if raw(o).At("spec", "conversion", "strategy").Text() == "Webhook" {
+		return nil
+	}
+	spec := raw(o).Field("spec")
+	kind := schema.GroupKind{Group: spec.Field("group").Text(), Kind: spec.At("names", "kind").Text()}
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if _, served := f.served[kind]; !served || f.kinds[kind] {
+			return nil
+		}
+		found.Reason = "there is no " + kind.Kind + " in any namespace"
+		if found.Unknown = f.unreadOf(kind); len(found.Unknown) == 0 {
+			found.Confidence = v1alpha1.ConfidenceLikely
+		}
+		return &found
+	}}
+}

@@ -1,0 +1,167 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const (
+	// pendingFor is how long a Pod may wait for a Node, and unavailableFor how long a workload may be unavailable.
+	pendingFor     = 10 * time.Minute
+	unavailableFor = 10 * time.Minute
+	// recently is how long ago something may have happened that is over: a container that ran out of memory.
+	recently = 24 * time.Hour
+)
+
+func podRows() []*row {
+	return []*row{
+		{
+			kind: pods, typ: v1alpha1.FindingFailed, actionable: true, body: true, ofOwned: true, look: lookFailedPod,
+			means: "it ended in failure, or was evicted, and no Job counts it",
+		},
+		{
+			kind: pods, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedPod,
+			means: "it has completed, and nothing owns it",
+		},
+		{
+			kind: pods, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofOwned: true, ofStock: true, crosses: true,
+			reads: []schema.GroupKind{nodes}, look: lookUnhealthyPod,
+			means: "a container crashes, has no image or no configuration, or ran out of memory within a day; or it is pending for 10 minutes, " +
+				"or its Node is gone",
+		},
+	}
+}
+
+// lookFailedPod looks at a Pod that a workload has replaced already. Those of a Job are its history.
+func lookFailedPod(_ *Finder, o object.Object) *candidate {
+	status := raw(o).Field("status")
+	owner, _ := graph.Controller(o)
+	if status.Field("phase").Text() != "Failed" || owner.GroupKind == jobs || owner.GroupKind == nodes || isHook(o) {
+		return nil
+	}
+	reason := status.Field("reason").Text()
+	if reason == "" {
+		reason = "Error"
+	}
+	if message := status.Field("message").Text(); message != "" {
+		reason += ": " + message
+	}
+	return certain("it failed: "+reason, endOf(o))
+}
+
+func lookFinishedPod(_ *Finder, o object.Object) *candidate {
+	if raw(o).At("status", "phase").Text() != "Succeeded" || isHook(o) {
+		return nil
+	}
+	return certain("it has completed, and nothing owns it", endOf(o))
+}
+
+// certain is a candidate that needs nothing else to be known.
+func certain(reason string, since time.Time) *candidate {
+	return &candidate{found: Finding{Reason: reason, Since: since, Confidence: v1alpha1.ConfidenceCertain}}
+}
+
+// isHook reports whether Helm or Argo CD made the object for one moment, and deletes it by its own rules.
+func isHook(o object.Object) bool {
+	return annotation(o, "helm.sh/hook") != "" || annotation(o, "argocd.argoproj.io/hook") != ""
+}
+
+// containersOf are the statuses of all containers of a Pod.
+func containersOf(o object.Object) (all []object.JSON) {
+	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
+		all = slices.AppendSeq(all, raw(o).At("status", list).Elements())
+	}
+	return all
+}
+
+// endOf is when the last container of a Pod ended.
+func endOf(o object.Object) (end time.Time) {
+	for _, container := range containersOf(o) {
+		if at := timeAt(container.At("state", "terminated", "finishedAt")); at.After(end) {
+			end = at
+		}
+	}
+	return end
+}
+
+// faults are the reasons for which a container waits, and that do not go away by waiting.
+var faults = []string{
+	"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
+	"CreateContainerError", "RunContainerError",
+}
+
+func lookUnhealthyPod(f *Finder, o object.Object) *candidate {
+	if hasEnded(o) {
+		return nil
+	}
+	for _, container := range containersOf(o) {
+		if c := lookContainer(f, container); c != nil {
+			return c
+		}
+	}
+	status := raw(o).Field("status")
+	switch phase, reason := status.Field("phase").Text(), status.Field("reason").Text(); {
+	case phase == "Unknown" || reason == "NodeLost":
+		return certain("its Node does not tell how it is", time.Time{})
+	case phase == "Pending":
+		return lookPending(f, o)
+	}
+	return lookNode(f, o)
+}
+
+func lookContainer(f *Finder, container object.JSON) *candidate {
+	name := container.Field("name").Text()
+	if waits := container.At("state", "waiting", "reason").Text(); slices.Contains(faults, waits) {
+		last := timeAt(container.At("lastState", "terminated", "finishedAt"))
+		return certain(fmt.Sprintf("container %s waits: %s", name, waits), last)
+	}
+	for _, state := range []string{"state", "lastState"} {
+		ended := container.At(state, "terminated")
+		if at := timeAt(ended.Field("finishedAt")); ended.Field("reason").Text() == "OOMKilled" && (at.IsZero() || f.Now.Sub(at) < recently) {
+			return certain(fmt.Sprintf("container %s ran out of memory (OOMKilled)", name), at)
+		}
+	}
+	return nil
+}
+
+// lookPending looks at a Pod that does not start. One that is gated waits on purpose.
+func lookPending(f *Finder, o object.Object) *candidate {
+	for range raw(o).At("spec", "schedulingGates").Elements() {
+		return nil
+	}
+	since, reason := o.Created, "it has been pending for too long"
+	if scheduled := conditionOf(o, "PodScheduled"); scheduled.Field("status").Text() == "False" {
+		since = timeAt(scheduled.Field("lastTransitionTime"))
+		reason = "no Node takes it: " + scheduled.Field("message").Text()
+	}
+	if since.IsZero() || f.Now.Sub(since) < pendingFor {
+		return nil
+	}
+	return certain(reason, since)
+}
+
+// lookNode looks for the Pod's Node. Nodes pass first, so that few Pods are kept. Where they may not be read, nothing is known of them.
+func lookNode(f *Finder, o object.Object) *candidate {
+	node := graph.Name{GroupKind: nodes, Name: raw(o).At("spec", "nodeName").Text()}
+	if node.Name == "" || f.graph.IsPresent(node) || f.unread[nodes] != nil {
+		return nil
+	}
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if !f.isAbsent(node) {
+			return nil
+		}
+		found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, []graph.Name{node}
+		found.Reason = "its " + node.String() + " does not exist"
+		return &found
+	}}
+}

@@ -1,0 +1,97 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func roleRows() []*row {
+	binding := func(kind string) *row {
+		return &row{
+			kind: schema.GroupKind{Group: rbacv1.GroupName, Kind: kind}, typ: v1alpha1.FindingUnused, actionable: true, body: true, crosses: true,
+			reads: []schema.GroupKind{roles, clusterRoles, accounts}, look: lookBinding,
+			means: "its role does not exist, or all its subjects are ServiceAccounts that do not exist",
+		}
+	}
+	role, clusterRole := namedRow(roles), namedRow(clusterRoles)
+	role.means = "no RoleBinding names it"
+	clusterRole.means = "no binding names it, and no ClusterRole that is used takes its rules"
+	return []*row{role, clusterRole, binding("RoleBinding"), binding("ClusterRoleBinding")}
+}
+
+const accountPrefix = "system:serviceaccount:"
+
+// subject is who a binding is for. ok is false of those that the cluster does not know: users and groups.
+func subject(o object.Object, value object.JSON) (account graph.Name, ok bool) {
+	name, namespace := value.Field("name").Text(), value.Field("namespace").Text()
+	switch value.Field("kind").Text() {
+	case "ServiceAccount":
+		if namespace == "" {
+			namespace = o.Namespace
+		}
+	case "User":
+		rest, found := strings.CutPrefix(name, accountPrefix)
+		if namespace, name, ok = strings.Cut(rest, ":"); !found || !ok {
+			return graph.Name{}, false
+		}
+	default:
+		return graph.Name{}, false
+	}
+	return graph.Name{GroupKind: accounts, Namespace: namespace, Name: name}, true
+}
+
+func lookBinding(_ *Finder, o object.Object) *candidate {
+	reference := raw(o).Field("roleRef")
+	role := graph.Name{GroupKind: schema.GroupKind{Group: rbacv1.GroupName, Kind: reference.Field("kind").Text()}, Name: reference.Field("name").Text()}
+	if role.GroupKind == roles {
+		role.Namespace = o.Namespace
+	}
+	var subjects []graph.Name
+	known := true
+	for value := range raw(o).Field("subjects").Elements() {
+		account, ok := subject(o, value)
+		known, subjects = known && ok, append(subjects, account)
+	}
+	if !known {
+		subjects = nil
+	}
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		byRole := f.unusedWithout(found, "it binds "+role.String(), role)
+		if byRole != nil && len(byRole.Unknown) == 0 || !known {
+			return byRole
+		}
+		if bySubjects := f.bindsNobody(found, subjects); bySubjects != nil && (byRole == nil || len(bySubjects.Unknown) == 0) {
+			return bySubjects
+		}
+		return byRole
+	}}
+}
+
+// bindsNobody finds a binding all of whose subjects are proved absent.
+func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
+	if slices.ContainsFunc(subjects, f.graph.IsPresent) {
+		return nil
+	}
+	for _, account := range subjects {
+		if found.Unknown = f.cannotTell(account); len(found.Unknown) > 0 {
+			found.Reason = "nobody can tell whether its subjects exist"
+			return &found
+		}
+	}
+	found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, subjects
+	found.Reason = "it binds nobody"
+	if len(subjects) > 0 {
+		found.Reason = "none of its subjects exists: " + namesOf(subjects)
+	}
+	return &found
+}

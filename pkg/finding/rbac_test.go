@@ -1,0 +1,151 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+const rbac = "rbac.authorization.k8s.io/v1 "
+
+// binds is a reference to a role and its subjects.
+func binds(kind, role, subjects string) string {
+	return "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: " + kind + ", name: '" + role + "'}\nsubjects: [" + subjects + "]"
+}
+
+const (
+	user  = "{kind: User, apiGroup: rbac.authorization.k8s.io, name: me}"
+	robot = "{kind: ServiceAccount, name: robot, namespace: ci}"
+	gone  = "{kind: ServiceAccount, name: gone, namespace: shop}"
+)
+
+var roleScenarios = map[string]scenario{
+	"Roles": {
+		cluster: cluster(of(rbac+"Role shop/used", ""), of(rbac+"Role shop/same", ""), of(rbac+"ClusterRole same", ""), of(rbac+"Role shop/left", ""), of(rbac+"ClusterRole left", ""),
+			of(rbac+"Role shop/asleep", ""), of(rbac+"ClusterRole asleep", ""), of(rbac+"ClusterRole used", ""),
+			of("v1 Pod ci/a", "", "spec: {serviceAccountName: robot, containers: []}"), of("v1 ServiceAccount ci/robot", ""),
+			of(rbac+"RoleBinding shop/a", "", binds("Role", "used", robot)), of(rbac+"RoleBinding shop/b", "", binds("ClusterRole", "same", user)),
+			of(rbac+"RoleBinding shop/c", "", binds("Role", "asleep", gone)), of(rbac+"ClusterRoleBinding c", "", binds("ClusterRole", "asleep", gone)),
+			of(rbac+"ClusterRoleBinding d", "", binds("ClusterRole", "used", user))),
+		want: `
+ClusterRole asleep Cascading
+ClusterRole left Unused
+ClusterRoleBinding c Unused
+Role shop/asleep Cascading
+Role shop/left Unused
+Role shop/same Unused
+RoleBinding shop/c Unused`,
+	},
+	"kor#608: ClusterRoles whose rules another takes": {
+		cluster: cluster(
+			of(rbac+"ClusterRole view", "labels: {kubernetes.io/bootstrapping: rbac-defaults}", "aggregationRule: {clusterRoleSelectors: [{matchLabels: {to-view: 'true'}}]}"),
+			of(rbac+"ClusterRole all", "", "aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: to-all, operator: Exists}], matchLabels: {and: this}}, {matchLabels: {or: that}}]}"),
+			of(rbac+"ClusterRole nobody", "", "aggregationRule: {clusterRoleSelectors: [{matchLabels: {to-nobody: 'true'}}]}"),
+			of(rbac+"ClusterRole widgets-view", "labels: {to-view: 'true'}"), of(rbac+"ClusterRole both", "labels: {to-all: a, and: this}"), of(rbac+"ClusterRole one", "labels: {to-all: a}"),
+			of(rbac+"ClusterRole other", "labels: {or: that}"), of(rbac+"ClusterRole for-nobody", "labels: {to-nobody: 'true'}"),
+			of(rbac+"ClusterRoleBinding a", "", binds("ClusterRole", "all", user))),
+		want: "ClusterRole for-nobody Cascading\nClusterRole nobody Unused\nClusterRole one Unused",
+	},
+	"kor#335: bindings": {
+		cluster: cluster(of(rbac+"Role shop/r", ""), of("v1 ServiceAccount ci/robot", ""), of("v1 Pod ci/a", "", "spec: {serviceAccountName: robot, containers: []}"),
+			of(rbac+"ClusterRole view", "labels: {kubernetes.io/bootstrapping: rbac-defaults}"),
+			of(rbac+"RoleBinding shop/good", "", binds("Role", "r", robot)), of(rbac+"RoleBinding shop/view", "", binds("ClusterRole", "view", robot)),
+			of(rbac+"RoleBinding shop/user", "", binds("Role", "r", user)), of(rbac+"RoleBinding shop/mixed", "", binds("Role", "r", gone+", "+user)),
+			of(rbac+"RoleBinding shop/one-of-two", "", binds("Role", "r", gone+", "+robot)), of(rbac+"RoleBinding shop/accounts-gone", "", binds("Role", "r", gone)),
+			of(rbac+"RoleBinding shop/role-gone", "", binds("Role", "nothing", user)), of(rbac+"RoleBinding shop/kind", "", binds("ClusterRole", "r", user)),
+			of(rbac+"RoleBinding shop/nobody", "", binds("Role", "r", "")),
+			of(rbac+"RoleBinding shop/as-user", "", binds("Role", "r", "{kind: User, name: 'system:serviceaccount:shop:gone'}")),
+			of(rbac+"RoleBinding shop/as-group", "", binds("Role", "r", "{kind: Group, name: 'system:serviceaccounts:shop'}")),
+			of(rbac+"RoleBinding shop/own-namespace", "", binds("Role", "r", "{kind: ServiceAccount, name: robot}")),
+			of(rbac+"ClusterRoleBinding good", "", binds("ClusterRole", "view", robot)), of(rbac+"ClusterRoleBinding left", "", binds("ClusterRole", "nothing", user)),
+			of(rbac+"ClusterRoleBinding kubeadm:node", "", binds("ClusterRole", "nothing", user)), of(rbac+"ClusterRoleBinding kubelet-api", "", binds("ClusterRole", "nothing", user))),
+		want: `
+ClusterRoleBinding left Unused
+RoleBinding shop/accounts-gone Unused
+RoleBinding shop/as-user Unused
+RoleBinding shop/kind Unused
+RoleBinding shop/nobody Unused
+RoleBinding shop/own-namespace Unused
+RoleBinding shop/role-gone Unused`,
+	},
+	"bindings when ClusterRoles may not be read": {
+		cluster: cluster(of(rbac+"RoleBinding shop/a", "", binds("ClusterRole", "view", user)), of(rbac+"RoleBinding shop/accounts-gone", "", binds("ClusterRole", "view", gone)),
+			of(rbac+"ClusterRoleBinding a", "", binds("ClusterRole", "view", user))),
+		unread: []string{"ClusterRole"},
+		want:   "ClusterRoleBinding a Unused unknown\nRoleBinding shop/a Unused unknown\nRoleBinding shop/accounts-gone Unused",
+	},
+	"bindings when ServiceAccounts may not be read": {
+		cluster: cluster(of(rbac+"Role shop/r", ""), of(rbac+"RoleBinding shop/a", "", binds("Role", "r", gone)), of(rbac+"RoleBinding shop/b", "", binds("Role", "r", user)),
+			of(rbac+"RoleBinding shop/role-gone", "", binds("Role", "nothing", gone))),
+		unread: []string{"ServiceAccount"},
+		want:   "RoleBinding shop/a Unused unknown\nRoleBinding shop/role-gone Unused",
+	},
+	"roles when bindings may not be read": {
+		cluster: cluster(of(rbac+"Role shop/a", ""), of(rbac+"ClusterRole a", ""), of(rbac+"ClusterRole admin", "")), unread: []string{"RoleBinding"},
+		want: "ClusterRole a Unused unknown\nRole shop/a Unused unknown",
+	},
+}
+
+var selectiveScenarios = map[string]scenario{
+	"popeye#100: budgets": {
+		cluster: cluster(of("v1 Pod shop/web", "labels: {app: web}"), of("apps/v1 StatefulSet shop/zero", "annotations: {previous-replicas: '1'}", "spec: {replicas: 0, template: {metadata: {labels: {app: db}}}}"),
+			of("example.com/v1 Widget shop/a", "", "spec: {template: {metadata: {labels: {app: widget}}}}"),
+			of("policy/v1 PodDisruptionBudget shop/web", "", "spec: {selector: {matchLabels: {app: web}}}"), of("policy/v1 PodDisruptionBudget shop/second", "", "spec: {selector: {matchLabels: {app: web}}}"),
+			of("policy/v1 PodDisruptionBudget shop/expressions", "", "spec: {selector: {matchExpressions: [{key: app, operator: In, values: [db]}]}}"),
+			of("policy/v1 PodDisruptionBudget shop/widget", "", "spec: {selector: {matchLabels: {app: widget}}}"),
+			of("policy/v1 PodDisruptionBudget shop/all", "", "spec: {selector: {}}"), of("policy/v1 PodDisruptionBudget empty/all", "", "spec: {selector: {}}"),
+			of("policy/v1 PodDisruptionBudget shop/none", "", "spec: {}"), of("policy/v1 PodDisruptionBudget team/web", "", "spec: {selector: {matchLabels: {app: web}}}"),
+			of("policy/v1 PodDisruptionBudget shop/left", "", "spec: {selector: {matchExpressions: [{key: app, operator: In, values: [gone]}]}}")),
+		want: `
+PodDisruptionBudget empty/all Unused
+PodDisruptionBudget shop/left Unused
+PodDisruptionBudget shop/none Unused
+PodDisruptionBudget team/web Unused`,
+	},
+	"policies": {
+		cluster: cluster(of("v1 Pod shop/web", "labels: {app: web}"),
+			of("networking.k8s.io/v1 NetworkPolicy shop/web", "", "spec: {podSelector: {matchLabels: {app: web}}, ingress: [{}]}"),
+			of("networking.k8s.io/v1 NetworkPolicy empty/default-deny", "", "spec: {podSelector: {}, policyTypes: [Ingress]}"),
+			of("networking.k8s.io/v1 NetworkPolicy empty/default-allow", "", "spec: {podSelector: {}, ingress: [{}]}"),
+			of("networking.k8s.io/v1 NetworkPolicy shop/denies", "", "spec: {podSelector: {matchLabels: {app: gone}}}"),
+			of("networking.k8s.io/v1 NetworkPolicy shop/denies-egress", "", "spec: {podSelector: {matchLabels: {app: gone}}, ingress: [{}], policyTypes: [Ingress, Egress]}"),
+			of("networking.k8s.io/v1 NetworkPolicy team/peer", "", "spec: {podSelector: {matchLabels: {app: api}}, ingress: [{from: [{podSelector: {matchLabels: {app: web}}}]}]}"),
+			of("networking.k8s.io/v1 NetworkPolicy team/web", "", "spec: {podSelector: {matchLabels: {app: web}}, ingress: [{}]}")),
+		want: "NetworkPolicy team/peer Unused\nNetworkPolicy team/web Unused",
+	},
+	"selectors when a kind of templates may not be read": {
+		cluster: cluster(of("policy/v1 PodDisruptionBudget shop/a", "", "spec: {selector: {matchLabels: {app: web}}}"),
+			of("networking.k8s.io/v1 NetworkPolicy shop/a", "", "spec: {podSelector: {matchLabels: {app: web}}, ingress: [{}]}")),
+		unread: []string{"Widget"},
+		want:   "NetworkPolicy shop/a Unused unknown\nPodDisruptionBudget shop/a Unused unknown",
+	},
+}
+
+var routingScenarios = map[string]scenario{
+	"Ingresses": {
+		cluster: cluster(of("v1 Service shop/web", ""), of("networking.k8s.io/v1 IngressClass nginx", ""),
+			of("networking.k8s.io/v1 Ingress shop/good", "", "spec: {ingressClassName: nginx, rules: [{http: {paths: [{backend: {service: {name: web}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/half", "", "spec: {defaultBackend: {service: {name: web}}, rules: [{http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/bucket", "", "spec: {defaultBackend: {resource: {kind: Bucket, name: a}}, rules: [{http: {paths: [{backend: {service: {name: gone}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/dead", "", "spec: {rules: [{http: {paths: [{backend: {service: {name: gone}}}, {backend: {service: {name: away}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/classless", "", "spec: {ingressClassName: gone, defaultBackend: {service: {name: web}}}")),
+		want: `
+Ingress shop/bucket Dangling
+Ingress shop/classless Unused weak
+Ingress shop/dead Unused
+Ingress shop/half Dangling`,
+	},
+	"Ingresses when Services may not be read": {
+		cluster: of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {defaultBackend: {service: {name: web}}}"), unread: []string{"Service"}, want: "Ingress shop/a Unused unknown",
+	},
+	"autoscalers": {
+		cluster: cluster(of("apps/v1 Deployment shop/web", "", "spec: {replicas: 1}"), of("argoproj.io/v1alpha1 Rollout shop/web", "", "spec: {replicas: 1}"), of("example.com/v1 Widget shop/other", ""),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/web", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}"),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/old-version", "", "spec: {scaleTargetRef: {apiVersion: apps/v1beta2, kind: Deployment, name: web}}"),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/rollout", "", "spec: {scaleTargetRef: {apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: web}}"),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/unserved", "", "spec: {scaleTargetRef: {apiVersion: gone.example.com/v1, kind: Thing, name: web}}"),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/left", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: gone}}")),
+		want: "HorizontalPodAutoscaler shop/left Unused\nHorizontalPodAutoscaler shop/unserved Unused",
+	},
+	"autoscalers when Deployments may not be read": {
+		cluster: of("autoscaling/v2 HorizontalPodAutoscaler shop/a", "", "spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}"), unread: []string{"Deployment"},
+		want: "HorizontalPodAutoscaler shop/a Unused unknown",
+	},
+}

@@ -1,0 +1,63 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// rows are all that can be found.
+var rows = slices.Concat(namedRows(), storageRows(), serviceRows(), podRows(), jobRows(), workloadRows(), roleRows(), selectiveRows(),
+	routingRows(), danglingRows(), namespaceRows(), markedRows())
+
+// row is one type of findings of one kind.
+type row struct {
+	kind schema.GroupKind
+	typ  v1alpha1.FindingType
+	// means says in one sentence which objects are found, for people.
+	means string
+	// actionable is true when a Cleaner may act on it.
+	actionable bool
+	// named is true when all kinds that can name one of the kind must have been searched.
+	named bool
+	// cascades is true when the row finds what is used only by something unused or idle as well.
+	cascades bool
+	// pods is true when the row needs the labels of all Pods and templates.
+	pods bool
+	// reads are other kinds whose objects must pass, and crosses is true when they may be in another namespace than the object.
+	reads   []schema.GroupKind
+	crosses bool
+	// counts is true of kinds of which it matters whether there are any objects, in any namespace. Nil for none.
+	counts func(object.Kind) bool
+	// fields is a field selector for the objects of the row, and body is true when it needs more of them than metadata.
+	fields string
+	body   bool
+	// ofOwned is true for what is found although another object owns it, and ofStock for what is found also of objects that are never unused:
+	// what people protect, and what each cluster has.
+	ofOwned, ofStock bool
+	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
+	look func(f *Finder, o object.Object) *candidate
+	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate decides.
+	judge func(f *Finder, c *candidate) *Finding
+}
+
+// candidate is what is kept of an object until all have passed.
+type candidate struct {
+	row   *row
+	found Finding
+	// excluded is true of what is judged, but not told.
+	excluded bool
+	// names are objects that it refers to, and that had not passed before it.
+	names []graph.User
+	// reported is true when the object bears a label that says it is unused.
+	reported bool
+	// decide says what was found. Nil when that is known already.
+	decide func(f *Finder, found Finding) *Finding
+}

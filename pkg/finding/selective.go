@@ -1,0 +1,87 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// selectiveRows are of what is for Pods that a selector matches, in its own namespace.
+func selectiveRows() []*row {
+	return []*row{
+		{
+			kind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, typ: v1alpha1.FindingUnused, actionable: true, pods: true, body: true,
+			means: "its selector matches no Pod and no template of its namespace", look: lookBudget,
+		},
+		{
+			// It is for the Pods of tomorrow as well, and without it they are open: nobody but a person may delete it.
+			kind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, typ: v1alpha1.FindingUnused, pods: true, body: true,
+			means: "its selector matches no Pod and no template of its namespace; what selects all Pods, or denies, is never found", look: lookPolicy,
+		},
+	}
+}
+
+func lookBudget(f *Finder, o object.Object) *candidate {
+	return f.selects(o, raw(o).At("spec", "selector"))
+}
+
+// lookPolicy looks at a policy that allows something to some Pods.
+func lookPolicy(f *Finder, o object.Object) *candidate {
+	spec := raw(o).Field("spec")
+	selector, err := graph.SelectorOf(spec.Field("podSelector"))
+	if err != nil || selector.Empty() || spec.Field("podSelector").Type() != object.Map || denies(spec) {
+		return nil
+	}
+	return f.selects(o, spec.Field("podSelector"))
+}
+
+// denies reports whether a policy has a direction in which it allows nothing. Without types, it is for what comes in, and for what goes out only
+// if it has rules for that.
+func denies(spec object.JSON) bool {
+	rules := func(field string) bool {
+		for range spec.Field(field).Elements() {
+			return true
+		}
+		return false
+	}
+	var types []string
+	for typ := range spec.Field("policyTypes").Elements() {
+		types = append(types, typ.Text())
+	}
+	if len(types) == 0 {
+		types = []string{"Ingress"}
+	}
+	return slices.Contains(types, "Ingress") && !rules("ingress") || slices.Contains(types, "Egress") && !rules("egress")
+}
+
+// selects takes an object's selector, and finds later whether it matched. What cannot be read as a selector is kept.
+func (f *Finder) selects(o object.Object, value object.JSON) *candidate {
+	selector, err := graph.SelectorOf(value)
+	if err != nil {
+		return nil
+	}
+	f.graph.Select(graph.NameOf(o), selector)
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		if f.graph.SelectsAny(nameOf(&found)) {
+			return nil
+		}
+		kinds := f.Table.PodKinds()
+		found.Searched = f.searched(kinds)
+		if found.Unknown = f.unreadOf(kinds...); len(found.Unknown) > 0 {
+			read := found.Searched - len(found.Unknown)
+			found.Reason = fmt.Sprintf("its selector matches nothing in %d of %d kinds that have Pods or templates", read, found.Searched)
+			return &found
+		}
+		found.Confidence = v1alpha1.ConfidenceLikely
+		found.Reason = fmt.Sprintf("its selector matches no Pod, and no template of %d kinds", found.Searched)
+		return &found
+	}}
+}

@@ -1,0 +1,77 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func serviceRows() []*row {
+	return []*row{{
+		kind: services, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, pods: true, body: true,
+		reads: []schema.GroupKind{endpointSlices}, look: lookService, judge: judgeService,
+		means: "none of its EndpointSlices has an endpoint, ready or not, its selector matches no Pod or template, and nothing names it",
+	}}
+}
+
+// lookService looks at what selects Pods. What has no selector has endpoints that others make, or is a name for something outside.
+func lookService(f *Finder, o object.Object) *candidate {
+	spec := raw(o).Field("spec")
+	set := labelsAt(spec.Field("selector"))
+	isBalancer := spec.Field("type").Text() == "LoadBalancer"
+	ready := 0
+	for range raw(o).At("status", "loadBalancer", "ingress").Elements() {
+		ready++
+	}
+	if len(set) == 0 || spec.Field("type").Text() == "ExternalName" || isBalancer && ready == 0 {
+		return nil
+	}
+	f.graph.Select(graph.NameOf(o), labels.SelectorFromSet(set))
+	c := &candidate{}
+	if isBalancer {
+		c.found.Frees.LoadBalancers = 1
+	}
+	return c
+}
+
+func judgeService(f *Finder, c *candidate) *Finding {
+	if f.endpoints[[2]string{c.found.Namespace, c.found.Name}] {
+		return nil
+	}
+	name := nameOf(&c.found)
+	use, selected := f.graph.Use(name), f.graph.Selected(name)
+	use.Live = use.Live || selected.Live
+	use.Users = append(use.Users, selected.Users...)
+	found := f.judgeUse(c, use, uniqueKinds(f.Table.NamedBy(services), f.Table.PodKinds(), c.row.reads))
+	if found != nil && found.Type == v1alpha1.FindingUnused && len(found.Unknown) == 0 {
+		found.Reason = "it has no endpoint, ready or not, its selector matches no Pod or template, and " + found.Reason
+	}
+	return found
+}
+
+func uniqueKinds(lists ...[]schema.GroupKind) []schema.GroupKind {
+	var all []schema.GroupKind
+	for _, kind := range slices.Concat(lists...) {
+		if !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// labelsAt reads a map of texts.
+func labelsAt(value object.JSON) labels.Set {
+	set := labels.Set{}
+	for name, text := range value.Fields() {
+		set[name.String()] = text.Text()
+	}
+	return set
+}

@@ -1,0 +1,119 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func storageRows() []*row {
+	claim := namedRow(claims)
+	claim.means = "no Pod or template names it, and no StatefulSet can claim it"
+	claim.body, claim.look = true, lookClaim
+	return []*row{
+		claim,
+		{
+			kind: volumes, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookVolume,
+			means: "its claim was deleted (phase Released), or its reclamation failed (phase Failed)",
+		},
+		{
+			kind: schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}, typ: v1alpha1.FindingUnused, actionable: true, body: true,
+			means: "its Node or its PersistentVolume does not exist", reads: []schema.GroupKind{nodes, volumes}, look: lookAttachment,
+		},
+	}
+}
+
+// lookClaim looks at a claim. Where the API server says since when no Pod uses it, that is taken; it knows nothing of templates.
+func lookClaim(f *Finder, o object.Object) *candidate {
+	c := lookUnlessLive(f, o)
+	if c == nil {
+		return nil
+	}
+	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
+		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
+	}
+	c.found.Frees.VolumeBytes = bytesAt(raw(o).At("status", "capacity", "storage"), raw(o).At("spec", "resources", "requests", "storage"))
+	return c
+}
+
+// lookVolume looks at a volume. One that is Available waits for a claim.
+func lookVolume(_ *Finder, o object.Object) *candidate {
+	status, spec := raw(o).Field("status"), raw(o).Field("spec")
+	var c candidate
+	switch phase := status.Field("phase").Text(); phase {
+	case "Released":
+		claim := spec.Field("claimRef")
+		name := graph.Name{GroupKind: claims, Namespace: claim.Field("namespace").Text(), Name: claim.Field("name").Text()}
+		c.found.Reason = "it is Released: its claim was " + name.String()
+	case "Failed":
+		c.found.Reason = "its reclamation failed: " + status.Field("message").Text()
+	default:
+		return nil
+	}
+	if policy := spec.Field("persistentVolumeReclaimPolicy").Text(); policy != "" {
+		c.found.Reason += " (reclaim policy " + policy + ")"
+	}
+	c.found.Confidence = v1alpha1.ConfidenceCertain
+	c.found.Since = timeAt(status.Field("lastPhaseTransitionTime"))
+	c.found.Frees.VolumeBytes = bytesAt(spec.At("capacity", "storage"))
+	return &c
+}
+
+// lookAttachment looks at an attachment. A driver needs no CSIDriver, and an inline volume no PersistentVolume.
+func lookAttachment(_ *Finder, o object.Object) *candidate {
+	node := graph.Name{GroupKind: nodes, Name: raw(o).At("spec", "nodeName").Text()}
+	volume := graph.Name{GroupKind: volumes, Name: raw(o).At("spec", "source", "persistentVolumeName").Text()}
+	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		var unknown *Finding
+		for _, name := range []graph.Name{node, volume} {
+			if name.Name == "" {
+				continue
+			}
+			switch judged := f.unusedWithout(found, "it attaches to "+name.String(), name); {
+			case judged == nil:
+			case len(judged.Unknown) == 0:
+				return judged
+			default:
+				unknown = judged
+			}
+		}
+		return unknown
+	}}
+}
+
+// conditionOf is a condition in the object's status. Nil when it has none of the type.
+func conditionOf(o object.Object, typ string) object.JSON {
+	for condition := range raw(o).At("status", "conditions").Elements() {
+		if condition.Field("type").Text() == typ {
+			return condition
+		}
+	}
+	return nil
+}
+
+// timeAt reads a time. Zero when there is none.
+func timeAt(value object.JSON) time.Time {
+	at, err := time.Parse(time.RFC3339, value.Text())
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// bytesAt reads the first quantity that is there.
+func bytesAt(values ...object.JSON) int64 {
+	for _, value := range values {
+		if quantity, err := resource.ParseQuantity(value.Text()); err == nil {
+			return quantity.Value()
+		}
+	}
+	return 0
+}

@@ -1,0 +1,127 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+import "time"
+
+var storageScenarios = map[string]scenario{
+	"claims": {
+		cluster: cluster(of("v1 PersistentVolumeClaim shop/used", ""), of("v1 PersistentVolumeClaim shop/left", ""), of("v1 PersistentVolumeClaim shop/asleep", ""),
+			of("v1 PersistentVolumeClaim shop/nightly", ""), of("v1 PersistentVolumeClaim shop/db-tmp", ""),
+			of("v1 Pod shop/db", "", "spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: used}}, {name: tmp, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}"),
+			of("apps/v1 Deployment shop/night", "", "spec: {replicas: 0, template: {spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: asleep}}]}}}"),
+			of("batch/v1 CronJob shop/nightly", "", "spec: {jobTemplate: {spec: {template: {spec: {containers: [], volumes: [{name: a, persistentVolumeClaim: {claimName: nightly}}]}}}}}")),
+		want: `
+PersistentVolumeClaim shop/asleep Cascading
+PersistentVolumeClaim shop/left Unused
+Deployment shop/night Idle`,
+	},
+	"claims of a StatefulSet that was scaled down, and of one that is gone": {
+		cluster: cluster(of("v1 PersistentVolumeClaim shop/data-db-0", ""), of("v1 PersistentVolumeClaim shop/data-db-7", ""), of("v1 PersistentVolumeClaim shop/data-gone-0", ""),
+			of("v1 PersistentVolumeClaim shop/data-db-x", ""),
+			of("v1 Service shop/db", ""),
+			of("apps/v1 StatefulSet shop/db", "", "spec: {replicas: 1, serviceName: db, template: {spec: {containers: []}}, volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]}")),
+		want: "PersistentVolumeClaim shop/data-db-x Unused\nPersistentVolumeClaim shop/data-gone-0 Unused",
+	},
+	"a claim that its StatefulSet owns": {
+		cluster: of("v1 PersistentVolumeClaim shop/data-db-0", "ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: u}]"),
+	},
+	"a claim that a snapshot was taken of": {
+		cluster: cluster(of("v1 PersistentVolumeClaim shop/data", ""),
+			of("snapshot.storage.k8s.io/v1 VolumeSnapshot shop/a", "", "spec: {source: {persistentVolumeClaimName: data}}")),
+	},
+	"volumes": {
+		cluster: cluster(of("v1 PersistentVolume released", "", "status: {phase: Released}"), of("v1 PersistentVolume failed", "", "status: {phase: Failed}"),
+			of("v1 PersistentVolume static", "", "status: {phase: Available}"), of("v1 PersistentVolume bound", "", "status: {phase: Bound}")),
+		want: "PersistentVolume failed Unused\nPersistentVolume released Unused",
+	},
+	"attachments": {
+		cluster: cluster(of("v1 Node n1", "labels: {node-role.kubernetes.io/control-plane: ''}"), of("v1 PersistentVolume v", ""),
+			of("storage.k8s.io/v1 VolumeAttachment good", "", "spec: {attacher: none, nodeName: n1, source: {persistentVolumeName: v}}"),
+			of("storage.k8s.io/v1 VolumeAttachment inline", "", "spec: {nodeName: n1, source: {inlineVolumeSpec: {}}}"),
+			of("storage.k8s.io/v1 VolumeAttachment nodeless", "", "spec: {nodeName: gone, source: {persistentVolumeName: v}}"),
+			of("storage.k8s.io/v1 VolumeAttachment volumeless", "", "spec: {nodeName: n1, source: {persistentVolumeName: gone}}")),
+		want: "VolumeAttachment nodeless Unused\nVolumeAttachment volumeless Unused",
+	},
+	"kor#386: attachments when Nodes may not be read": {
+		cluster: cluster(of("v1 PersistentVolume v", ""),
+			of("storage.k8s.io/v1 VolumeAttachment a", "", "spec: {nodeName: n1, source: {persistentVolumeName: v}}"),
+			of("storage.k8s.io/v1 VolumeAttachment volumeless", "", "spec: {nodeName: n1, source: {persistentVolumeName: gone}}")),
+		unread: []string{"Node"},
+		want:   "VolumeAttachment a Unused unknown\nVolumeAttachment volumeless Unused",
+	},
+}
+
+var podScenarios = map[string]scenario{
+	"Pods that ended": {
+		cluster: cluster(of("v1 Pod shop/evicted", "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]", "status: {phase: Failed, reason: Evicted}"),
+			of("v1 Pod shop/done", "", "status: {phase: Succeeded}"), of("v1 Pod shop/error", "", "status: {phase: Failed}"),
+			of("v1 Pod shop/run", "", "status: {phase: Running}"),
+			of("v1 Pod shop/hook", "annotations: {helm.sh/hook: test}", "status: {phase: Succeeded}"),
+			of("v1 Pod shop/popeye-298", "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]", "status: {phase: Succeeded}"),
+			of("v1 Pod shop/try", "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]", "status: {phase: Failed}")),
+		want: "Pod shop/done Finished\nPod shop/error Failed\nPod shop/evicted Failed",
+	},
+	"containers that do not start": {
+		cluster: cluster(
+			of("v1 Pod shop/crash", "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]",
+				"status: {phase: Running, containerStatuses: [{name: a, state: {running: {}}}, {name: b, state: {waiting: {reason: CrashLoopBackOff}}}]}"),
+			of("v1 Pod shop/init", "", "status: {phase: Pending, initContainerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff}}}]}"),
+			of("v1 Pod shop/name", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: InvalidImageName}}}]}"),
+			of("v1 Pod shop/config", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: CreateContainerConfigError}}}]}"),
+			of("v1 Pod shop/starts", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: ContainerCreating}}}]}"),
+			of("v1 Pod shop/oom", "", "status: {phase: Running, containerStatuses: [{name: a, state: {running: {}}, lastState: {terminated: {reason: OOMKilled, finishedAt: "+ago(time.Hour)+"}}}]}"),
+			of("v1 Pod shop/long-ago", "", "status: {phase: Running, containerStatuses: [{name: a, state: {running: {}}, lastState: {terminated: {reason: OOMKilled, finishedAt: "+ago(48*time.Hour)+"}}}]}")),
+		want: `
+Pod shop/config Unhealthy
+Pod shop/crash Unhealthy
+Pod shop/init Unhealthy
+Pod shop/name Unhealthy
+Pod shop/oom Unhealthy`,
+	},
+	"Pods that wait for a Node, or lost it": {
+		cluster: cluster(of("v1 Node n1", "labels: {node-role.kubernetes.io/control-plane: ''}"),
+			of("v1 Pod shop/pending", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending}"),
+			of("v1 Pod shop/new", "creationTimestamp: "+ago(time.Minute), "status: {phase: Pending}"),
+			of("v1 Pod shop/since", "creationTimestamp: "+ago(time.Hour), "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', lastTransitionTime: "+ago(time.Minute)+"}]}"),
+			of("v1 Pod shop/gated", "creationTimestamp: "+ago(time.Hour), "spec: {schedulingGates: [{name: a}]}", "status: {phase: Pending}"),
+			of("v1 Pod shop/unknown", "", "status: {phase: Unknown}"),
+			of("v1 Pod shop/lost", "", "spec: {nodeName: gone}", "status: {phase: Running}"),
+			of("v1 Pod shop/fine", "", "spec: {nodeName: n1}", "status: {phase: Running}")),
+		want: "Pod shop/lost Unhealthy\nPod shop/pending Unhealthy\nPod shop/unknown Unhealthy",
+	},
+	"a Node that may not be read is not lost": {
+		cluster: of("v1 Pod shop/a", "", "spec: {nodeName: n1}", "status: {phase: Running}"), unread: []string{"Node"},
+	},
+}
+
+var jobScenarios = map[string]scenario{
+	"Jobs that ended": {
+		cluster: cluster(of("batch/v1 Job shop/done", "", "status: {conditions: [{type: Complete, status: 'True'}]}"),
+			of("batch/v1 Job shop/failed", "", "status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}"),
+			of("batch/v1 Job shop/runs", "", "status: {active: 1}"),
+			of("batch/v1 Job shop/none", "", "spec: {completions: 0}", "status: {conditions: [{type: Complete, status: 'True'}]}"),
+			of("batch/v1 Job shop/owned", "ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: u, controller: true}]", "status: {conditions: [{type: Failed, status: 'True'}]}"),
+			of("batch/v1 Job shop/ttl", "", "spec: {ttlSecondsAfterFinished: 0}", "status: {conditions: [{type: Complete, status: 'True'}]}"),
+			of("batch/v1 Job shop/helm", "annotations: {helm.sh/hook: post-install}", "status: {conditions: [{type: Complete, status: 'True'}]}"),
+			of("batch/v1 Job shop/argo", "annotations: {argocd.argoproj.io/hook: Sync}", "status: {conditions: [{type: Failed, status: 'True'}]}")),
+		want: "Job shop/done Finished\nJob shop/failed Failed\nJob shop/none Finished",
+	},
+	"suspended Jobs": {
+		cluster: cluster(of("batch/v1 Job shop/suspended", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"),
+			of("batch/v1 Job shop/resumed", "", "spec: {suspend: false}", "status: {conditions: [{type: Suspended, status: 'False'}]}"),
+			of("batch/v1 Job shop/queued", "labels: {kueue.x-k8s.io/queue-name: q}", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}")),
+		want: "Job shop/suspended Idle",
+	},
+	"CronJobs": {
+		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true, schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(90*time.Hour)+", lastSuccessfulTime: "+ago(99*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/works", "", "spec: {schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(time.Hour)+", lastSuccessfulTime: "+ago(time.Hour)+"}"),
+			of("batch/v1 CronJob shop/fails", "", "spec: {schedule: '@hourly', timeZone: Europe/Berlin}", "status: {lastScheduleTime: "+ago(time.Hour)+", lastSuccessfulTime: "+ago(9*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/once", "", "spec: {schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(time.Hour)+", lastSuccessfulTime: "+ago(2*time.Hour)+"}"),
+			of("batch/v1 CronJob shop/never", "creationTimestamp: "+ago(90*time.Hour), "spec: {schedule: '@daily'}", "status: {lastScheduleTime: "+ago(time.Hour)+"}"),
+			of("batch/v1 CronJob shop/new", "creationTimestamp: "+ago(90*time.Hour), "spec: {schedule: '@monthly'}"),
+			of("batch/v1 CronJob shop/odd", "creationTimestamp: "+ago(90*time.Hour), "spec: {schedule: 'TZ='}", "status: {lastScheduleTime: "+ago(time.Hour)+"}")),
+		want: "CronJob shop/fails Unhealthy\nCronJob shop/never Unhealthy\nCronJob shop/suspended Idle",
+	},
+}

@@ -1,0 +1,98 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+func workloadRows() []*row {
+	idle := func(kind schema.GroupKind) *row {
+		return &row{
+			kind: kind, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookIdle,
+			means: "it has no replicas, and nothing scales it up when it is needed",
+		}
+	}
+	return []*row{
+		idle(deployments), idle(statefulSets),
+		{
+			kind: deployments, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookUnavailable,
+			means: "it is unavailable for 10 minutes, or its rollout does not progress",
+		},
+		{
+			kind: daemonSets, typ: v1alpha1.FindingIdle, body: true, look: lookIdleDaemonSet,
+			means: "no Node is to run it; there may be some tomorrow",
+		},
+		{
+			kind: replicaSets, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookReplicaSet, reads: scalers,
+			means: "it has no Pods and no owner, and nothing scales it",
+		},
+	}
+}
+
+// isZero reports whether a number is 0.
+func isZero(value object.JSON) bool { return value.String() == "0" }
+
+// lookIdle looks at what has no replicas, and knows since when only where it is recorded who wrote that.
+func lookIdle(_ *Finder, o object.Object) *candidate {
+	if !isZero(raw(o).At("spec", "replicas")) || graph.IsPaused(o) {
+		return nil
+	}
+	since := changedAt(o, "replicas")
+	if progress := timeAt(conditionOf(o, "Progressing").Field("lastUpdateTime")); !since.IsZero() && progress.After(since) {
+		since = progress
+	}
+	return &candidate{found: Finding{Since: since}, decide: decideIdle}
+}
+
+// decideIdle finds a workload that nothing scales up when it is needed.
+func decideIdle(f *Finder, found Finding) *Finding {
+	name := nameOf(&found)
+	if f.scaled[name] || f.asleep[name.Namespace] {
+		return nil
+	}
+	found.Reason = "it has no replicas, and nothing scales it up"
+	if found.Unknown = f.unreadOf(scalers...); len(found.Unknown) > 0 {
+		found.Reason = "it has no replicas, but nobody can tell whether something scales it up"
+		return &found
+	}
+	found.Confidence = v1alpha1.ConfidenceCertain
+	return &found
+}
+
+// lookUnavailable looks at a Deployment that should run Pods. One without replicas is idle, and not unhealthy.
+func lookUnavailable(f *Finder, o object.Object) *candidate {
+	if isZero(raw(o).At("spec", "replicas")) {
+		return nil
+	}
+	if progress := conditionOf(o, "Progressing"); progress.Field("status").Text() == "False" {
+		return certain("its rollout does not progress: "+progress.Field("reason").Text(), timeAt(progress.Field("lastTransitionTime")))
+	}
+	available := conditionOf(o, "Available")
+	since := timeAt(available.Field("lastTransitionTime"))
+	if available.Field("status").Text() != "False" || since.IsZero() || f.Now.Sub(since) < unavailableFor {
+		return nil
+	}
+	return certain("too few of its Pods are available", since)
+}
+
+func lookIdleDaemonSet(_ *Finder, o object.Object) *candidate {
+	status := raw(o).Field("status")
+	if !isZero(status.Field("desiredNumberScheduled")) || status.Field("observedGeneration").String() != metadata(o).Field("generation").String() {
+		return nil
+	}
+	return &candidate{found: Finding{Reason: "no Node is to run it", Confidence: v1alpha1.ConfidenceLikely}}
+}
+
+// lookReplicaSet looks at one that no Deployment keeps. Those that one keeps are for a rollback, and it deletes what is beyond its limit.
+func lookReplicaSet(_ *Finder, o object.Object) *candidate {
+	if !isZero(raw(o).At("spec", "replicas")) || !isZero(raw(o).At("status", "replicas")) || graph.IsPaused(o) {
+		return nil
+	}
+	return &candidate{decide: decideIdle}
+}

@@ -1,0 +1,104 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+import "time"
+
+// zero is the spec of a workload without replicas.
+const zero = "spec: {replicas: 0, template: {metadata: {labels: {app: web}}, spec: {containers: []}}}"
+
+var workloadScenarios = map[string]scenario{
+	"workloads at zero": {
+		cluster: cluster(of("apps/v1 Deployment shop/zero", "", zero), of("apps/v1 StatefulSet shop/zero", "", zero), of("apps/v1 Deployment shop/runs", "", "spec: {replicas: 1}"),
+			of("apps/v1 StatefulSet shop/runs", "", "spec: {replicas: 1}"),
+			of("apps/v1 Deployment shop/paused", "annotations: {previous-replicas: '3'}", zero),
+			of("apps/v1 StatefulSet shop/downscaled", "annotations: {downscaler/original-replicas: '3'}", zero)),
+		want: "Deployment shop/zero Idle\nStatefulSet shop/zero Idle",
+	},
+	"workloads that something scales up when they are needed": {
+		cluster: cluster(of("apps/v1 Deployment shop/hpa", "", zero), of("apps/v1 Deployment shop/stopped", "", zero), of("apps/v1 StatefulSet shop/keda", "", zero), of("apps/v1 Deployment shop/keda", "", zero),
+			of("apps/v1 Deployment shop/always", "", zero), of("apps/v1 Deployment night/green", "", zero),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/hpa", "", "spec: {minReplicas: 0, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: hpa}}"),
+			of("autoscaling/v2 HorizontalPodAutoscaler shop/stopped", "", "spec: {minReplicas: 1, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: stopped}}"),
+			of("keda.sh/v1alpha1 ScaledObject shop/a", "", "spec: {scaleTargetRef: {kind: StatefulSet, name: keda}}"),
+			of("keda.sh/v1alpha1 ScaledObject shop/b", "", "spec: {scaleTargetRef: {name: keda}}"),
+			of("keda.sh/v1alpha1 ScaledObject shop/c", "", "spec: {minReplicaCount: 1, scaleTargetRef: {name: always}}"),
+			of("kube-green.com/v1alpha1 SleepInfo night/a", "")),
+		want: "Deployment shop/always Idle\nDeployment shop/stopped Idle",
+	},
+	"what sleeps uses its inputs": {
+		cluster: cluster(of("v1 ConfigMap shop/keda", ""), of("v1 ConfigMap shop/paused", ""),
+			of("apps/v1 Deployment shop/keda", "", "spec: {replicas: 0, template: {spec: "+pod("keda")+"}}"),
+			of("apps/v1 Deployment shop/paused", "annotations: {previous-replicas: '1'}", "spec: {replicas: 0, template: {spec: "+pod("paused")+"}}"),
+			of("keda.sh/v1alpha1 ScaledObject shop/a", "", "spec: {scaleTargetRef: {name: keda}}")),
+	},
+	"workloads at zero when what scales them may not be read": {
+		cluster: cluster(of("apps/v1 Deployment shop/zero", "", zero), of("apps/v1 StatefulSet shop/zero", "", zero), of("apps/v1 ReplicaSet shop/bare", "", zero, "status: {replicas: 0}")),
+		unread:  []string{"HorizontalPodAutoscaler"},
+		want:    "Deployment shop/zero Idle unknown\nReplicaSet shop/bare Unused unknown\nStatefulSet shop/zero Idle unknown",
+	},
+	"Deployments that do not run": {
+		cluster: cluster(
+			of("apps/v1 Deployment shop/down", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}"),
+			of("apps/v1 Deployment shop/starts", "", "spec: {replicas: 1}", "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Minute)+"}]}"),
+			of("apps/v1 Deployment shop/hangs", "", "spec: {replicas: 1}", "status: {conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}]}"),
+			of("apps/v1 Deployment shop/zero", "", zero, "status: {conditions: [{type: Available, status: 'False', lastTransitionTime: "+ago(time.Hour)+"}]}")),
+		want: "Deployment shop/down Unhealthy\nDeployment shop/hangs Unhealthy\nDeployment shop/zero Idle",
+	},
+	"DaemonSets": {
+		cluster: cluster(of("apps/v1 DaemonSet shop/none", "generation: 1", "status: {desiredNumberScheduled: 0, observedGeneration: 1}"),
+			of("apps/v1 DaemonSet shop/new", "generation: 2", "status: {desiredNumberScheduled: 0, observedGeneration: 1}"),
+			of("apps/v1 DaemonSet kube-system/nvidia-driver", "generation: 1", "status: {desiredNumberScheduled: 0, observedGeneration: 1}"),
+			of("apps/v1 DaemonSet shop/some", "generation: 1", "status: {desiredNumberScheduled: 2, observedGeneration: 1}"),
+			of("v1 ConfigMap shop/gpu", ""),
+			of("apps/v1 DaemonSet shop/gpu", "generation: 1", "spec: {template: {spec: "+pod("gpu")+"}}", "status: {desiredNumberScheduled: 0, observedGeneration: 1}")),
+		want: "DaemonSet shop/gpu Idle\nDaemonSet shop/none Idle",
+	},
+	"ReplicaSets": {
+		cluster: cluster(of("apps/v1 ReplicaSet shop/bare", "", zero, "status: {replicas: 0}"), of("apps/v1 ReplicaSet shop/runs", "", "spec: {replicas: 1}"),
+			of("apps/v1 ReplicaSet shop/ends", "", zero, "status: {replicas: 1}"),
+			of("apps/v1 ReplicaSet shop/kept", "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u, controller: true}]", zero, "status: {replicas: 0}")),
+		want: "ReplicaSet shop/bare Unused",
+	},
+}
+
+var serviceScenarios = map[string]scenario{
+	"Services by their endpoints": {
+		cluster: cluster(of("v1 Service shop/ready", "", "spec: {selector: {a: b}}"), of("v1 Service shop/left", "", "spec: {selector: {a: b}}"), of("v1 Service shop/dual", "", "spec: {selector: {a: b}}"),
+			of("v1 Service shop/unready", "", "spec: {selector: {a: b}}"), of("v1 Service shop/empty", "", "spec: {selector: {a: b}}"),
+			of("v1 Service shop/external", "", "spec: {type: ExternalName, externalName: a.b}"), of("v1 Service shop/headless", "", "spec: {clusterIP: None}"),
+			of("v1 Service shop/balancer", "", "spec: {type: LoadBalancer, selector: {a: b}}"), of("v1 Service default/kubernetes", "", "spec: {selector: {a: b}}"),
+			of("v1 Service shop/old-balancer", "", "spec: {type: LoadBalancer, selector: {a: b}}", "status: {loadBalancer: {ingress: [{ip: 1.2.3.4}]}}"),
+			of("discovery.k8s.io/v1 EndpointSlice shop/r", "labels: {kubernetes.io/service-name: ready}", "endpoints: [{addresses: [1.1.1.1]}]"),
+			of("discovery.k8s.io/v1 EndpointSlice shop/d4", "labels: {kubernetes.io/service-name: dual}", "endpoints: [{addresses: [1.1.1.1]}]"),
+			of("discovery.k8s.io/v1 EndpointSlice shop/d6", "labels: {kubernetes.io/service-name: dual}", "endpoints: []"),
+			of("discovery.k8s.io/v1 EndpointSlice shop/u", "labels: {kubernetes.io/service-name: unready}", "endpoints: [{addresses: [1.1.1.1], conditions: {ready: false}}]"),
+			of("discovery.k8s.io/v1 EndpointSlice shop/e", "labels: {kubernetes.io/service-name: empty}", "endpoints: null")),
+		want: "Service shop/empty Unused\nService shop/left Unused\nService shop/old-balancer Unused",
+	},
+	"Services by what they select": {
+		cluster: cluster(of("v1 Service shop/zero", "", "spec: {selector: {app: web}}"), of("v1 Service shop/starts", "", "spec: {selector: {app: new}}"), of("v1 Service shop/keda", "", "spec: {selector: {app: keda}}"),
+			of("v1 Service shop/waits", "", "spec: {selector: {app: pod}}"),
+			of("apps/v1 Deployment shop/zero", "", zero),
+			of("apps/v1 ReplicaSet shop/zero-1", "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: zero, uid: u, controller: true}]", zero, "status: {replicas: 0}"),
+			of("apps/v1 Deployment shop/starts", "", "spec: {replicas: 1, template: {metadata: {labels: {app: new}}}}"),
+			of("v1 Pod shop/waits", "labels: {app: pod}", "status: {phase: Pending}"),
+			of("apps/v1 Deployment shop/keda", "", "spec: {replicas: 0, template: {metadata: {labels: {app: keda}}}}"),
+			of("keda.sh/v1alpha1 ScaledObject shop/b", "", "spec: {scaleTargetRef: {name: keda}}")),
+		want: "Service shop/zero Cascading\nDeployment shop/zero Idle",
+	},
+	"Services that something names": {
+		cluster: cluster(of("v1 Service shop/hook", "", "spec: {selector: {a: b}}"), of("v1 Service shop/route", "", "spec: {selector: {a: b}}"), of("v1 Service shop/ingress", "", "spec: {selector: {a: b}}"),
+			of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {defaultBackend: {service: {name: ingress}}}"),
+			of("gateway.networking.k8s.io/v1 HTTPRoute team/a", "", "spec: {rules: [{backendRefs: [{name: route, namespace: shop}]}]}"),
+			of("admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration a", "", "webhooks: [{clientConfig: {service: {name: hook, namespace: shop}}}]")),
+		want: "ValidatingWebhookConfiguration a Dangling",
+	},
+	"popeye#289: Services when EndpointSlices may not be read": {
+		cluster: of("v1 Service shop/a", "", "spec: {selector: {a: b}}"), unread: []string{"EndpointSlice"}, want: "Service shop/a Unused unknown",
+	},
+	"Services when a kind of templates may not be read": {
+		cluster: of("v1 Service shop/a", "", "spec: {selector: {a: b}}"), unread: []string{"DaemonSet"}, want: "Service shop/a Unused unknown",
+	},
+}

@@ -1,0 +1,147 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+var (
+	configMapKind      = schema.GroupKind{Kind: "ConfigMap"}
+	secretKind         = schema.GroupKind{Kind: "Secret"}
+	claimKind          = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	serviceAccountKind = schema.GroupKind{Kind: "ServiceAccount"}
+	clusterRoleKind    = schema.GroupKind{Group: rbacGroup, Kind: "ClusterRole"}
+)
+
+// irregularity is what the objects of a kind name in a way that no Reference can say.
+type irregularity struct {
+	// names are the kinds that they may name.
+	names []schema.GroupKind
+	tell  func(*walker)
+	// about says it for people.
+	about string
+}
+
+// irregular are the kinds with references that the table cannot hold.
+var irregular = map[schema.GroupKind]irregularity{
+	{Group: rbacGroup, Kind: "Role"}: {
+		names: readable, tell: tellRules,
+		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims and ServiceAccounts (strength Reads)",
+	},
+	clusterRoleKind: {
+		names: append([]schema.GroupKind{clusterRoleKind}, readable...), tell: tellRules,
+		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims and ServiceAccounts of any namespace (strength Reads); " +
+			"ClusterRoles that `aggregationRule` selects by their labels",
+	},
+	{Group: rbacGroup, Kind: "RoleBinding"}:        {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
+	{Group: rbacGroup, Kind: "ClusterRoleBinding"}: {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: {
+		names: []schema.GroupKind{configMapKind, secretKind}, tell: tellParameters, about: aboutParameters,
+	},
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}: {
+		names: []schema.GroupKind{configMapKind, secretKind}, tell: tellParameters, about: aboutParameters,
+	},
+}
+
+const (
+	aboutSubjects = "subjects of kind User named `system:serviceaccount:NAMESPACE:NAME`; groups `system:serviceaccounts` and " +
+		"`system:serviceaccounts:NAMESPACE`, which are for all accounts and say of none that it is used (strength Hints)"
+	aboutParameters = "all ConfigMaps and Secrets of the namespace, where `spec.paramRef.selector` chooses them by labels (strength Reads)"
+)
+
+// readable are the kinds that somebody may read through the API by a name that a rule has.
+var readable = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind}
+
+// readableAs are their resources in rules.
+var readableAs = []string{"configmaps", "secrets", "persistentvolumeclaims", "serviceaccounts"}
+
+// tellRules tells the objects that a role lets somebody read by name.
+func tellRules(w *walker) {
+	for rule := range w.object.Field("rules").Elements() {
+		names := rule.Field("resourceNames")
+		if names.Type() != object.List || !hasText(rule.Field("apiGroups"), func(group string) bool { return group == "" || group == "*" }) {
+			continue
+		}
+		for i, kind := range readable {
+			if !hasText(rule.Field("resources"), func(resource string) bool {
+				resource, _, _ = strings.Cut(resource, "/") // serviceaccounts/token makes tokens of an account
+				return resource == "*" || resource == readableAs[i]
+			}) {
+				continue
+			}
+			for name := range names.Elements() {
+				w.named(Name{GroupKind: kind, Namespace: w.own, Name: name.Text()}, "rules[].resourceNames[]", Reads)
+			}
+		}
+	}
+}
+
+func hasText(list object.JSON, is func(string) bool) bool {
+	for element := range list.Elements() {
+		if element.Type() == object.String && is(element.Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+// named tells a reference of an irregular kind.
+func (w *walker) named(to Name, path string, strength Strength) {
+	if to.Name != "" && len(to.Name) <= maxName {
+		w.each(Edge{To: to, Path: path, Strength: strength})
+	}
+}
+
+// tellSubjects tells the ServiceAccounts that stand in a binding as users and groups.
+func tellSubjects(w *walker) {
+	// Each cluster lets all accounts do a few things. That says of none that it is used.
+	stock := w.object.At("metadata", "labels", "kubernetes.io/bootstrapping").Text() == "rbac-defaults"
+	for subject := range w.object.Field("subjects").Elements() {
+		name := subject.Field("name").Text()
+		switch subject.Field("kind").Text() {
+		case "User":
+			if rest, ok := strings.CutPrefix(name, "system:serviceaccount:"); ok {
+				namespace, account, _ := strings.Cut(rest, ":")
+				w.named(Name{GroupKind: serviceAccountKind, Namespace: namespace, Name: account}, "subjects[].name", Names)
+			}
+		case "Group":
+			namespace, ok := strings.CutPrefix(name, "system:serviceaccounts")
+			if ok && !stock && (namespace == "" || namespace[0] == ':') {
+				all := Name{GroupKind: serviceAccountKind, Namespace: strings.TrimPrefix(namespace, ":"), Name: "*"}
+				if all.Namespace == "" {
+					all.Namespace = "*"
+				}
+				w.named(all, "subjects[].name", Hints)
+			}
+		}
+	}
+}
+
+// tellParameters tells the parameters that a binding of an admission policy selects by labels. Of what kind they are, the policy says.
+func tellParameters(w *walker) {
+	parameters := w.object.At("spec", "paramRef")
+	if t := parameters.Field("selector").Type(); t == object.Absent || t == object.Null {
+		return
+	}
+	namespace := parameters.Field("namespace").Text()
+	if namespace == "" {
+		namespace = "*"
+	}
+	for _, kind := range []schema.GroupKind{configMapKind, secretKind} {
+		w.named(Name{GroupKind: kind, Namespace: namespace, Name: "*"}, "spec.paramRef.selector", Reads)
+	}
+}
+
+// namesBesides are the kinds that objects of a kind may name besides what the table says.
+func namesBesides(kind schema.GroupKind) []schema.GroupKind {
+	return slices.Clone(irregular[kind].names)
+}

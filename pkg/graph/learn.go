@@ -1,0 +1,217 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// property is what we read of an OpenAPI v3 schema.
+type property struct {
+	Ref                  string              `json:"$ref"`
+	Type                 string              `json:"type"`
+	Properties           map[string]property `json:"properties"`
+	Items                *property           `json:"items"`
+	AdditionalProperties json.RawMessage     `json:"additionalProperties"`
+	AllOf                []property          `json:"allOf"`
+	Unknown              bool                `json:"x-kubernetes-preserve-unknown-fields"`
+	Embedded             bool                `json:"x-kubernetes-embedded-resource"`
+	Kinds                []struct {
+		Group, Version, Kind string
+	} `json:"x-kubernetes-group-version-kind"`
+}
+
+// LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it that has a field that looks
+// like a reference, by its name, or that leaves its fields open. Feed it with documents of custom resources: what we know needs no guess.
+func LearnDocument(document []byte) ([]Source, error) {
+	var parsed struct {
+		Components struct {
+			Schemas map[string]property `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(document, &parsed); err != nil {
+		return nil, fmt.Errorf("learning references from schemas: %w", err)
+	}
+	schemas := parsed.Components.Schemas
+	var sources []Source
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		root := schemas[name]
+		if len(root.Kinds) != 1 || isList(root) { // what has several is of all groups: DeleteOptions, WatchEvent
+			continue
+		}
+		l := learner{schemas: schemas, source: Source{Strength: Learned}}
+		l.source.Kind = schema.GroupKind{Group: root.Kinds[0].Group, Kind: root.Kinds[0].Kind}.String()
+		l.root(root)
+		if s := l.source; len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.Guess) > 0 {
+			sources = append(sources, s)
+		}
+	}
+	return sources, nil
+}
+
+// isList reports whether the schema is of a list of objects.
+func isList(s property) bool {
+	_, items := s.Properties["items"]
+	return items && strings.HasSuffix(s.Kinds[0].Kind, "List")
+}
+
+// maxLearned is how many references are learned of one kind. One that has more, and one that is nested too deeply, is looked through instead.
+const maxLearned = 5000
+
+type learner struct {
+	schemas map[string]property
+	source  Source
+	// steps is how many values were looked at: one schema may stand at thousands of places.
+	steps int
+}
+
+// root learns from the schema of a kind. The metadata of all kinds are alike.
+func (l *learner) root(s property) {
+	s = l.resolved(s)
+	if s.Unknown {
+		l.guess(".")
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if name != "metadata" && name != "apiVersion" && name != "kind" {
+			l.field(joinName("", name), name, s.Properties[name], s, 0)
+		}
+	}
+	if len(l.source.References) > maxLearned || l.steps > 20*maxLearned {
+		l.source.References, l.source.PodTemplates, l.source.PodSpecs, l.source.Guess = nil, nil, nil, []string{"."}
+	}
+}
+
+func (l *learner) guess(path string) { l.source.Guess = append(l.source.Guess, path) }
+
+// resolved is the schema with what it refers to in its place.
+func (l *learner) resolved(s property) property {
+	for range maxDepth {
+		switch {
+		case s.Ref != "":
+			s = l.schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
+		case len(s.AllOf) == 1 && len(s.Properties) == 0:
+			unknown := s.Unknown
+			s = s.AllOf[0]
+			s.Unknown = s.Unknown || unknown
+		default:
+			return s
+		}
+	}
+	return s
+}
+
+// field learns from one field, by its name and its schema. beside has the fields beside it.
+func (l *learner) field(path, name string, s, beside property, depth int) {
+	s = l.resolved(s)
+	if to, ok := looksLike(name); ok {
+		l.named(path, name, to, s, beside)
+	}
+	l.value(path, s, depth)
+}
+
+// value learns from what is in a value.
+func (l *learner) value(path string, s property, depth int) {
+	s = l.resolved(s)
+	if l.steps++; l.steps > 20*maxLearned {
+		return
+	}
+	isOpen := s.Unknown || s.Embedded || s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
+	if isOpen || depth >= maxDepth/2 {
+		l.guess(path)
+		return
+	}
+	var values property
+	switch {
+	case s.Items != nil:
+		l.value(path+"[]", *s.Items, depth+1)
+	case json.Unmarshal(s.AdditionalProperties, &values) == nil:
+		l.value(join(path, "*"), values, depth+1)
+	}
+	isPod := l.isPodSpec(s)
+	if isPod {
+		l.pod(path)
+	}
+	l.typed(path, s)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if isPod && slices.Contains(inPodSpec, name) {
+			continue
+		}
+		l.field(joinName(path, name), name, s.Properties[name], s, depth+1)
+	}
+}
+
+// inPodSpec are the parts of the spec of a Pod that the table describes.
+var inPodSpec = []string{"containers", "initContainers", "ephemeralContainers", "volumes"}
+
+// isPodSpec reports whether the value is the spec of a Pod, or holds enough of one.
+func (l *learner) isPodSpec(s property) bool {
+	containers := l.resolved(s.Properties["containers"])
+	if containers.Items == nil {
+		return false
+	}
+	_, image := l.resolved(*containers.Items).Properties["image"]
+	return image
+}
+
+// pod takes the spec of a Pod, with its metadata where they are beside it.
+func (l *learner) pod(path string) {
+	if template, ok := strings.CutSuffix(path, ".spec"); ok {
+		l.source.PodTemplates = append(l.source.PodTemplates, template)
+		return
+	}
+	l.source.PodSpecs = append(l.source.PodSpecs, path)
+}
+
+// named takes a field whose name looks like that of a reference.
+func (l *learner) named(path, name string, to schema.GroupKind, s, beside property) {
+	switch {
+	case s.Type == "string":
+		r := Reference{Path: path, To: to.String()}
+		r.NamespaceField = namespaceBeside(name, func(other string) bool { return l.resolved(beside.Properties[other]).Type == "string" })
+		l.add(r)
+	case s.Type == "array" && s.Items != nil:
+		l.named(path+"[]", "", to, l.resolved(*s.Items), property{})
+	case l.hasText(s, "name"), s.Unknown:
+		l.add(l.below(path, Reference{To: to.String()}, s))
+	}
+}
+
+// below is a reference to what a map names, with what its schema says about it besides the name.
+func (l *learner) below(path string, r Reference, s property) Reference {
+	r.Path = join(path, "name")
+	if l.hasText(s, "namespace") {
+		r.NamespaceField = "namespace"
+	}
+	if l.resolved(s.Properties["optional"]).Type == "boolean" {
+		r.OptionalField = "optional"
+	}
+	return r
+}
+
+func (l *learner) hasText(s property, field string) bool {
+	return l.resolved(s.Properties[field]).Type == "string"
+}
+
+// typed takes a map that says the kind and the name of an object.
+func (l *learner) typed(path string, s property) {
+	if !l.hasText(s, "kind") || !l.hasText(s, "name") {
+		return
+	}
+	r := l.below(path, Reference{KindField: "kind"}, s)
+	for _, field := range []string{"apiVersion", "apiGroup", "group"} {
+		if r.GroupField == "" && l.hasText(s, field) {
+			r.GroupField = field
+		}
+	}
+	l.add(r)
+}
+
+func (l *learner) add(r Reference) { l.source.References = append(l.source.References, r) }

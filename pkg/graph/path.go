@@ -1,0 +1,83 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// step is one step of a path: a field, each element of a list, or each value of a map.
+type step struct {
+	field string
+	each  bool
+}
+
+// parsePath reads a path as Reference has it.
+func parsePath(path string) ([]step, error) {
+	var steps []step
+	for rest := path; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "[]"):
+			steps, rest = append(steps, step{each: true}), rest[2:]
+		case rest[0] == '[':
+			field, after, found := strings.Cut(rest[1:], "]")
+			if !found {
+				return nil, fmt.Errorf("there is no ] after %q", rest)
+			}
+			steps, rest = append(steps, step{field: field}), after
+		default:
+			end := strings.IndexAny(rest, ".[")
+			if end < 0 {
+				end = len(rest)
+			}
+			if end == 0 {
+				return nil, fmt.Errorf("a field's name is missing before %q", rest)
+			}
+			steps, rest = append(steps, step{field: rest[:end], each: rest[:end] == "*"}), rest[end:]
+		}
+		switch {
+		case strings.HasPrefix(rest, "."):
+			if rest = rest[1:]; rest == "" {
+				return nil, errors.New("a field's name is missing at the end")
+			}
+		case rest != "" && rest[0] != '[':
+			return nil, fmt.Errorf("there is no dot before %q", rest)
+		}
+	}
+	return steps, nil
+}
+
+// parseFields reads a path that leads to one value: the fields alone.
+func parseFields(path string) ([]string, error) {
+	steps, err := parsePath(path)
+	if err != nil || len(steps) == 0 {
+		return nil, err
+	}
+	names := make([]string, 0, len(steps))
+	for _, s := range steps {
+		if s.each {
+			return nil, fmt.Errorf("%q must lead to one field, without [] and *", path)
+		}
+		names = append(names, s.field)
+	}
+	return names, nil
+}
+
+// join is the path of a field, or of a path, below another path.
+func join(path, field string) string {
+	if path == "" || field == "" || field[0] == '[' {
+		return path + field
+	}
+	return path + "." + field
+}
+
+// joinName is join for the name of a field, which may have dots in it.
+func joinName(path, name string) string {
+	if name == "" || name == "*" || strings.ContainsAny(name, ".[]") {
+		return path + "[" + name + "]"
+	}
+	return join(path, name)
+}

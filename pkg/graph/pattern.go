@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import "strings"
+
+// A Name that stands for several objects has "*" for any text, in its namespace or its name, or "#" for a number at the end of its name. No real name
+// has either. Those in common use are found without a comparison: see each.
+
+// isPattern reports whether the name stands for several objects.
+func (n Name) isPattern() bool {
+	return strings.ContainsAny(n.Name, "*#") || strings.Contains(n.Namespace, "*")
+}
+
+// mustCompare reports whether each does not find the pattern by itself.
+func (n Name) mustCompare() bool {
+	name := strings.TrimSuffix(n.Name, "#")
+	isPlain := func(text string) bool { return text == "*" || !strings.ContainsAny(text, "*#") }
+	return !isPlain(n.Namespace) || !isPlain(name) || name != n.Name && n.Namespace == "*"
+}
+
+// each tells all targets that stand for an object: the one of its name, and the patterns that match it.
+func (g *Graph) each(name Name, tell func(*target)) {
+	find := func(namespace, n string) {
+		if t := g.targets[Name{name.GroupKind, namespace, n}.key()]; t != nil {
+			tell(t)
+		}
+	}
+	find(name.Namespace, name.Name)
+	find(name.Namespace, "*")
+	if name.Namespace != "" {
+		find("*", name.Name)
+		find("*", "*")
+	}
+	if base := withoutNumber(name.Name); base != name.Name {
+		find(name.Namespace, base+"#")
+	}
+	for _, t := range g.patterns[name.GroupKind] {
+		if t.name.matches(name) {
+			tell(t)
+		}
+	}
+}
+
+// matches reports whether a name that may be a pattern stands for an object.
+func (n Name) matches(object Name) bool {
+	if n.GroupKind != object.GroupKind || !like(n.Namespace, object.Namespace) {
+		return false
+	}
+	if base, ok := strings.CutSuffix(n.Name, "#"); ok {
+		without := withoutNumber(object.Name)
+		return without != object.Name && like(base, without)
+	}
+	return like(n.Name, object.Name)
+}
+
+// like compares a text with a pattern.
+func like(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if !strings.HasPrefix(text, first) || !strings.HasSuffix(text[len(first):], last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+// withoutNumber is the name without the digits at its end.
+func withoutNumber(name string) string { return strings.TrimRight(name, "0123456789") }

@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	bootstrapLabel = "kubernetes.io/bootstrapping"
+	addonLabel     = "addonmanager.kubernetes.io/mode"
+	flowGroup      = "flowcontrol.apiserver.k8s.io"
+	flowAnnotation = "apf.kubernetes.io/autoupdate-spec"
+	reservedPrefix = "system:"
+)
+
+// stockObject is an object that each cluster has. With no namespace it is cluster-scoped, or in each namespace.
+type stockObject struct{ group, kind, namespace, name, why string }
+
+const (
+	inEachNamespace = "Kubernetes creates it in each namespace, and Pods rely on it"
+	ofTheServer     = "the API server creates it, and Pods find the API server by it"
+	immortal        = "the API server does not let it go"
+)
+
+var stockObjects = []stockObject{
+	{"", "ConfigMap", "", "kube-root-ca.crt", inEachNamespace},
+	{"", "ServiceAccount", "", "default", inEachNamespace},
+	{"", "Service", metav1.NamespaceDefault, "kubernetes", ofTheServer},
+	{"", "Endpoints", metav1.NamespaceDefault, "kubernetes", ofTheServer},
+	{"discovery.k8s.io", "EndpointSlice", metav1.NamespaceDefault, "kubernetes", ofTheServer},
+	{"", "Namespace", "", metav1.NamespaceDefault, immortal},
+	{"project.openshift.io", "Project", "", metav1.NamespaceDefault, immortal},
+	{"scheduling.k8s.io", "PriorityClass", "", "system-cluster-critical", immortal},
+	{"scheduling.k8s.io", "PriorityClass", "", "system-node-critical", immortal},
+}
+
+// KeptByKubernetes says why the API server keeps the object as it should be, or is empty.
+func (o Object) KeptByKubernetes() string {
+	metadata := JSON(o.Raw).Field("metadata")
+	labels, annotations := metadata.Field("labels"), metadata.Field("annotations")
+	isRBAC := o.Kind.Group == rbacv1.GroupName
+	switch {
+	case labels.Field(bootstrapLabel) != nil:
+		return "it is part of Kubernetes itself (label " + bootstrapLabel + ")"
+	case isRBAC && annotations.Field(rbacv1.AutoUpdateAnnotationKey) != nil:
+		return "it is part of Kubernetes itself (annotation " + rbacv1.AutoUpdateAnnotationKey + ")"
+	case isRBAC && strings.HasPrefix(o.Name, reservedPrefix):
+		return "it is part of Kubernetes itself: names that begin with " + reservedPrefix + " are reserved"
+	case o.Kind.Group == flowGroup && annotations.Field(flowAnnotation) != nil:
+		return "it is part of Kubernetes itself (annotation " + flowAnnotation + ")"
+	}
+	return ""
+}
+
+// Stock says why each cluster has the object, or is empty.
+func (o Object) Stock() string {
+	if JSON(o.Raw).At("metadata", "labels").Field(addonLabel) != nil {
+		return "it is an add-on of the cluster (label " + addonLabel + ")"
+	}
+	i := slices.IndexFunc(stockObjects, func(s stockObject) bool {
+		return s.name == o.Name && s.kind == o.Kind.Kind && s.group == o.Kind.Group && (s.namespace == "" || s.namespace == o.Namespace)
+	})
+	if i < 0 {
+		return ""
+	}
+	return stockObjects[i].why
+}

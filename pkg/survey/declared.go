@@ -1,0 +1,53 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// DeclaredIn is the ConfigMap in the operator's namespace in which users declare references.
+const DeclaredIn = "kubecleaner-references"
+
+// Declared reads the references that users declared in the operator's namespace: none where there is no such ConfigMap. Who may not read it gets the
+// error of the API server.
+func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([]graph.Source, error) {
+	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
+	found, err := reader.Object(ctx, kind, namespace, DeclaredIn)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading which references are declared (ConfigMap %s/%s): %w", namespace, DeclaredIn, err)
+	}
+	var sources []graph.Source
+	var errs []error
+	data := map[string]string{}
+	for key, value := range object.JSON(found.Raw).Field("data").Fields() {
+		data[key.String()] = value.Text()
+	}
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if !strings.HasSuffix(key, ".yaml") {
+			continue
+		}
+		declared, err := graph.Parse([]byte(data[key]))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ConfigMap %s/%s: data[%s]: %w", namespace, DeclaredIn, key, err))
+		}
+		sources = append(sources, declared...)
+	}
+	return sources, errors.Join(errs...)
+}

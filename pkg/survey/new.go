@@ -1,0 +1,84 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Options say what to look for.
+type Options struct {
+	// Wanted are the findings to look for. Nil looks for all.
+	Wanted []finding.Want
+	// Now is what ages are measured from.
+	Now time.Time
+	// Declared are references that users declared, in addition to those that are known and learned.
+	Declared []graph.Source
+	// Schemas keeps what was learned from the cluster's schemas. Nil learns it anew.
+	Schemas *Schemas
+	// Catalog is what the API server serves. Nil asks it.
+	Catalog *selector.Catalog
+	// Namespace is the one that is read. Empty for the whole cluster. Without all of it, nothing can be said of objects that are cluster-scoped.
+	Namespace string
+	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
+	Include func(object.Object) bool
+	// Watched are objects of which all references are kept, as evidence.
+	Watched []graph.Name
+}
+
+// New returns a Finder that knows what the API server serves, and which fields of it name what: those that are known, that were learned from the
+// schemas of custom resources, and that users declared.
+func New(ctx context.Context, reader *selector.Reader, options Options) (*finding.Finder, error) {
+	catalog := options.Catalog
+	if catalog == nil {
+		asked, err := reader.Catalog(ctx)
+		if err != nil {
+			return nil, err
+		}
+		catalog = &asked
+	}
+	sources, err := graph.BuiltInSources()
+	if err != nil {
+		return nil, err
+	}
+	schemas := options.Schemas
+	if schemas == nil {
+		schemas = &Schemas{}
+	}
+	learned, unlearned, err := schemas.learn(ctx, reader, catalog)
+	if err != nil {
+		return nil, err
+	}
+	unserved := map[string]error{}
+	maps.Copy(unserved, catalog.Unserved)
+	maps.Copy(unserved, unlearned)
+	sources = append(append(sources, learned...), options.Declared...)
+	table, err := graph.NewTable(append(sources, unknown(unserved)...))
+	if err != nil {
+		return nil, err
+	}
+	return finding.New(finding.Options{
+		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
+		Namespace: options.Namespace, Include: options.Include, Watched: options.Watched,
+	}), nil
+}
+
+// unknown are sources for groups of which nobody can say what their objects name: it may be anything.
+func unknown(groups map[string]error) []graph.Source {
+	var sources []graph.Source
+	for group := range groups {
+		if !strings.HasSuffix(group, "metrics.k8s.io") { // they measure, and name nothing that they use
+			sources = append(sources, graph.Source{Kind: "*." + group, References: []graph.Reference{{Path: "anything", KindField: "kind"}}})
+		}
+	}
+	return sources
+}

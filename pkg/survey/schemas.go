@@ -1,0 +1,123 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// learnDocument finds out which fields of the kinds in an OpenAPI v3 document name other objects.
+// A test puts something simpler in its place.
+var learnDocument = graph.LearnDocument
+
+// Schemas keeps what was learned from the schemas that an API server publishes, each document of them until its hash changes. The zero value is
+// ready for use, also by several runs at a time.
+type Schemas struct {
+	mu   sync.Mutex
+	kept map[string]document
+}
+
+// document is what was learned from one document.
+type document struct {
+	// url has the hash of the document in it.
+	url     string
+	sources []graph.Source
+}
+
+// learn reads the schemas of all custom resources, those that are not kept. The groups whose schemas cannot be had are unlearned.
+func (s *Schemas) learn(ctx context.Context, reader *selector.Reader, catalog *selector.Catalog) (sources []graph.Source, unlearned map[string]error, err error) {
+	versions := custom(catalog.Kinds)
+	if len(versions) == 0 {
+		return nil, nil, nil
+	}
+	body, err := reader.Document(ctx, "/openapi/v3")
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading which schemas the API server has (/openapi/v3): %w", err)
+	}
+	index := object.JSON(body).Field("paths")
+	unlearned, kept := map[string]error{}, map[string]document{}
+	for gv, kinds := range versions {
+		path := strings.TrimPrefix(object.GroupVersionPath(gv), "/")
+		d, err := s.document(ctx, reader, path, index.At(path, "serverRelativeURL").Text())
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if err != nil {
+			unlearned[gv.Group] = fmt.Errorf("its schemas cannot be read: %w", err)
+			continue
+		}
+		kept[path] = d
+		for _, source := range d.sources {
+			if kinds[schema.ParseGroupKind(source.Kind)] {
+				sources = append(sources, source)
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = kept
+	return sources, unlearned, nil
+}
+
+var errNoSchema = errors.New("the API server publishes none")
+
+// document reads one document, unless it is kept.
+func (s *Schemas) document(ctx context.Context, reader *selector.Reader, path, url string) (document, error) {
+	s.mu.Lock()
+	known, ok := s.kept[path]
+	s.mu.Unlock()
+	if ok && known.url == url && strings.Contains(url, "?hash=") { // of another nobody can tell whether it has changed
+		return known, nil
+	}
+	if url == "" {
+		return document{}, errNoSchema
+	}
+	body, err := reader.Document(ctx, url)
+	if apierrors.IsNotFound(err) { // its CustomResourceDefinition went away meanwhile
+		return document{}, nil
+	}
+	if err != nil {
+		return document{}, err
+	}
+	sources, err := learnDocument(body)
+	return document{url, sources}, err
+}
+
+// custom are the kinds that are not Kubernetes's own, by group and version.
+func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bool {
+	versions := map[schema.GroupVersion]map[schema.GroupKind]bool{}
+	for _, kind := range kinds {
+		if isBuiltIn(kind.Group) {
+			continue
+		}
+		gv := kind.GroupVersion()
+		if versions[gv] == nil {
+			versions[gv] = map[schema.GroupKind]bool{}
+		}
+		versions[gv][kind.GroupKind()] = true
+	}
+	return versions
+}
+
+// isBuiltIn reports whether the API server itself serves the group, or it is our own, whose objects use nothing that they name.
+func isBuiltIn(group string) bool {
+	switch group {
+	case v1alpha1.GroupVersion.Group, "apiextensions.k8s.io", "apiregistration.k8s.io":
+		return true
+	}
+	return clientgoscheme.Scheme.IsGroupRegistered(group)
+}

@@ -1,0 +1,267 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// server answers as an API server: each path with a text, or with the code that is the text.
+func server(t *testing.T, answers map[string]string, asked func(path string)) *selector.Reader {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked != nil {
+			asked(r.URL.RequestURI())
+		}
+		w.Header().Set("Content-Type", "application/json")
+		text, ok := answers[r.URL.Path]
+		if !ok {
+			text = "404"
+		}
+		var code int
+		if _, err := fmt.Sscanf(text, "%d", &code); err == nil {
+			w.WriteHeader(code)
+			status := metav1.Status{Status: "Failure", Code: int32(code), Reason: map[int]metav1.StatusReason{403: "Forbidden", 404: "NotFound"}[code], Message: "no"}
+			status.APIVersion, status.Kind = "v1", "Status"
+			text = encode(t, status)
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	t.Cleanup(s.Close)
+	client, err := rest.UnversionedRESTClientFor(&rest.Config{Host: s.URL, ContentConfig: rest.ContentConfig{
+		GroupVersion: &schema.GroupVersion{}, NegotiatedSerializer: serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion(),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selector.NewReader(client, clocktesting.NewFakePassiveClock(now))
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	body, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func list(items ...string) string {
+	return `{"metadata":{"resourceVersion":"1"},"items":[` + strings.Join(items, ",") + `]}`
+}
+
+func item(namespace, name, rest string) string {
+	return fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q,"uid":"%s/%s","resourceVersion":"1"}%s}`, namespace, name, namespace, name, rest)
+}
+
+// catalog serves ConfigMaps, Pods, RoleBindings and a custom resource.
+func catalog() *selector.Catalog {
+	kind := func(gv schema.GroupVersion, kind, resource string) object.Kind {
+		return object.Kind{GroupVersionKind: gv.WithKind(kind), Resource: resource, Namespaced: true}
+	}
+	return &selector.Catalog{Kinds: []object.Kind{
+		kind(corev1.SchemeGroupVersion, "ConfigMap", "configmaps"), kind(corev1.SchemeGroupVersion, "Pod", "pods"),
+		kind(schema.GroupVersion{Group: "example.com", Version: "v1"}, "App", "apps"),
+	}}
+}
+
+// learns makes the schemas name the settings of an App, until the test ends.
+func learns(t *testing.T) {
+	t.Helper()
+	before := learnDocument
+	learnDocument = func([]byte) ([]graph.Source, error) {
+		reference := []graph.Reference{{Path: "spec.settings", To: "ConfigMap"}}
+		return []graph.Source{{Kind: "App.example.com", References: reference}, {Kind: "NotServed.example.com", References: reference}}, nil
+	}
+	t.Cleanup(func() { learnDocument = before })
+}
+
+const index = `{"paths":{"apis/example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/example.com/v1?hash=A"}}}`
+
+// unused are the ConfigMaps, and what is not read.
+func answers(changes ...string) map[string]string {
+	all := map[string]string{
+		"/openapi/v3": index, "/openapi/v3/apis/example.com/v1": "{}",
+		"/api/v1/configmaps":        list(item("a", "used", ""), item("a", "unused", "")),
+		"/api/v1/pods":              list(),
+		"/apis/example.com/v1/apps": list(item("a", "app", `,"spec":{"settings":"used","other":"unused"}`)),
+	}
+	for i := 0; i < len(changes); i += 2 {
+		all[changes[i]] = changes[i+1]
+	}
+	return all
+}
+
+func configMaps() []finding.Want {
+	return []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: "Unused"}}
+}
+
+func told(finder *finding.Finder) string {
+	var lines []string
+	for _, f := range finder.Findings() {
+		line := f.Name
+		for _, unread := range f.Unknown {
+			line += fmt.Sprintf(" (%s: %s)", unread.Kind, unread.Err)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestRead(t *testing.T) {
+	learns(t)
+	const forbidden = `(App.example.com: listing App (/apis/example.com/v1/apps): no)`
+	for name, test := range map[string]struct {
+		answers map[string]string
+		options Options
+		want    string
+	}{
+		"learned":          {answers(), Options{}, "unused"},
+		"App forbidden":    {answers("/apis/example.com/v1/apps", "403"), Options{}, "unused " + forbidden + "\nused " + forbidden},
+		"declared":         {answers(), Options{Declared: []graph.Source{{Kind: "App.example.com", References: []graph.Reference{{Path: "spec.other", To: "ConfigMap"}}}}}, ""},
+		"schema forbidden": {answers("/openapi/v3/apis/example.com/v1", "403"), Options{}, "unused (*.example.com: its schemas cannot be read: no)\nused (*.example.com: its schemas cannot be read: no)"},
+		"server away":      {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"other.io": errors.New("away")}}}, "unused (*.other.io: away)"},
+		"metrics away":     {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"metrics.k8s.io": errors.New("away")}}}, "unused"},
+		"not included":     {answers(), Options{Include: func(o object.Object) bool { return o.Name != "unused" }}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader := server(t, test.answers, nil)
+			test.options.Wanted, test.options.Now = configMaps(), now
+			if test.options.Catalog == nil {
+				test.options.Catalog = catalog()
+			}
+			finder, err := New(t.Context(), reader, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := told(finder); got != test.want {
+				t.Errorf("found:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// A failure that is not a missing right ends the survey, unless who asked can do with less.
+func TestReadFails(t *testing.T) {
+	learns(t)
+	reader := server(t, answers("/apis/example.com/v1/apps", "500"), nil)
+	read := func(observer Observer) (*finding.Finder, error) {
+		finder, err := New(t.Context(), reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return finder, Read(t.Context(), reader, finder, "", nil, observer)
+	}
+	if _, err := read(Observer{}); err == nil || !strings.HasPrefix(err.Error(), "looking for findings: listing App (/apis/example.com/v1/apps): ") {
+		t.Errorf("got %v", err)
+	}
+	finder, err := read(Observer{Unread: func(finding.List, error, bool) error { return nil }})
+	if found := finder.Findings(); err != nil || len(found) != 2 || len(found[0].Unknown) != 1 {
+		t.Errorf("got %v, %v", err, found)
+	}
+}
+
+// What was not read before the survey was stopped makes nothing look unused.
+func TestReadIsStopped(t *testing.T) {
+	learns(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reader := server(t, answers(), nil)
+	finder, err := New(ctx, reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := errors.New("stopped")
+	observer := Observer{List: func(kind object.Kind, _, _ int) {
+		if kind.Kind == "App" {
+			cancel(stopped)
+		}
+	}}
+	if err := Read(ctx, reader, finder, "", nil, observer); !errors.Is(err, stopped) {
+		t.Errorf("got %v", err)
+	}
+	for _, f := range finder.Findings() {
+		if len(f.Unknown) == 0 {
+			t.Errorf("%s is said to be unused", f.Name)
+		}
+	}
+}
+
+// Each document is read once, until its hash changes.
+func TestSchemasAreKept(t *testing.T) {
+	learns(t)
+	documents := 0
+	all := answers()
+	reader := server(t, all, func(path string) {
+		if strings.HasPrefix(path, "/openapi/v3/") {
+			documents++
+		}
+	})
+	var schemas Schemas
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			all["/openapi/v3"] = strings.Replace(index, "hash=A", "hash=B", 1)
+		}
+		sources, unlearned, err := schemas.learn(t.Context(), reader, catalog())
+		if err != nil || len(unlearned) > 0 || len(sources) != 1 || documents != want {
+			t.Errorf("%d: %d documents, want %d: %v %v %v", i, documents, want, sources, unlearned, err)
+		}
+	}
+	all["/openapi/v3"] = "403"
+	if _, _, err := schemas.learn(t.Context(), reader, catalog()); err == nil {
+		t.Error("without schemas nothing was learned, and nobody was told")
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	const path = "/api/v1/namespaces/ops/configmaps/kubecleaner-references"
+	declares := func(data string) string {
+		return `{"metadata":{"namespace":"ops","name":"kubecleaner-references","uid":"u","resourceVersion":"1"},"data":{` + data + `}}`
+	}
+	const good = `"apps.yaml":"- kind: App.example.com\n  references: [{path: spec.settings, to: ConfigMap}]","notes.txt":"- ["`
+	for name, test := range map[string]struct {
+		answer string
+		want   int
+		err    string
+	}{
+		"declared":  {declares(good), 1, ""},
+		"none":      {"404", 0, ""},
+		"forbidden": {"403", 0, "reading which references are declared (ConfigMap ops/kubecleaner-references): no"},
+		"not YAML":  {declares(good + `,"b.yaml":"- ["`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: "},
+		"bad path":  {declares(good + `,"b.yaml":"- {kind: App, references: [{path: a., to: Pod}]}"`), 1, "ConfigMap ops/kubecleaner-references: data[b.yaml]: references of App: path \"a.\": a field's name is missing at the end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader := server(t, map[string]string{path: test.answer}, nil)
+			sources, err := Declared(t.Context(), reader, "ops")
+			if len(sources) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
+				t.Errorf("got %v, %v", sources, err)
+			}
+		})
+	}
+}
