@@ -6,17 +6,19 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
-	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -53,7 +55,7 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 		return nil, nil
 	}
 	now := s.Clock.Now()
-	finder, err := newFinder(ctx, t.who.reader, wanted, now)
+	finder, err := survey.New(ctx, t.who.reader, survey.Options{Wanted: wanted, Now: now, Namespace: namespace})
 	if err != nil {
 		return nil, fmt.Errorf("looking for findings: %w", err)
 	}
@@ -61,6 +63,11 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 		if t.observer.Lists != nil {
 			t.observer.Lists(kind)
 		}
+	}, Unread: func(_ finding.List, err error, _ bool) error {
+		if apierrors.IsForbidden(err) || t.preview && isNotTold(err) {
+			return nil
+		}
+		return err
 	}}
 	before := memory.Taken()
 	if err := survey.Read(ctx, t.who.reader, finder, namespace, memory, observer); err != nil {
@@ -78,6 +85,12 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 	return newFindings(t.cleaner, all, counts, now), nil
 }
 
+// isNotTold reports whether manifests, which a preview reads instead of a cluster, do not tell what there is.
+func isNotTold(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Code == http.StatusNotImplemented
+}
+
 func newFindings(cleaner *v1alpha1.Cleaner, all []finding.Finding, counts guard.Counts, now time.Time) *findings {
 	f := &findings{
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
@@ -87,19 +100,6 @@ func newFindings(cleaner *v1alpha1.Cleaner, all []finding.Finding, counts guard.
 		f.found[foundKey{all[i].UID, all[i].Type}] = &all[i]
 	}
 	return f
-}
-
-// newFinder makes what finds in this cluster.
-func newFinder(ctx context.Context, reader *selector.Reader, wanted []finding.Want, now time.Time) (*finding.Finder, error) {
-	served, unserved, err := reader.Served(ctx)
-	if err != nil {
-		return nil, err
-	}
-	table, err := graph.BuiltIn()
-	if err != nil {
-		return nil, err
-	}
-	return finding.New(finding.Options{Table: table, Served: served, Unserved: unserved, Wanted: wanted, Now: now}), nil
 }
 
 // wantedOf are the findings that a Cleaner asks for, and the namespace that they are all of. It is empty when they are of several.
