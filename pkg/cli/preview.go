@@ -26,6 +26,7 @@ type previewOptions struct {
 	connection
 
 	files, from         []string
+	complete            bool
 	output              string
 	at                  string
 	only                []string
@@ -56,6 +57,7 @@ func (s *shared) previewCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
+	flags.BoolVar(&o.complete, "complete", false, "with --from, for findings: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
 	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")

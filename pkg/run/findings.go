@@ -6,11 +6,14 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -60,6 +63,11 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 		if t.observer.Lists != nil {
 			t.observer.Lists(kind)
 		}
+	}, Unread: func(_ finding.List, err error, _ bool) error {
+		if apierrors.IsForbidden(err) || t.preview && isNotTold(err) {
+			return nil
+		}
+		return err
 	}}
 	before := memory.Taken()
 	if err := survey.Read(ctx, t.who.reader, finder, namespace, memory, observer); err != nil {
@@ -75,6 +83,12 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 		return nil, fmt.Errorf("the %d findings are too many: %w", len(all), err)
 	}
 	return newFindings(t.cleaner, all, counts, now), nil
+}
+
+// isNotTold reports whether manifests, which a preview reads instead of a cluster, do not tell what there is.
+func isNotTold(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Code == http.StatusNotImplemented
 }
 
 func newFindings(cleaner *v1alpha1.Cleaner, all []finding.Finding, counts guard.Counts, now time.Time) *findings {
