@@ -6,6 +6,8 @@ package graph
 import (
 	"embed"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // The references of the kinds that we know: one file for each theme.
@@ -23,7 +25,14 @@ func BuiltIn() (*Table, error) {
 }
 
 // BuiltInSources are what BuiltIn is made from. Together with Sources that were learned or declared they make a larger table.
+// They are read once, and nobody may change them.
 func BuiltInSources() ([]Source, error) {
+	all, err := readBuiltIn()
+	return slices.Clip(all), err
+}
+
+// readBuiltIn reads the files, which takes as long as the references of a thousand Pods do.
+var readBuiltIn = sync.OnceValues(func() ([]Source, error) {
 	files, err := builtIn.ReadDir("references")
 	if err != nil {
 		return nil, fmt.Errorf("reading the built-in references: %w", err)
@@ -41,4 +50,4 @@ func BuiltInSources() ([]Source, error) {
 		all = append(all, sources...)
 	}
 	return all, nil
-}
+})
