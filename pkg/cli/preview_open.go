@@ -50,6 +50,11 @@ func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1al
 		}
 		cleaners = append(cleaners, cleaner)
 	}
+	if len(names) > 0 {
+		if err := j.api.intact(ctx, ""); err != nil {
+			j.note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
+		}
+	}
 	return cleaners, nil
 }
 

@@ -360,6 +360,10 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
 		t.Error("a run was asked for")
 	}
+	got = s.call(t.Context(), nil, "preview", c.Name)
+	if got.code != ExitDone || !strings.Contains(got.errOut, "note: a run would do nothing at present") || !strings.Contains(got.errOut, "resourceSelectors[].minAgeSeconds") {
+		t.Errorf("preview exits with %d and says %q", got.code, got.errOut)
+	}
 }
 
 // stepping makes a clock that goes on by itself as soon as somebody waits for it, and so fast that no test waits.
