@@ -88,13 +88,32 @@ func scan(wanted []finding.Want) func(context.Context, *site) error {
 			if f.Kind.Kind != "ConfigMap" || f.Type != v1alpha1.FindingUnused || !strings.HasPrefix(f.Namespace, namespacePrefix) {
 				continue
 			}
-			if found++; indexOf(f.Name) < s.load.used() || len(f.Unknown) > 0 {
+			if found++; s.load.isInUse(indexOf(f.Name)) || len(f.Unknown) > 0 {
 				return fmt.Errorf("%s is used, and was found: %s", f.String(), f.Reason)
 			}
 		}
-		if want := s.load.ConfigMaps - s.load.used(); found != want {
+		want := 0
+		for i := range s.load.ConfigMaps {
+			if !s.load.isInUse(i) {
+				want++
+			}
+		}
+		if found != want {
 			return fmt.Errorf("%d ConfigMaps were found unused, want %d", found, want)
 		}
 		return nil
 	}
+}
+
+// isInUse reports whether a Pod that has not ended names the ConfigMap.
+func (l load) isInUse(configMap int) bool {
+	if configMap >= l.used() {
+		return false
+	}
+	for pod := configMap; pod < l.Pods; pod += l.used() {
+		if !hasSucceeded(pod) {
+			return true
+		}
+	}
+	return false
 }
