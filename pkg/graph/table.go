@@ -96,6 +96,8 @@ type source struct {
 	templates [][]step
 	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
 	crosses, body bool
+	// isCustom is true for custom resources: any string of them may be a name.
+	isCustom bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
 	elsewhere map[schema.GroupKind]bool
 }
@@ -157,7 +159,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}, elsewhere: map[schema.GroupKind]bool{}}
+		of = &source{root: &node{}, isCustom: isCustom(kind.Group), elsewhere: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
 		for _, to := range namesBesides(kind) {
 			t.note(kind, to)
