@@ -85,7 +85,7 @@ type Reference struct {
 // Table says what can name what.
 type Table struct {
 	sources map[schema.GroupKind]*source
-	// namedBy are the kinds whose objects can name one of the kind.
+	// namedBy are the kinds whose objects can name one of the kind, in the order of their names. anyKind has those that can name one of any kind.
 	namedBy map[schema.GroupKind][]schema.GroupKind
 }
 
@@ -128,7 +128,21 @@ func NewTable(sources []Source) (*Table, error) {
 			errs = append(errs, err)
 		}
 	}
+	t.sortNamedBy()
 	return t, errors.Join(errs...)
+}
+
+// sortNamedBy puts what can name an object of any kind among what can name one of each, in the order of their names.
+func (t *Table) sortNamedBy() {
+	byName := func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }
+	ofAny := t.namedBy[anyKind]
+	for kind, of := range t.namedBy {
+		if kind != anyKind {
+			of = slices.Concat(of, ofAny)
+		}
+		slices.SortFunc(of, byName)
+		t.namedBy[kind] = slices.Clip(slices.Compact(of))
+	}
 }
 
 // expand are all references of a Source, those of what it embeds among them.
@@ -228,11 +242,12 @@ func (t *Table) note(kind, to schema.GroupKind) {
 // anyKind stands for what a reference names that says itself of what kind it is.
 var anyKind = schema.GroupKind{Kind: "*"}
 
-// NamedBy are the kinds whose objects can name one of the kind.
+// NamedBy are the kinds whose objects can name one of the kind. The list is the Table's own: nobody may change it.
 func (t *Table) NamedBy(kind schema.GroupKind) []schema.GroupKind {
-	found := slices.Concat(t.namedBy[kind], t.namedBy[anyKind])
-	slices.SortFunc(found, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	return slices.Compact(found)
+	if of, ok := t.namedBy[kind]; ok {
+		return of
+	}
+	return t.namedBy[anyKind]
 }
 
 // Kinds are the kinds whose objects can name others.
