@@ -142,7 +142,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 		found.Reason = fmt.Sprintf("none of %d kinds names it, but something is for all objects of its kind", found.Searched)
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = fmt.Sprintf("none of %d kinds names it, but its name stands in a text that a Pod is given", found.Searched)
+		found.Reason = fmt.Sprintf("none of %d kinds names it, but its name stands in a text of a Pod or a custom resource", found.Searched)
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = fmt.Sprintf("none of %d kinds names it", found.Searched)

@@ -32,7 +32,7 @@ func (t *Table) Edges(o object.Object, each func(Edge)) {
 	t.read(o, each, nil)
 }
 
-// read is Edges, and tells text what Pods are given as text.
+// read is Edges, and tells text what Pods are given as text, and what could be a name in a custom resource.
 func (t *Table) read(o object.Object, each func(Edge), text func(object.JSON)) {
 	s := t.sources[o.Kind.GroupKind()]
 	if s == nil {
@@ -45,6 +45,9 @@ func (t *Table) read(o object.Object, each func(Edge), text func(object.JSON)) {
 	w.walk(s.root, w.object, nil)
 	if tell := irregular[o.Kind.GroupKind()].tell; tell != nil {
 		tell(&w)
+	}
+	if s.isCustom && text != nil {
+		eachWord(o.Raw, text)
 	}
 }
 

@@ -335,3 +335,50 @@ spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}
 		}
 	}
 }
+
+// Any string of a custom resource may be a name, whatever its field is called: in its namespace, or in all when it has none.
+func TestMentionsInCustomResources(t *testing.T) {
+	table, err := NewTable([]Source{
+		{Kind: "Widget.example.com", Guess: []string{"spec"}}, {Kind: "ClusterWidget.example.com", Guess: []string{"spec"}},
+		{Kind: "Ingress.networking.k8s.io", Guess: []string{"spec"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(table, map[schema.GroupKind]bool{{Group: "example.com", Kind: "ClusterWidget"}: true})
+	for _, o := range loaded(t, strings.TrimSpace(`
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  namespace: shop
+  name: its-own-name
+  labels: {app: in-label}
+  annotations: {note: in-annotation, kubectl.kubernetes.io/last-applied-configuration: '{"title": "said-twice"}'}
+spec: {title: in-title, a-key: {list: [in-list, "in a sentence", "in-url:80", "quoted\"in-quotes"]}, last: ""}
+status: {binding: {name: in-status}}
+---
+apiVersion: example.com/v1
+kind: ClusterWidget
+metadata: {name: w}
+spec: {title: of-the-cluster}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {namespace: shop, name: i}
+spec: {title: in-ingress}`)) {
+		g.Add(o)
+	}
+	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster"} {
+		if !g.IsMentioned(named("Secret " + name)) {
+			t.Errorf("%s is not mentioned", name)
+		}
+	}
+	for _, name := range []string{
+		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/a-key", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-url", "shop/in-quotes",
+		"shop/in-ingress",
+	} {
+		if g.IsMentioned(named("Secret " + name)) {
+			t.Errorf("%s is mentioned", name)
+		}
+	}
+}

@@ -4,9 +4,11 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -20,8 +22,8 @@ const (
 	shortestMention = 4
 )
 
-// mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations. That a name stands there proves
-// nothing, but somebody may read the object by it.
+// mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations; and what is a word in a custom
+// resource. That a name stands there proves nothing, but somebody may read the object by it.
 type mentions struct {
 	words map[key]struct{}
 	full  bool
@@ -54,6 +56,42 @@ func (n *node) noteText(s Source) {
 			mark(join(spec, path))
 		}
 		mark("metadata.annotations.*")
+	}
+}
+
+// isCustom reports whether the kinds of a group are custom resources. Those that Kubernetes has defined itself, Gateways and snapshots, say in the
+// table all that they name.
+func isCustom(group string) bool {
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// eachWord tells all strings of a custom resource that could be names, whatever their fields are called. Of the metadata it is only the annotations:
+// labels and owners are of something else.
+func eachWord(o object.JSON, tell func(object.JSON)) {
+	for name, value := range o.Fields() {
+		if name.Is("metadata") {
+			value = value.Field("annotations")
+		}
+		eachWordIn(value, tell)
+	}
+}
+
+func eachWordIn(value object.JSON, tell func(object.JSON)) {
+	for i := 0; i < len(value); i++ {
+		if value[i] != '"' {
+			continue
+		}
+		begin, isWord := i, true
+		for i++; i < len(value) && value[i] != '"'; i++ {
+			isWord = isWord && isNamePart(value[i])
+			if value[i] == '\\' {
+				i++
+			}
+		}
+		isKey := i < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[i+1:], " \t\r\n"), []byte(":"))
+		if isWord && !isKey && i-begin <= maxName {
+			tell(value[begin:])
+		}
 	}
 }
 
@@ -107,8 +145,10 @@ func mentionKey(namespace, word string) key {
 	return key(maphash.Comparable(seed, [2]string{namespace, word}))
 }
 
-// IsMentioned reports whether the name stands in text that Pods of the object's namespace are given.
+// IsMentioned reports whether the name stands in text that Pods of the object's namespace are given, or in a custom resource of it, or in one that is
+// cluster-scoped.
 func (g *Graph) IsMentioned(name Name) bool {
-	_, ok := g.mentions.words[mentionKey(name.Namespace, name.Name)]
-	return g.mentions.full || ok && len(name.Name) >= shortestMention
+	_, here := g.mentions.words[mentionKey(name.Namespace, name.Name)]
+	_, anywhere := g.mentions.words[mentionKey("", name.Name)]
+	return g.mentions.full || (here || anywhere) && len(name.Name) >= shortestMention
 }

@@ -85,7 +85,7 @@ type Reference struct {
 // Table says what can name what.
 type Table struct {
 	sources map[schema.GroupKind]*source
-	// namedBy are the kinds whose objects can name one of the kind.
+	// namedBy are the kinds whose objects can name one of the kind, in the order of their names. anyKind has those that can name one of any kind.
 	namedBy map[schema.GroupKind][]schema.GroupKind
 }
 
@@ -96,6 +96,8 @@ type source struct {
 	templates [][]step
 	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
 	crosses, body bool
+	// isCustom is true for custom resources: any string of them may be a name.
+	isCustom bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
 	elsewhere map[schema.GroupKind]bool
 }
@@ -126,7 +128,21 @@ func NewTable(sources []Source) (*Table, error) {
 			errs = append(errs, err)
 		}
 	}
+	t.sortNamedBy()
 	return t, errors.Join(errs...)
+}
+
+// sortNamedBy puts what can name an object of any kind among what can name one of each, in the order of their names.
+func (t *Table) sortNamedBy() {
+	byName := func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }
+	ofAny := t.namedBy[anyKind]
+	for kind, of := range t.namedBy {
+		if kind != anyKind {
+			of = slices.Concat(of, ofAny)
+		}
+		slices.SortFunc(of, byName)
+		t.namedBy[kind] = slices.Clip(slices.Compact(of))
+	}
 }
 
 // expand are all references of a Source, those of what it embeds among them.
@@ -157,7 +173,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
 	of := t.sources[kind]
 	if of == nil {
-		of = &source{root: &node{}, elsewhere: map[schema.GroupKind]bool{}}
+		of = &source{root: &node{}, isCustom: isCustom(kind.Group), elsewhere: map[schema.GroupKind]bool{}}
 		t.sources[kind] = of
 		for _, to := range namesBesides(kind) {
 			t.note(kind, to)
@@ -226,11 +242,12 @@ func (t *Table) note(kind, to schema.GroupKind) {
 // anyKind stands for what a reference names that says itself of what kind it is.
 var anyKind = schema.GroupKind{Kind: "*"}
 
-// NamedBy are the kinds whose objects can name one of the kind.
+// NamedBy are the kinds whose objects can name one of the kind. The list is the Table's own: nobody may change it.
 func (t *Table) NamedBy(kind schema.GroupKind) []schema.GroupKind {
-	found := slices.Concat(t.namedBy[kind], t.namedBy[anyKind])
-	slices.SortFunc(found, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	return slices.Compact(found)
+	if of, ok := t.namedBy[kind]; ok {
+		return of
+	}
+	return t.namedBy[anyKind]
 }
 
 // Kinds are the kinds whose objects can name others.
