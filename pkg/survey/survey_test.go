@@ -168,6 +168,27 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// What is served, and is not in the schemas that the server publishes, may name anything.
+func TestSchemasWithoutTheKind(t *testing.T) {
+	const other = `{"components":{"schemas":{"Other":{"type":"object","x-kubernetes-group-version-kind":[{"group":"example.com","kind":"Other","version":"v1"}]}}}}`
+	for name, document := range map[string]string{"of another kind": other, "gone": "404"} {
+		t.Run(name, func(t *testing.T) {
+			reader := server(t, answers("/openapi/v3/apis/example.com/v1", document), nil)
+			finder, err := New(t.Context(), reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
+				t.Fatal(err)
+			}
+			const why = "(*.example.com: its schemas cannot be read: they do not have App)"
+			if got, want := told(finder), "unused "+why+"\nused "+why; got != want {
+				t.Errorf("found:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
 // A failure that is not a missing right ends the survey, unless who asked can do with less.
 func TestReadFails(t *testing.T) {
 	learns(t)
