@@ -145,6 +145,7 @@ func TestRead(t *testing.T) {
 		"declared":         {answers(), Options{Declared: []graph.Source{{Kind: "App.example.com", References: []graph.Reference{{Path: "spec.other", To: "ConfigMap"}}}}}, ""},
 		"schema forbidden": {answers("/openapi/v3/apis/example.com/v1", "403"), Options{}, "unused (*.example.com: its schemas cannot be read: no)\nused (*.example.com: its schemas cannot be read: no)"},
 		"server away":      {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"other.io": errors.New("away")}}}, "unused (*.other.io: away)"},
+		"group forgotten":  {answers("/openapi/v3", `{"paths":{}}`), Options{}, "unused (*.example.com: its schemas cannot be read: the API server publishes none)\nused (*.example.com: its schemas cannot be read: the API server publishes none)"},
 		"metrics away":     {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"metrics.k8s.io": errors.New("away")}}}, "unused"},
 		"not included":     {answers(), Options{Include: func(o object.Object) bool { return o.Name != "unused" }}, ""},
 	} {
@@ -165,6 +166,27 @@ func TestRead(t *testing.T) {
 				t.Errorf("found:\n%s\nwant:\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+// What a group that nobody knows holds may be templates of Pods, which a selector matches.
+func TestUnservedTemplates(t *testing.T) {
+	budgets := catalog()
+	budgets.Kinds = append(budgets.Kinds[:2:2], object.Kind{
+		GroupVersionKind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Resource: "poddisruptionbudgets", Namespaced: true,
+	})
+	budgets.Unserved = map[string]error{"other.io": errors.New("away")}
+	reader := server(t, answers("/apis/policy/v1/poddisruptionbudgets", list(item("a", "web", `,"spec":{"selector":{"matchLabels":{"app":"web"}}}`))), nil)
+	wanted := []finding.Want{{Kind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, Type: "Unused"}}
+	finder, err := New(t.Context(), reader, Options{Wanted: wanted, Now: now, Catalog: budgets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := told(finder), "web (*.other.io: away)"; got != want {
+		t.Errorf("found %s, want %s", got, want)
 	}
 }
 
