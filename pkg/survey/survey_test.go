@@ -231,6 +231,35 @@ func TestReadFails(t *testing.T) {
 	}
 }
 
+// A list that is not found is empty only when nobody serves the kind any more: a version may have gone, and a server behind an APIService may be
+// another one for a while.
+func TestReadFindsNoList(t *testing.T) {
+	learns(t)
+	discovery := func(versions string) string {
+		return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"example.com"},"versions":[` + versions + `]}]}`
+	}
+	const none = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}`
+	const apps = `{"version":"v2","resources":[{"resource":"apps","responseKind":{"group":"example.com","version":"v2","kind":"App"},"scope":"Namespaced","verbs":["list"]}]}`
+	for name, test := range map[string]struct {
+		groups string
+		gone   bool
+	}{
+		"gone": {none, true}, "gone, its group not": {discovery(""), true}, "of another version": {discovery(apps), false},
+		"behind a server that is away": {discovery(`{"version":"v1","freshness":"Stale"}`), false}, "nobody knows": {"500", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader := server(t, answers("/apis/example.com/v1/apps", "404", "/api", none, "/apis", test.groups), nil)
+			finder, err := New(t.Context(), reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); (err == nil) != test.gone {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // What was not read before the survey was stopped makes nothing look unused.
 func TestReadIsStopped(t *testing.T) {
 	learns(t)
