@@ -100,6 +100,12 @@ var namespaceScenarios = map[string]scenario{
 			of("v1 Pod shop/a", ""), of("example.com/v1 Widget custom/a", "")),
 		want: "Namespace empty Unused",
 	},
+	"namespaces that hold what would be stock elsewhere": {
+		cluster: cluster(of("v1 Namespace addons", ""), of("v1 Namespace ci", ""), of("v1 Namespace team", ""), of("v1 Namespace events", ""), of("v1 Namespace managed", ""),
+			of("v1 PersistentVolumeClaim addons/data", "labels: {kubernetes.io/cluster-service: 'true'}"), of("v1 ConfigMap managed/a", "labels: {addonmanager.kubernetes.io/mode: Reconcile}"),
+			of("v1 ServiceAccount ci/deployer", ""), of(rbac+"RoleBinding team/admin", "", binds("ClusterRole", "admin", user)), of(rbac+"ClusterRole admin", ""),
+			of("example.com/v1 Event events/a", "")),
+	},
 	"namespaces when a kind may not be read": {cluster: of("v1 Namespace a", ""), unread: []string{"Lease"}, want: "Namespace a Unused unknown"},
 	"Nodes": {
 		cluster: cluster(of("v1 Node busy", ""), of("v1 Node idle", ""), of("v1 Node master", "labels: {node-role.kubernetes.io/control-plane: ''}"), of("v1 Node cordoned", "", "spec: {unschedulable: true}"),

@@ -86,7 +86,8 @@ func namesIn(f *Finder, o object.Object, crosses bool, kinds []schema.GroupKind)
 
 func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, object.Object) *candidate {
 	return func(f *Finder, o object.Object) *candidate {
-		if isOwned(o) || o.Kind.GroupKind() == pods && hasEnded(o) || o.Kind.GroupKind() == jobs && hasRun(o) {
+		if isOwned(o) || o.Kind.GroupKind() == pods && hasEnded(o) || o.Kind.GroupKind() == jobs && hasRun(o) ||
+			o.Kind.GroupKind() == ingresses && answersItself(o) {
 			return nil
 		}
 		names := slices.DeleteFunc(namesIn(f, o, crosses, kinds), func(user graph.User) bool { return f.graph.IsPresent(user.Name) })

@@ -36,7 +36,7 @@ var resources = []string{
 	"rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding",
 	"-rbac.authorization.k8s.io/v1 ClusterRole", "-rbac.authorization.k8s.io/v1 ClusterRoleBinding",
 	"-admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", "-admissionregistration.k8s.io/v1 MutatingWebhookConfiguration",
-	"-apiregistration.k8s.io/v1 APIService", "-apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget",
+	"-apiregistration.k8s.io/v1 APIService", "-apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget", "example.com/v1 Event",
 	"gateway.networking.k8s.io/v1 Gateway", "-gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 HTTPRoute",
 	"gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 TLSRoute", "gateway.networking.k8s.io/v1 TCPRoute",
 	"gateway.networking.k8s.io/v1 UDPRoute", "keda.sh/v1alpha1 ScaledObject", "kube-green.com/v1alpha1 SleepInfo", "argoproj.io/v1alpha1 Rollout",

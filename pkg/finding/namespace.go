@@ -45,13 +45,18 @@ func namespaceRows() []*row {
 
 // isPassing reports whether objects of a kind come and go by themselves, or are made up by the server.
 func isPassing(kind object.Kind) bool {
-	return kind.Kind == "Event" || kind.Kind == "ComponentStatus" || strings.HasSuffix(kind.Group, "metrics.k8s.io") ||
+	return slices.Contains(passing, kind.GroupKind()) || strings.HasSuffix(kind.Group, "metrics.k8s.io") ||
 		kind.Group == "packages.operators.coreos.com"
 }
 
+// passing are of Kubernetes only: a custom resource may be called Event, too.
+var passing = []schema.GroupKind{{Kind: "Event"}, {Group: "events.k8s.io", Kind: "Event"}, {Kind: "ComponentStatus"}}
+
+var endpoints = schema.GroupKind{Kind: "Endpoints"}
+
 // inhabits reports whether an object of the kind shows that its namespace is in use.
 func inhabits(kind object.Kind) bool {
-	return kind.Namespaced && !isPassing(kind) && kind.GroupKind() != endpointSlices && kind.Kind != "Endpoints"
+	return kind.Namespaced && !isPassing(kind) && kind.GroupKind() != endpointSlices && kind.GroupKind() != endpoints
 }
 
 // lookNamespace looks at a namespace. That it is empty is known only when all kinds were read, and no group of kinds is missing.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -151,10 +152,26 @@ func hasEnded(pod object.Object) bool {
 	return slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}, phase)
 }
 
-// count takes note that there is an object of the kind, and in the namespace. What each namespace has, and what the platform makes, does not count.
-func (n *notes) count(o object.Object) {
-	n.kinds[o.Kind.GroupKind()] = true
-	if inhabits(o.Kind) && !n.inhabited[o.Namespace] && !isStock(o) && label(o, "olm.copiedFrom") == "" {
-		n.inhabited[o.Namespace] = true
+// count takes note that there is an object of the kind, and in the namespace. What each namespace has does not count. What is never unused counts all
+// the same: an add-on that somebody put into the namespace is in use.
+func (f *Finder) count(o object.Object) {
+	f.kinds[o.Kind.GroupKind()] = true
+	if inhabits(o.Kind) && !f.inhabited[o.Namespace] && !f.isInEach(o) && label(o, "olm.copiedFrom") == "" {
+		f.inhabited[o.Namespace] = true
 	}
+}
+
+// isInEach reports whether each namespace has such an object.
+func (f *Finder) isInEach(o object.Object) bool {
+	switch o.Kind.GroupKind() {
+	case accounts:
+		if o.Name == "builder" || o.Name == "deployer" { // OpenShift makes them; elsewhere somebody else did
+			_, openShift := f.served[schema.GroupKind{Group: "project.openshift.io", Kind: "Project"}]
+			return openShift
+		}
+		return o.Name == "default"
+	case configMaps:
+		return slices.Contains([]string{"kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"}, o.Name)
+	}
+	return o.Kind.Group == rbacv1.GroupName && o.KeptByKubernetes() != ""
 }

@@ -132,6 +132,15 @@ Ingress shop/classless Unused weak
 Ingress shop/dead Unused
 Ingress shop/half Dangling`,
 	},
+	"Ingresses whose controllers answer without a Service": {
+		cluster: cluster(
+			of("networking.k8s.io/v1 Ingress shop/alb", "annotations: {alb.ingress.kubernetes.io/actions.ssl-redirect: '{}'}",
+				"spec: {rules: [{http: {paths: [{backend: {service: {name: ssl-redirect, port: {name: use-annotation}}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/moved", "annotations: {nginx.ingress.kubernetes.io/permanent-redirect: https://a.b}", "spec: {rules: [{http: {paths: [{backend: {service: {name: dummy}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/moved-for-now", "annotations: {nginx.ingress.kubernetes.io/temporal-redirect: https://a.b}", "spec: {rules: [{http: {paths: [{backend: {service: {name: dummy}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/snippet", "annotations: {nginx.ingress.kubernetes.io/server-snippet: return 200;}", "spec: {rules: [{http: {paths: [{backend: {service: {name: dummy}}}]}}]}"),
+			of("networking.k8s.io/v1 Ingress shop/master", "annotations: {nginx.org/mergeable-ingress-type: master}", "spec: {rules: [{host: a.b}]}")),
+	},
 	"Ingresses when Services may not be read": {
 		cluster: of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {defaultBackend: {service: {name: web}}}"), unread: []string{"Service"}, want: "Ingress shop/a Unused unknown",
 	},

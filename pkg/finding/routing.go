@@ -6,6 +6,7 @@ package finding
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -34,8 +35,23 @@ func routingRows() []*row {
 	}
 }
 
-// lookIngress looks at an Ingress. One backend is enough, and a resource may be anything.
-func lookIngress(_ *Finder, o object.Object) *candidate {
+// answers are the ends of annotations with which a controller answers by itself, or joins several Ingresses: the backends need not exist.
+var answers = []string{"-redirect", "/redirect-to", "/mergeable-ingress-type", "/default-backend", "/server-snippet", "/configuration-snippet"}
+
+// answersItself reports whether an Ingress may be of use without a Service. For AWS, the port says that what looks like one is an annotation.
+func answersItself(o object.Object) bool {
+	for name := range metadata(o).Field("annotations").Fields() {
+		if slices.ContainsFunc(answers, func(end string) bool { return strings.HasSuffix(name.String(), end) }) {
+			return true
+		}
+	}
+	isAction := func(backend object.JSON) bool {
+		return backend.At("service", "port", "name").Text() == "use-annotation"
+	}
+	return slices.ContainsFunc(backendsOf(o), isAction)
+}
+
+func backendsOf(o object.Object) []object.JSON {
 	spec := raw(o).Field("spec")
 	backends := []object.JSON{spec.Field("defaultBackend")}
 	for rule := range spec.Field("rules").Elements() {
@@ -43,8 +59,16 @@ func lookIngress(_ *Finder, o object.Object) *candidate {
 			backends = append(backends, path.Field("backend"))
 		}
 	}
+	return backends
+}
+
+// lookIngress looks at an Ingress. One backend is enough, and a resource may be anything.
+func lookIngress(_ *Finder, o object.Object) *candidate {
+	if answersItself(o) {
+		return nil
+	}
 	var names []graph.Name
-	for _, backend := range backends {
+	for _, backend := range backendsOf(o) {
 		if backend.Field("resource").Type() == object.Map {
 			return nil
 		}
@@ -52,7 +76,7 @@ func lookIngress(_ *Finder, o object.Object) *candidate {
 			names = append(names, graph.Name{GroupKind: services, Namespace: o.Namespace, Name: name})
 		}
 	}
-	class := graph.Name{GroupKind: ingressClasses, Name: spec.Field("ingressClassName").Text()}
+	class := graph.Name{GroupKind: ingressClasses, Name: raw(o).At("spec", "ingressClassName").Text()}
 	return &candidate{decide: func(f *Finder, found Finding) *Finding { return f.judgeIngress(found, names, class) }}
 }
 

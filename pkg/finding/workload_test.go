@@ -97,6 +97,21 @@ var serviceScenarios = map[string]scenario{
 			of("keda.sh/v1alpha1 ScaledObject shop/b", "", "spec: {scaleTargetRef: {name: keda}}")),
 		want: "Service shop/zero Cascading\nDeployment shop/zero Idle",
 	},
+	"Services of single Pods, whose workload is at zero": {
+		cluster: cluster(of("v1 Service shop/web-1", "", "spec: {selector: {app: web, statefulset.kubernetes.io/pod-name: web-1}}"),
+			of("v1 Service shop/first", "", "spec: {selector: {apps.kubernetes.io/pod-index: '0'}}"),
+			of("v1 Service shop/other", "", "spec: {selector: {app: web, statefulset.kubernetes.io/pod-name: other-1}}"),
+			of("v1 Service shop/hash", "", "spec: {selector: {app: old, pod-template-hash: abc}}"),
+			of("apps/v1 Deployment shop/old", "", "spec: {replicas: 0, template: {metadata: {labels: {app: old}}}}"),
+			of("apps/v1 StatefulSet shop/web", "", "spec: {replicas: 0, template: {metadata: {labels: {app: web}}}}")),
+		want: `
+Service shop/first Cascading
+Service shop/hash Unused
+Service shop/other Unused
+Service shop/web-1 Cascading
+Deployment shop/old Idle
+StatefulSet shop/web Idle`,
+	},
 	"Services that something names": {
 		cluster: cluster(of("v1 Service shop/hook", "", "spec: {selector: {a: b}}"), of("v1 Service shop/route", "", "spec: {selector: {a: b}}"), of("v1 Service shop/ingress", "", "spec: {selector: {a: b}}"),
 			of("networking.k8s.io/v1 Ingress shop/a", "", "spec: {defaultBackend: {service: {name: ingress}}}"),

@@ -28,8 +28,8 @@ type property struct {
 	} `json:"x-kubernetes-group-version-kind"`
 }
 
-// LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it that has a field that looks
-// like a reference, by its name, or that leaves its fields open. Kinds of groups without a dot in their
+// LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it the fields that look like a
+// reference, by their names, and where it leaves its fields open. A kind without any has an empty Source. Kinds of groups without a dot in their
 // names are left out, for they are built in. Feed it with documents of custom resources: what we know needs no guess.
 func LearnDocument(document []byte) ([]Source, error) {
 	var parsed struct {
@@ -51,9 +51,7 @@ func LearnDocument(document []byte) ([]Source, error) {
 		l := learner{schemas: schemas, source: Source{Strength: Learned}}
 		l.source.Kind = schema.GroupKind{Group: root.Kinds[0].Group, Kind: root.Kinds[0].Kind}.String()
 		l.root(root)
-		if s := l.source; len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.Guess) > 0 {
-			sources = append(sources, s)
-		}
+		sources = append(sources, l.source)
 	}
 	return sources, nil
 }
@@ -77,7 +75,7 @@ type learner struct {
 // root learns from the schema of a kind. The metadata of all kinds are alike.
 func (l *learner) root(s property) {
 	s = l.resolved(s)
-	if s.Unknown {
+	if s.Unknown || len(s.Properties) == 0 { // of a kind without a schema, or with one that is not structural, nothing is published
 		l.guess(".")
 		return
 	}

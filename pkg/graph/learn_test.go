@@ -58,12 +58,19 @@ func TestLearnDocument(t *testing.T) {
 	if diff := cmp.Diff(Source{Kind: "Open.example.com", Strength: Learned, Guess: []string{"."}}, found["Open.example.com"]); diff != "" {
 		t.Error(diff)
 	}
+	// Of an old CustomResourceDefinition without a schema the server publishes no more than that it is an object.
+	if diff := cmp.Diff(Source{Kind: "Bare.example.com", Strength: Learned, Guess: []string{"."}}, found["Bare.example.com"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Source{Kind: "Plain.example.com", Strength: Learned}, found["Plain.example.com"]); diff != "" {
+		t.Error(diff)
+	}
 	deep := found["Deep.example.com"]
 	if len(deep.References) < 10 || len(deep.References) > 30 || len(deep.Guess) != 1 || deep.References[0].Path != "spec.children[].children[].children[].children[].children[]."+
 		"children[].children[].children[].children[].children[].secretName" && deep.References[len(deep.References)-1].Path != "spec.secretName" {
 		t.Errorf("%d references, guessing at %v: %v", len(deep.References), deep.Guess, deep.References)
 	}
-	if len(found) != 3 {
+	if len(found) != 5 {
 		t.Errorf("learned of %d kinds", len(found))
 	}
 }

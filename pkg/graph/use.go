@@ -28,8 +28,9 @@ type uses struct {
 }
 
 var (
-	podKind        = schema.GroupKind{Kind: "Pod"}
-	replicaSetKind = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	podKind         = schema.GroupKind{Kind: "Pod"}
+	replicaSetKind  = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 )
 
 // useOf says how the references of an object count. Templates count as users: what is scaled to zero, or runs at night, needs its inputs too.
@@ -49,7 +50,7 @@ func useOf(o object.Object) uses {
 		use.live = !use.none
 	case replicaSetKind:
 		use.idle = !owned && isZero("spec", "replicas") // one that is owned is kept for a rollback: its Deployment says whether it is idle
-	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Kind: "ReplicationController"},
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, statefulSetKind, schema.GroupKind{Kind: "ReplicationController"},
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
 		use.idle = isZero("spec", "replicas") && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
@@ -148,6 +149,9 @@ func (g *Graph) addLabels(o object.Object, use uses) {
 			if set == nil {
 				set = labelSet(metadata.Field("labels"))
 			}
+			if o.Kind.GroupKind() == statefulSetKind {
+				setPodLabels(set, s.selector, o.Name)
+			}
 			if s.selector.Matches(set) {
 				g.selected(s, use)
 			}
@@ -162,6 +166,22 @@ func (g *Graph) addLabels(o object.Object, use uses) {
 		for _, path := range s.templates {
 			each(raw, path, func(template object.JSON) { match(template.Field("metadata")) })
 		}
+	}
+}
+
+// podNameLabel and podIndexLabel are what a StatefulSet adds to the labels of each of its Pods. A Service for one of them selects by that.
+const (
+	podNameLabel  = "statefulset.kubernetes.io/pod-name"
+	podIndexLabel = "apps.kubernetes.io/pod-index"
+)
+
+// setPodLabels gives the labels of a StatefulSet's template those of the Pod that a selector asks for, if it can be one of the StatefulSet's.
+func setPodLabels(set labels.Set, selector labels.Selector, name string) {
+	if pod, asked := selector.RequiresExactMatch(podNameLabel); asked && withoutNumber(pod) == name+"-" {
+		set[podNameLabel] = pod
+	}
+	if index, asked := selector.RequiresExactMatch(podIndexLabel); asked {
+		set[podIndexLabel] = index
 	}
 }
 

@@ -72,12 +72,14 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 	}), nil
 }
 
-// unknown are sources for groups of which nobody can say what their objects name: it may be anything.
+// unknown are sources for groups of which nobody can say what their objects name: it may be anything. They may hold templates of Pods, too, which a
+// selector matches.
 func unknown(groups map[string]error) []graph.Source {
 	var sources []graph.Source
 	for group := range groups {
 		if !strings.HasSuffix(group, "metrics.k8s.io") { // they measure, and name nothing that they use
-			sources = append(sources, graph.Source{Kind: "*." + group, References: []graph.Reference{{Path: "anything", KindField: "kind"}}})
+			anything := []graph.Reference{{Path: "anything", KindField: "kind"}}
+			sources = append(sources, graph.Source{Kind: "*." + group, PodTemplates: []string{"anything"}, References: anything})
 		}
 	}
 	return sources

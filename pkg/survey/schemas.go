@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -56,11 +57,13 @@ func (s *Schemas) learn(ctx context.Context, reader *selector.Reader, catalog *s
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
+		if err == nil {
+			kept[path] = d
+			err = d.lacks(kinds)
+		}
 		if err != nil {
 			unlearned[gv.Group] = fmt.Errorf("its schemas cannot be read: %w", err)
-			continue
 		}
-		kept[path] = d
 		for _, source := range d.sources {
 			if kinds[schema.ParseGroupKind(source.Kind)] {
 				sources = append(sources, source)
@@ -71,6 +74,21 @@ func (s *Schemas) learn(ctx context.Context, reader *selector.Reader, catalog *s
 	defer s.mu.Unlock()
 	s.kept = kept
 	return sources, unlearned, nil
+}
+
+// lacks says which kinds the document does not have, although they are served: it may be older than they are.
+func (d document) lacks(kinds map[schema.GroupKind]bool) error {
+	var lacking []string
+	for kind := range kinds {
+		if !slices.ContainsFunc(d.sources, func(s graph.Source) bool { return schema.ParseGroupKind(s.Kind) == kind }) {
+			lacking = append(lacking, kind.Kind)
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	slices.Sort(lacking)
+	return fmt.Errorf("they do not have %s", strings.Join(lacking, ", "))
 }
 
 var errNoSchema = errors.New("the API server publishes none")

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -79,7 +80,7 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 		}
 	}
 	switch {
-	case err == nil || object.IsKindAbsent(err): // it went away meanwhile, and all its objects with it
+	case err == nil || object.IsKindAbsent(err) && r.isGone(ctx, list.Kind):
 		return nil
 	case r.observer.Unread != nil:
 		if failed := r.observer.Unread(list, err, elsewhere); failed != nil {
@@ -94,6 +95,16 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 		r.finder.Unread(list, err)
 	}
 	return nil
+}
+
+// isGone reports whether a kind went away since it was said to be served, and all its objects with it. That its list is not found does not say so:
+// only its version may be gone, or who answers for it may not be who serves it.
+func (r *reading) isGone(ctx context.Context, kind object.Kind) bool {
+	now, err := r.reader.Catalog(ctx)
+	if err != nil || now.Unserved[kind.Group] != nil {
+		return false
+	}
+	return !slices.ContainsFunc(now.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind.GroupKind() })
 }
 
 func (r *reading) read(ctx context.Context, list finding.List, namespace string) error {

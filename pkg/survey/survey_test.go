@@ -145,6 +145,7 @@ func TestRead(t *testing.T) {
 		"declared":         {answers(), Options{Declared: []graph.Source{{Kind: "App.example.com", References: []graph.Reference{{Path: "spec.other", To: "ConfigMap"}}}}}, ""},
 		"schema forbidden": {answers("/openapi/v3/apis/example.com/v1", "403"), Options{}, "unused (*.example.com: its schemas cannot be read: no)\nused (*.example.com: its schemas cannot be read: no)"},
 		"server away":      {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"other.io": errors.New("away")}}}, "unused (*.other.io: away)"},
+		"group forgotten":  {answers("/openapi/v3", `{"paths":{}}`), Options{}, "unused (*.example.com: its schemas cannot be read: the API server publishes none)\nused (*.example.com: its schemas cannot be read: the API server publishes none)"},
 		"metrics away":     {answers(), Options{Catalog: &selector.Catalog{Kinds: catalog().Kinds, Unserved: map[string]error{"metrics.k8s.io": errors.New("away")}}}, "unused"},
 		"not included":     {answers(), Options{Include: func(o object.Object) bool { return o.Name != "unused" }}, ""},
 	} {
@@ -168,6 +169,48 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// What a group that nobody knows holds may be templates of Pods, which a selector matches.
+func TestUnservedTemplates(t *testing.T) {
+	budgets := catalog()
+	budgets.Kinds = append(budgets.Kinds[:2:2], object.Kind{
+		GroupVersionKind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Resource: "poddisruptionbudgets", Namespaced: true,
+	})
+	budgets.Unserved = map[string]error{"other.io": errors.New("away")}
+	reader := server(t, answers("/apis/policy/v1/poddisruptionbudgets", list(item("a", "web", `,"spec":{"selector":{"matchLabels":{"app":"web"}}}`))), nil)
+	wanted := []finding.Want{{Kind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, Type: "Unused"}}
+	finder, err := New(t.Context(), reader, Options{Wanted: wanted, Now: now, Catalog: budgets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := told(finder), "web (*.other.io: away)"; got != want {
+		t.Errorf("found %s, want %s", got, want)
+	}
+}
+
+// What is served, and is not in the schemas that the server publishes, may name anything.
+func TestSchemasWithoutTheKind(t *testing.T) {
+	const other = `{"components":{"schemas":{"Other":{"type":"object","x-kubernetes-group-version-kind":[{"group":"example.com","kind":"Other","version":"v1"}]}}}}`
+	for name, document := range map[string]string{"of another kind": other, "gone": "404"} {
+		t.Run(name, func(t *testing.T) {
+			reader := server(t, answers("/openapi/v3/apis/example.com/v1", document), nil)
+			finder, err := New(t.Context(), reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
+				t.Fatal(err)
+			}
+			const why = "(*.example.com: its schemas cannot be read: they do not have App)"
+			if got, want := told(finder), "unused "+why+"\nused "+why; got != want {
+				t.Errorf("found:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
 // A failure that is not a missing right ends the survey, unless who asked can do with less.
 func TestReadFails(t *testing.T) {
 	learns(t)
@@ -185,6 +228,35 @@ func TestReadFails(t *testing.T) {
 	finder, err := read(Observer{Unread: func(finding.List, error, bool) error { return nil }})
 	if found := finder.Findings(); err != nil || len(found) != 2 || len(found[0].Unknown) != 1 {
 		t.Errorf("got %v, %v", err, found)
+	}
+}
+
+// A list that is not found is empty only when nobody serves the kind any more: a version may have gone, and a server behind an APIService may be
+// another one for a while.
+func TestReadFindsNoList(t *testing.T) {
+	learns(t)
+	discovery := func(versions string) string {
+		return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"example.com"},"versions":[` + versions + `]}]}`
+	}
+	const none = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}`
+	const apps = `{"version":"v2","resources":[{"resource":"apps","responseKind":{"group":"example.com","version":"v2","kind":"App"},"scope":"Namespaced","verbs":["list"]}]}`
+	for name, test := range map[string]struct {
+		groups string
+		gone   bool
+	}{
+		"gone": {none, true}, "gone, its group not": {discovery(""), true}, "of another version": {discovery(apps), false},
+		"behind a server that is away": {discovery(`{"version":"v1","freshness":"Stale"}`), false}, "nobody knows": {"500", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader := server(t, answers("/apis/example.com/v1/apps", "404", "/api", none, "/apis", test.groups), nil)
+			finder, err := New(t.Context(), reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); (err == nil) != test.gone {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
