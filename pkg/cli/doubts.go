@@ -82,7 +82,7 @@ func (r *checked) knowsAction() bool {
 // matchesAll reports whether a selector lets every object of its namespaces through.
 func matchesAll(sel v1alpha1.ResourceSelector) bool {
 	young := sel.MinAgeSeconds != nil && *sel.MinAgeSeconds > 0
-	return sel.Evaluate == "" && len(sel.MatchConditions) == 0 && len(sel.LabelFilters) == 0 && !young
+	return sel.Finding == nil && sel.Evaluate == "" && len(sel.MatchConditions) == 0 && len(sel.LabelFilters) == 0 && !young
 }
 
 func where(sel v1alpha1.ResourceSelector) string {

@@ -149,7 +149,7 @@ func (d *dump) checkUnique() error {
 					d.notes = append(d.notes, fmt.Sprintf("%s: %s replaces the one of %s", m.where, m, before.where))
 				}
 				last[id] = m
-				if other := holders[m.uid]; other != nil && (identity{other.gvk.GroupKind(), other.namespace, other.name}) != id {
+				if other := holders[m.uid]; other != nil && !sameObject(other, m) {
 					return fail(DumpWrong, fmt.Errorf("%s: %s has the uid of %s (%s)", m.where, m, other, other.where), "remove one of the two uids: objects with the same one are taken for the same")
 				}
 				holders[m.uid] = m
@@ -161,4 +161,10 @@ func (d *dump) checkUnique() error {
 	}
 	slices.Sort(d.notes)
 	return nil
+}
+
+// sameObject reports whether two manifests with one uid are of one object. Some are served by two groups: Events, by "" and by
+// events.k8s.io, so a dump of all kinds holds them twice.
+func sameObject(a, b *manifest) bool {
+	return a.gvk.Kind == b.gvk.Kind && a.namespace == b.namespace && a.name == b.name
 }

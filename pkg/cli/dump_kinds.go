@@ -59,10 +59,14 @@ func newDump() (*dump, error) {
 		served: map[schema.GroupVersion]map[string]*dumpedKind{}, ageless: map[schema.GroupVersionKind]int{},
 		schemas: map[schema.GroupVersionKind]json.RawMessage{},
 	}
-	for gvk := range scheme.AllKnownTypes() {
+	for gvk, typ := range scheme.AllKnownTypes() {
 		list := gvk
 		list.Kind += "List"
-		// What has no list is no resource. Versions that are not final are served only if a manifest is of them.
+		// What has no list is no resource, nor is what has no metadata, such as an APIGroup. Versions that are not final are served only
+		// if a manifest is of them.
+		if _, ok := typ.FieldByName("ObjectMeta"); !ok {
+			continue
+		}
 		if scheme.Recognizes(list) && (final(gvk.Version) || gvk.Group == v1alpha1.GroupVersion.Group) {
 			d.serve(builtInKind(gvk))
 		}

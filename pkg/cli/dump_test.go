@@ -240,6 +240,31 @@ func TestDumpRefuses(t *testing.T) {
 	}
 }
 
+// A dump of all kinds holds Events twice, because two groups serve them. They have one uid.
+func TestDumpOfAKindThatTwoGroupsServe(t *testing.T) {
+	const event = "{apiVersion: %s, kind: Event, metadata: {name: a, namespace: shop, uid: u}}\n"
+	d, err := dumpOf(t, "dump.yaml", fmt.Sprintf(event, "v1")+"---\n"+fmt.Sprintf(event, "events.k8s.io/v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gv := range []schema.GroupVersion{{Version: "v1"}, {Group: "events.k8s.io", Version: "v1"}} {
+		if n := len(d.served[gv]["Event"].objects); n != 1 {
+			t.Errorf("%s: %d Events", gv, n)
+		}
+	}
+}
+
+// What no API server lists is no kind of a dump.
+func TestDumpHasOnlyResources(t *testing.T) {
+	d, err := dumpOf(t, "dump.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind := d.served[schema.GroupVersion{Version: "v1"}]["APIGroup"]; kind != nil {
+		t.Error("an APIGroup is the answer to a question of discovery")
+	}
+}
+
 // Of two manifests of one object the later one counts, and it is said.
 func TestDumpLaterManifestCounts(t *testing.T) {
 	const pod = "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {which: %q}}}\n"
