@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -136,27 +137,38 @@ func (d *dump) answer(r *http.Request) (io.Reader, error) {
 	if kinds == nil {
 		return nil, notFound(r.URL.Path)
 	}
-	var namespace, resource, wanted string
-	switch {
-	case len(parts) == 0:
+	if len(parts) == 0 {
 		return encoded(resources(gv, kinds))
-	case parts[0] == "namespaces" && (len(parts) == 3 || len(parts) == 4):
-		namespace, resource, wanted = parts[1], parts[2], strings.Join(parts[3:], "")
-	case len(parts) <= 2:
-		resource, wanted = parts[0], strings.Join(parts[1:], "")
 	}
+	namespace, resource, wanted := resourceOf(parts)
 	for _, kind := range kinds {
-		switch {
-		case kind.Resource != resource:
-		case wanted != "":
-			return kind.one(namespace, wanted)
-		case d.partial && len(kind.objects) == 0:
-			return nil, notTold("whether there is any " + kind.Kind.Kind)
-		default:
-			return kind.list(namespace, r.URL.Query())
+		if kind.Resource == resource {
+			return d.answerOf(kind, namespace, wanted, r.URL.Query())
 		}
 	}
 	return nil, notFound(r.URL.Path)
+}
+
+// resourceOf is what the rest of a path means: a list, or the one object of it that is wanted.
+func resourceOf(parts []string) (namespace, resource, wanted string) {
+	switch {
+	case parts[0] == "namespaces" && (len(parts) == 3 || len(parts) == 4):
+		return parts[1], parts[2], strings.Join(parts[3:], "")
+	case len(parts) <= 2:
+		return "", parts[0], strings.Join(parts[1:], "")
+	}
+	return "", "", ""
+}
+
+// answerOf is the object of a kind that is wanted, or else the list of them.
+func (d *dump) answerOf(kind *dumpedKind, namespace, wanted string, query url.Values) (io.Reader, error) {
+	switch {
+	case wanted != "":
+		return kind.one(namespace, wanted)
+	case d.partial && len(kind.objects) == 0:
+		return nil, notTold("whether there is any " + kind.Kind.Kind)
+	}
+	return kind.list(namespace, query)
 }
 
 // groupVersionOf splits a path into its group-version and the rest.

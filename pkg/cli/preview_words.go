@@ -129,10 +129,18 @@ func summary(found *run.Preview, result previewResult) string {
 	if len(parts) > 0 {
 		text += "; " + strings.Join(parts, ", ")
 	}
-	if found.Threshold > 1 && result.Matched > 0 {
+	if result.Matched > 0 {
+		text += patience(found)
+	}
+	return text
+}
+
+// patience says what a run waits for before it touches what matches.
+func patience(found *run.Preview) (text string) {
+	if found.Threshold > 1 {
 		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
 	}
-	if found.ForSeconds > 0 && result.Matched > 0 {
+	if found.ForSeconds > 0 {
 		text += fmt.Sprintf(". A run waits until an object was found so in every run for %s, and at least in %d (forSeconds)",
 			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
 	}

@@ -179,25 +179,19 @@ func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	}
 	var wanted []finding.Want
 	var problems []error
-	add := func(kind object.Kind) (added bool) {
-		for _, t := range finding.TypesOf(kind.GroupKind()) {
-			if len(j.types) == 0 || slices.Contains(j.types, t) {
-				wanted, added = append(wanted, finding.Want{Kind: kind.GroupKind(), Type: t}), true
-			}
-		}
-		return added
-	}
 	for _, word := range j.kinds {
 		kind, err := j.kind(word)
+		of := j.wantedOf(kind)
 		switch {
 		case err != nil:
 			problems = append(problems, err)
 		case j.search.namespace != "" && !kind.Namespaced:
 			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s: a %s has no namespace; leave -n out", word, kind.Kind)))
-		case !add(kind):
+		case len(of) == 0:
 			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
 				cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))
 		}
+		wanted = append(wanted, of...)
 	}
 	if len(problems) > 0 {
 		return nil, problems[0]
@@ -205,11 +199,21 @@ func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	if len(j.kinds) == 0 {
 		for _, kind := range j.catalog.Kinds {
 			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.search.namespace == "" || kind.Namespaced) {
-				add(kind)
+				wanted = append(wanted, j.wantedOf(kind)...)
 			}
 		}
 	}
 	return wanted, nil
+}
+
+// wantedOf are the findings of a kind that have the types of --type.
+func (j *scanJob) wantedOf(kind object.Kind) (wanted []finding.Want) {
+	for _, t := range finding.TypesOf(kind.GroupKind()) {
+		if len(j.types) == 0 || slices.Contains(j.types, t) {
+			wanted = append(wanted, finding.Want{Kind: kind.GroupKind(), Type: t})
+		}
+	}
+	return wanted
 }
 
 // includes reports whether an object has the labels of --selector.

@@ -24,14 +24,7 @@ const (
 
 // tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command exits then.
 func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
-	unread := slices.Clone(r.Unread)
-	for i := range r.Unknown {
-		for _, u := range r.Unknown[i].NotReadable {
-			if u.Kind == "*" && !slices.Contains(unread, u) { // no list of a kind, but a group of which nobody knows the kinds
-				unread = append(unread, u)
-			}
-		}
-	}
+	unread := r.allUnread()
 	if len(unread) == 0 {
 		return nil
 	}
@@ -66,6 +59,19 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 		}
 	}
 	return f
+}
+
+// allUnread are the lists that could not be read, and the groups of which nobody knows the kinds.
+func (r *scanResult) allUnread() []scanUnread {
+	unread := slices.Clone(r.Unread)
+	for i := range r.Unknown {
+		for _, u := range r.Unknown[i].NotReadable {
+			if u.Kind == "*" && !slices.Contains(unread, u) {
+				unread = append(unread, u)
+			}
+		}
+	}
+	return unread
 }
 
 func unreadWords(unread []scanUnread) string {

@@ -138,11 +138,11 @@ func (f *Finder) judgeCalls(found Finding, called []graph.User) *Finding {
 		switch {
 		case f.isAbsent(user.Name):
 			found.Users, found.Absent = append(found.Users, user), append(found.Absent, user.Name)
-			found.Reason = user.Path + " names " + user.Name.String() + ", which does not exist"
+			found.Reason = user.Path + " names " + user.String() + ", which does not exist"
 		case silent && f.graph.IsPresent(user.Name) && !f.endpoints[[2]string{user.Namespace, user.Name.Name}]:
 			found.Users = append(found.Users, user)
 			if found.Reason == "" {
-				found.Reason = user.Path + " names " + user.Name.String() + ", which has no endpoint"
+				found.Reason = user.Path + " names " + user.String() + ", which has no endpoint"
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func scenarios() map[string]scenario {
 	} {
 		for name, s := range theme {
 			if _, twice := all[name]; twice {
-				panic("two scenarios are called " + name)
+				panic("two scenarios are called " + name) //nolint:forbidigo // tests and benchmarks share it
 			}
 			all[name] = s
 		}

@@ -124,7 +124,7 @@ func lookFailingCronJob(f *Finder, o object.Object) *candidate {
 // parseCron reads a schedule. The parser panics at some texts.
 func parseCron(text string) (schedule cron.Schedule, err error) {
 	defer func() {
-		if fault := recover(); fault != nil {
+		if fault := recover(); fault != nil { //nolint:forbidigo // an error of the schedule, not ours
 			err = fmt.Errorf("%v", fault)
 		}
 	}()

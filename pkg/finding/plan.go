@@ -26,11 +26,7 @@ type needs struct {
 
 func (f *Finder) needs() needs {
 	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
-	for _, name := range f.Watched {
-		for _, kind := range f.Table.NamedBy(name.GroupKind) {
-			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.NamesElsewhere(kind, name.GroupKind)
-		}
-	}
+	f.needWatched(n)
 	for _, r := range f.rows {
 		crosses := r.crosses || !f.served[r.kind].Namespaced // what is cluster-scoped may be used in any namespace
 		add := func(to map[schema.GroupKind]bool, kinds []schema.GroupKind) {
@@ -58,22 +54,26 @@ func (f *Finder) needs() needs {
 	return n
 }
 
+// needWatched takes note of what may name the objects that are watched.
+func (f *Finder) needWatched(n needs) {
+	for _, name := range f.Watched {
+		for _, kind := range f.Table.NamedBy(name.GroupKind) {
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.NamesElsewhere(kind, name.GroupKind)
+		}
+	}
+}
+
 // plan says which lists the rows need.
 func (f *Finder) plan() []List {
 	n := f.needs()
 	var lists []List
 	for _, kind := range f.Served {
 		gk := kind.GroupKind()
-		counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
-		whole := List{
-			Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
-			Everywhere: n.everywhere[gk] || counted,
-		}
-		whole.MetadataOnly = (!n.sources[gk] || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
-		needed := n.sources[gk] || n.reads[gk] || counted
+		whole := f.wholeList(kind, n)
+		needed := n.sources[gk] || n.reads[gk] || whole.counted
 		for _, r := range f.rows {
 			switch {
-			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, counted)):
+			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, whole.counted)):
 			case r.fields != "":
 				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
 			default:
@@ -86,22 +86,35 @@ func (f *Finder) plan() []List {
 			f.whole[gk] = true
 		}
 	}
-	// What selects Pods must pass before them, and what uses an object should pass before the object: then it need not be kept.
-	rank := func(l List) int {
-		switch {
-		case n.selective[l.Kind.GroupKind()], l.Kind.GroupKind() == nodes:
-			return 0
-		case l.Kind.GroupKind() == pods:
-			return 1
-		case l.source:
-			return 2
-		}
-		return 3
-	}
 	slices.SortStableFunc(lists, func(a, b List) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind))
+		return cmp.Or(cmp.Compare(n.rank(a), n.rank(b)), cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind))
 	})
 	return lists
+}
+
+// rank orders lists: what selects Pods must pass before them, and what uses an object should pass before the object. Then it need not be kept.
+func (n needs) rank(l List) int {
+	switch {
+	case n.selective[l.Kind.GroupKind()], l.Kind.GroupKind() == nodes:
+		return 0
+	case l.Kind.GroupKind() == pods:
+		return 1
+	case l.source:
+		return 2
+	}
+	return 3
+}
+
+// wholeList is the list of all objects of a kind, as far as it is needed by rows of other kinds.
+func (f *Finder) wholeList(kind object.Kind, n needs) List {
+	gk := kind.GroupKind()
+	counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
+	whole := List{
+		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
+		Everywhere: n.everywhere[gk] || counted,
+	}
+	whole.MetadataOnly = (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
+	return whole
 }
 
 // wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when they are read anyway.

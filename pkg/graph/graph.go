@@ -125,16 +125,7 @@ const maxUsersOf = 1000
 
 // name takes one reference.
 func (g *Graph) name(edge Edge, id int32, live bool) {
-	k := edge.To.key()
-	t := g.targets[k]
-	if t == nil {
-		t = &target{name: clonedName(edge.To)}
-		g.targets[k] = t
-		g.bytes += int64(160 + len(t.name.Namespace) + len(t.name.Name))
-		if t.name.mustCompare() {
-			g.patterns[t.name.GroupKind] = append(g.patterns[t.name.GroupKind], t)
-		}
-	}
+	t := g.target(edge.To)
 	t.live = t.live || live && edge.Strength.isUse()
 	// One user names an object in two ways: what need not exist in one of them must exist in the other.
 	if i := slices.IndexFunc(t.users, func(u user) bool { return u.id == id }); i >= 0 {
@@ -151,6 +142,21 @@ func (g *Graph) name(edge Edge, id int32, live bool) {
 	}
 	t.users = append(t.users, user{id, edge.Path, edge.Optional, edge.Strength})
 	g.bytes += 48
+}
+
+// target is what is known of what a reference names.
+func (g *Graph) target(name Name) *target {
+	k := name.key()
+	if t := g.targets[k]; t != nil {
+		return t
+	}
+	t := &target{name: clonedName(name)}
+	g.targets[k] = t
+	g.bytes += int64(160 + len(name.Namespace) + len(name.Name))
+	if name.mustCompare() {
+		g.patterns[t.name.GroupKind] = append(g.patterns[t.name.GroupKind], t)
+	}
+	return t
 }
 
 // anonymous is the id of users that are not told apart.

@@ -339,7 +339,8 @@ spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}
 // Any string of a custom resource may be a name, whatever its field is called: in its namespace, or in all when it has none.
 func TestMentionsInCustomResources(t *testing.T) {
 	table, err := NewTable([]Source{
-		{Kind: "Widget.example.com", Guess: []string{"spec"}}, {Kind: "ClusterWidget.example.com", Guess: []string{"spec"}},
+		{Kind: "Widget.example.com", Guess: []string{"spec"}},
+		{Kind: "ClusterWidget.example.com", Guess: []string{"spec"}},
 		{Kind: "Ingress.networking.k8s.io", Guess: []string{"spec"}},
 	})
 	if err != nil {

@@ -171,15 +171,7 @@ func expand(s Source, parts map[string][]Reference) []Reference {
 
 func (t *Table) add(s Source, parts map[string][]Reference) error {
 	kind := schema.ParseGroupKind(s.Kind)
-	of := t.sources[kind]
-	if of == nil {
-		of = &source{root: &node{}, isCustom: isCustom(kind.Group), elsewhere: map[schema.GroupKind]bool{}}
-		t.sources[kind] = of
-		for _, to := range namesBesides(kind) {
-			t.note(kind, to)
-			of.body = true
-		}
-	}
+	of := t.source(kind)
 	var errs []error
 	fail := func(what string, err error) {
 		if err != nil {
@@ -216,6 +208,20 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		of.elsewhere[anyKind] = true
 	}
 	return errors.Join(errs...)
+}
+
+// source is the source of a kind, which may be new.
+func (t *Table) source(kind schema.GroupKind) *source {
+	if of := t.sources[kind]; of != nil {
+		return of
+	}
+	of := &source{root: &node{}, isCustom: isCustom(kind.Group), elsewhere: map[schema.GroupKind]bool{}}
+	t.sources[kind] = of
+	for _, to := range namesBesides(kind) {
+		t.note(kind, to)
+		of.body = true
+	}
+	return of
 }
 
 // targets are the kinds that a reference may name.

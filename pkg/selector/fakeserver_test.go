@@ -40,7 +40,6 @@ type fakeServer struct {
 
 	mu    sync.Mutex
 	begun []time.Time
-	sent  int
 }
 
 func (s *fakeServer) reader(t *testing.T, account string) *Reader {
@@ -134,9 +133,6 @@ func (l *fakeList) write() error {
 	name := fmt.Sprintf("%d|%s|%d", l.request, l.account, l.next)
 	l.text = fmt.Appendf(l.text, `{"metadata":{"name":%q,"uid":"u","resourceVersion":"1"},"data":"%s"}`, name, strings.Repeat("x", s.size))
 	l.next++
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent++
 	return nil
 }
 
@@ -144,28 +140,4 @@ func (s *fakeServer) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.begun)
-}
-
-func (s *fakeServer) told() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sent
-}
-
-func (s *fakeServer) beginning(request int) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.begun[request]
-}
-
-// wantRate fails the test if there were more requests in any second.
-func (s *fakeServer) wantRate(t *testing.T, most int) {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.begun {
-		if i+most < len(s.begun) && s.begun[i+most].Sub(s.begun[i]) < time.Second {
-			t.Errorf("%d lists within %s", most+1, s.begun[i+most].Sub(s.begun[i]))
-		}
-	}
 }
