@@ -125,6 +125,7 @@ var namespaceScenarios = map[string]scenario{
 			of("coordination.k8s.io/v1 Lease shop/held", "", "spec: {holderIdentity: gone_1, renewTime: "+ago(time.Minute)+"}"),
 			of("coordination.k8s.io/v1 Lease shop/waits", "", "spec: {holderIdentity: here_1, renewTime: "+ago(48*time.Hour)+"}"),
 			of("coordination.k8s.io/v1 Lease shop/never", "", "spec: {}"),
+			of("coordination.k8s.io/v1 Lease shop/long", "", "spec: {holderIdentity: gone_1, leaseDurationSeconds: 604800, renewTime: "+ago(48*time.Hour)+"}"),
 			of("coordination.k8s.io/v1 Lease kube-node-lease/n", "", "spec: {holderIdentity: n, renewTime: "+ago(48*time.Hour)+"}"),
 			of("coordination.k8s.io/v1 Lease kube-system/apiserver-1", "labels: {apiserver.kubernetes.io/identity: kube-apiserver}", "spec: {holderIdentity: n, renewTime: "+ago(48*time.Hour)+"}")),
 		want: "Lease shop/left Unused\nLease shop/released Unused",

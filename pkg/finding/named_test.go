@@ -47,6 +47,13 @@ PriorityClass a Unused unknown`,
 		cluster: cluster(of("v1 ConfigMap shop/nightly", ""),
 			of("batch/v1 CronJob shop/nightly", "", "spec: {schedule: '0 0 * * *', jobTemplate: {spec: {template: {spec: "+pod("nightly")+"}}}}")),
 	},
+	"one workload of an owner at zero does not make the owner idle": {
+		cluster: cluster(of("v1 Secret shop/backup", ""), of("v1 ConfigMap shop/nightly", ""),
+			of("example.com/v1 Widget shop/w", "", "spec: {secretName: backup}"),
+			of("apps/v1 Deployment shop/console", "ownerReferences: [{apiVersion: example.com/v1, kind: Widget, name: w, uid: u, controller: true}]", zero),
+			of("batch/v1 CronJob shop/w", "ownerReferences: [{apiVersion: example.com/v1, kind: Widget, name: w, uid: u, controller: true}]",
+				"spec: {schedule: '0 0 * * *', jobTemplate: {spec: {template: {spec: "+pod("nightly")+"}}}}")),
+	},
 	"a suspended CronJob": {
 		cluster: cluster(of("v1 ConfigMap shop/nightly", ""),
 			of("batch/v1 CronJob shop/nightly", "", "spec: {suspend: true, jobTemplate: {spec: {template: {spec: "+pod("nightly")+"}}}}")),

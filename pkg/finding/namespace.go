@@ -5,6 +5,7 @@ package finding
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// heldFor is how long a Lease may go without being renewed.
+// heldFor is how long a Lease may go without being renewed, unless it is for longer.
 const heldFor = 24 * time.Hour
 
 var definitions = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
@@ -33,7 +34,7 @@ func namespaceRows() []*row {
 		},
 		{
 			kind: schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, typ: v1alpha1.FindingUnused, actionable: true, body: true,
-			means: "nobody renewed it for 24 hours, and the Pod that held it is gone", reads: []schema.GroupKind{pods}, look: lookLease,
+			means: "nobody renewed it for 24 hours, nor for as long as it lasts, and the Pod that held it is gone", reads: []schema.GroupKind{pods}, look: lookLease,
 		},
 		{
 			// With it, all objects of its kind would go.
@@ -119,7 +120,8 @@ func lookIdleNode(_ *Finder, o object.Object) *candidate {
 func lookLease(f *Finder, o object.Object) *candidate {
 	spec := raw(o).Field("spec")
 	renewed := timeAt(spec.Field("renewTime"))
-	if renewed.IsZero() || f.Now.Sub(renewed) < heldFor || label(o, "apiserver.kubernetes.io/identity") != "" {
+	seconds, _ := strconv.ParseInt(spec.Field("leaseDurationSeconds").String(), 10, 32)
+	if renewed.IsZero() || f.Now.Sub(renewed) < max(heldFor, time.Duration(seconds)*time.Second) || label(o, "apiserver.kubernetes.io/identity") != "" {
 		return nil
 	}
 	holder, _, _ := strings.Cut(spec.Field("holderIdentity").Text(), "_")

@@ -175,9 +175,23 @@ func (r *reference) kindOf(holder object.JSON) schema.GroupKind {
 	case kind == "":
 		return r.to
 	case len(r.group) == 0, group == "" && kind == r.to.Kind:
-		return schema.GroupKind{Group: r.to.Group, Kind: kind}
+		return kindIn(r.to.Group, kind)
 	}
-	return schema.GroupKind{Group: groupOf(group), Kind: kind}
+	return kindIn(groupOf(group), kind)
+}
+
+// groups are those of kinds that references name without them. No other kind of Kubernetes has these names.
+var groups = map[string]string{
+	"Role": rbacGroup, "ClusterRole": rbacGroup, "StorageClass": "storage.k8s.io", "PriorityClass": "scheduling.k8s.io",
+	"RuntimeClass": "node.k8s.io", "IngressClass": "networking.k8s.io", "VolumeSnapshotClass": "snapshot.storage.k8s.io",
+}
+
+// kindIn is a kind in its group, which may be left out.
+func kindIn(group, kind string) schema.GroupKind {
+	if group == "" {
+		group = groups[kind]
+	}
+	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 // namespaceOf is the namespace of what the reference names.

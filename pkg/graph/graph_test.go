@@ -316,7 +316,7 @@ metadata:
   namespace: shop
   name: p
   annotations: {note: "see said-here, and\nsaid-below \"said-quoted\"", kubectl.kubernetes.io/last-applied-configuration: said-twice}
-spec: {containers: [{args: ["--config=in-args", abc], command: [in-command], env: [{name: in-name, value: "in-env:x"}], image: in-image}], initContainers: [{args: [in-init]}]}
+spec: {containers: [{args: ["--config=in-args", abc, "--certificate=certs/in-pair --other=a/in-short", "http://a.b//none"], command: [in-command], env: [{name: in-name, value: "in-env:x"}], image: in-image}], initContainers: [{args: [in-init]}]}
 ---
 apiVersion: batch/v1
 kind: CronJob
@@ -329,7 +329,12 @@ spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}
 			t.Errorf("%s is not mentioned", name)
 		}
 	}
-	for _, name := range []string{"shop/said-twice", "shop/abc", "shop/in-name", "shop/in-image", "shop/nsaid-below", "other/in-args"} {
+	for _, name := range []string{"certs/in-pair", "shop/in-pair", "a/in-short"} {
+		if !g.IsMentioned(named("ConfigMap " + name)) {
+			t.Errorf("%s is not mentioned", name)
+		}
+	}
+	for _, name := range []string{"a.b/none", "other/in-pair", "shop/said-twice", "shop/abc", "shop/in-name", "shop/in-image", "shop/nsaid-below", "other/in-args"} {
 		if g.IsMentioned(named("ConfigMap " + name)) {
 			t.Errorf("%s is mentioned", name)
 		}

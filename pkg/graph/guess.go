@@ -110,7 +110,7 @@ func (w *walker) guessTyped(value object.JSON) {
 	for _, field := range []string{"apiVersion", "apiGroup", "group"} {
 		group = max(group, groupOf(value.Field(field).Text()))
 	}
-	w.guessed(schema.GroupKind{Group: group, Kind: kind}, value.Field("namespace").Text(), name)
+	w.guessed(kindIn(group, kind), value.Field("namespace").Text(), name)
 }
 
 // guessNamed tells what a field names whose name looks like that of a reference: by its text, or the name in its map, or each in its list.
@@ -140,7 +140,7 @@ func (w *walker) guessed(to schema.GroupKind, namespace, name string) {
 	if strings.Contains(namespace+name, "*") {
 		strength = Reads
 	}
-	if !couldBeName(name) { // a password may stand in a field that looks so
+	if to.Group != rbacGroup && !couldBeName(name) { // a password may stand in a field that looks so; a role may have any name
 		return
 	}
 	if namespace == "" {

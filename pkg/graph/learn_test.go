@@ -148,6 +148,34 @@ func TestLearnedReferences(t *testing.T) {
 	}
 }
 
+// A reference that says no group means the kind of Kubernetes that has the name, and a role may have any name.
+func TestKindsWithoutGroup(t *testing.T) {
+	const object = `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {namespace: shop, name: w}
+spec:
+  valuesFrom: [{kind: ClusterRole, name: "shop:Reader"}, {kind: PriorityClass, name: high}, {kind: ConfigMap, name: settings}]
+  target: {kind: Role, name: writer}
+`
+	for name, source := range map[string]Source{"learned": learned(t)["Widget.example.com"], "guessed": {Kind: "Widget.example.com", Guess: []string{"."}}} {
+		table, err := NewTable([]Source{source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(table, map[schema.GroupKind]bool{clusterRoleKind: true, {Group: "scheduling.k8s.io", Kind: "PriorityClass"}: true})
+		g.Add(loaded(t, strings.TrimSpace(object))[0])
+		for _, used := range []string{
+			"ClusterRole.rbac.authorization.k8s.io shop:Reader", "PriorityClass.scheduling.k8s.io high", "ConfigMap shop/settings",
+			"Role.rbac.authorization.k8s.io shop/writer",
+		} {
+			if !g.Use(named(used)).IsUsed() {
+				t.Errorf("%s: %s is not used", name, used)
+			}
+		}
+	}
+}
+
 // A cluster-scoped resource that does not say which namespace it means may mean any.
 func TestLearnedOfClusterScoped(t *testing.T) {
 	table, err := NewTable([]Source{learned(t)["Widget.example.com"]})

@@ -95,13 +95,14 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 	}
 }
 
-// addText takes the words of the JSON string that the text begins with: what could be names of objects.
+// addText takes the words of the JSON string that the text begins with: what could be names of objects. With a word and a slash before it, a word
+// may also be a name in another namespace.
 func (m *mentions) addText(namespace string, text object.JSON) {
 	if m.full || text.Type() != object.String {
 		return
 	}
 	text = text[1:]
-	begin := -1
+	begin, before := -1, []byte(nil)
 	for i := 0; i < len(text); i++ {
 		if isNamePart(text[i]) {
 			if begin < 0 {
@@ -111,6 +112,12 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 		}
 		if begin >= 0 && i-begin >= shortestMention {
 			m.addWord(namespace, text[begin:i])
+			if before != nil {
+				m.addWord(string(before), text[begin:i])
+			}
+		}
+		if before = nil; begin >= 0 && text[i] == '/' {
+			before = text[begin:i]
 		}
 		begin = -1
 		switch text[i] {

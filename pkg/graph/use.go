@@ -43,18 +43,19 @@ func useOf(o object.Object) uses {
 	raw := object.JSON(o.Raw)
 	isZero := func(path ...string) bool { return raw.At(path...).String() == "0" }
 	isTrue := func(path ...string) bool { return raw.At(path...).String() == "true" }
+	// What an owner has at zero says nothing of what else it has, nor of what it names itself. A ReplicaSet is kept for a rollback.
 	switch o.Kind.GroupKind() {
 	case podKind:
 		phase := raw.At("status", "phase").Text()
 		use.none = phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed)
 		use.live = !use.none
 	case replicaSetKind:
-		use.idle = !owned && isZero("spec", "replicas") // one that is owned is kept for a rollback: its Deployment says whether it is idle
+		use.idle = !owned && isZero("spec", "replicas")
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, statefulSetKind, schema.GroupKind{Kind: "ReplicationController"},
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
-		use.idle = isZero("spec", "replicas") && !IsPaused(o)
+		use.idle = !owned && isZero("spec", "replicas") && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
-		use.idle = isTrue("spec", "suspend")
+		use.idle = !owned && isTrue("spec", "suspend")
 	}
 	return use
 }
