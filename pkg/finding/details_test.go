@@ -30,6 +30,7 @@ func TestDetails(t *testing.T) {
 		"of Flux":           {of("v1 ConfigMap shop/a", "labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}"), "Likely, managed by Flux Kustomization flux/apps: none of N kinds names it"},
 		"of Flux and Helm":  {of("v1 ConfigMap shop/a", "labels: {helm.toolkit.fluxcd.io/name: web}, annotations: {meta.helm.sh/release-name: web}"), "Likely, managed by Flux HelmRelease web: none of N kinds names it"},
 		"of OLM":            {of("v1 ConfigMap shop/a", "labels: {operators.coreos.com/a.b: ''}"), "Likely, managed by Operator Lifecycle Manager: none of N kinds names it"},
+		"one kind alone could name it": {of(rbac+"Role shop/a", ""), "Likely: no RoleBinding names it"},
 		"an instance alone": {of("v1 ConfigMap shop/a", "labels: {app.kubernetes.io/instance: web}"), "Likely: none of N kinds names it"},
 		"a claim": {
 			of("v1 PersistentVolumeClaim shop/a", "", "spec: {resources: {requests: {storage: 1Gi}}}", "status: {capacity: {storage: 2Gi}, conditions: [{type: Unused, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}"),
