@@ -22,6 +22,14 @@ func (f *scanFinding) why() string {
 	return f.Reason + "; not readable: " + shortened(kinds, 4)
 }
 
+// whyAndManager is the reason, for tables that have no column for what manages the object.
+func (f *scanFinding) whyAndManager() string {
+	if f.ManagedBy == "" {
+		return f.why()
+	}
+	return f.why() + " (" + f.ManagedBy + ")"
+}
+
 // words name a kind, or all kinds of a group.
 func (u scanUnread) words() string {
 	if u.Kind == "*" {
@@ -51,4 +59,12 @@ func listed(types []v1alpha1.FindingType, last string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+}
+
+// withArticle is "a Pod" or "an Ingress".
+func withArticle(kind string) string {
+	if strings.ContainsAny(kind[:min(1, len(kind))], "AEIO") {
+		return "an " + kind
+	}
+	return "a " + kind
 }

@@ -38,7 +38,8 @@ func isReported(o object.Object) bool { return label(o, usedLabel) == "false" }
 
 // isKept reports whether a person says that the object is to stay, or it is the operator's own.
 func isKept(o object.Object) bool {
-	return annotation(o, v1alpha1.ProtectAnnotation) == "true" || label(o, usedLabel) == "true" ||
+	protect := metadata(o).At("annotations", v1alpha1.ProtectAnnotation)
+	return protect.Type() != object.Absent && protect.Text() != "false" || label(o, usedLabel) == "true" ||
 		o.Kind.Group == v1alpha1.GroupVersion.Group || label(o, "app.kubernetes.io/part-of") == "kubecleaner"
 }
 
