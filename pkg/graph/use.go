@@ -49,8 +49,8 @@ func useOf(o object.Object) uses {
 		use.live = !use.none
 	case replicaSetKind:
 		use.idle = !owned && isZero("spec", "replicas") // one that is owned is kept for a rollback: its Deployment says whether it is idle
-	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Kind: "ReplicationController"},
-		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
+		schema.GroupKind{Kind: "ReplicationController"}, schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
 		use.idle = isZero("spec", "replicas") && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
 		use.idle = isTrue("spec", "suspend")
