@@ -60,10 +60,12 @@ func (s *shared) scanCommand() *cobra.Command {
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "look at this namespace only (default: the whole cluster)")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at the whole cluster, also with -n")
 	flags.StringVarP(&o.labels, "selector", "l", "", "show only objects with these labels, for example app=shop,tier!=db")
-	flags.StringSliceVar(&o.kinds, "kind", nil, "show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
+	flags.StringSliceVar(&o.kinds, "kind", nil,
+		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
 	flags.StringSliceVar(&o.types, "type", nil, "show only findings of these types, such as Unused or Stuck")
 	flags.Var(newChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence", "how sure a finding must be to be shown: Certain, Likely or Weak")
-	flags.StringSliceVar(&o.exclude, "exclude", nil, "do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
+	flags.StringSliceVar(&o.exclude, "exclude", nil,
+		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
 	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
 		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, or cleaner (Cleaners that look for the same on a schedule)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")

@@ -169,7 +169,8 @@ func (j *scanJob) hint(r *scanResult) {
 	bold := j.paint(j.ErrOut).bold("hint:")
 	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }))]
 	where := []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
-	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, name, shellWord(oneLine(first.wanted().String())), given(j.flags, where...))
+	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, name, shellWord(oneLine(first.wanted().String())),
+		given(j.flags, where...))
 	which := append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
 	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, name, given(j.flags, which...))
 }

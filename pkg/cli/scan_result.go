@@ -178,7 +178,9 @@ func newScanFinding(f *finding.Finding) scanFinding {
 	}
 	for _, u := range f.Unknown {
 		if u.Err != nil {
-			s.NotReadable = append(s.NotReadable, scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error())})
+			s.NotReadable = append(s.NotReadable, scanUnread{
+				Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error()),
+			})
 		}
 	}
 	if f.Frees != (finding.Resources{}) {
@@ -196,7 +198,8 @@ func timeOf(t time.Time) *time.Time {
 
 func (s *search) scanUnread(u unreadList) scanUnread {
 	found := scanUnread{
-		Kind: u.Kind.Kind, Group: u.Kind.Group, Resource: u.Kind.Resource, Elsewhere: u.elsewhere, Forbidden: apierrors.IsForbidden(u.err), Error: oneLine(u.err.Error()),
+		Kind: u.Kind.Kind, Group: u.Kind.Group, Resource: u.Kind.Resource, Elsewhere: u.elsewhere,
+		Forbidden: apierrors.IsForbidden(u.err), Error: oneLine(u.err.Error()),
 	}
 	if u.Kind.Namespaced && !u.Everywhere {
 		found.Namespace = s.namespace

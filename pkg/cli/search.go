@@ -40,8 +40,10 @@ func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
 		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
-	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
-	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
+		"the operator's namespace (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
+	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress",
+		"how to show the progress of long work: auto, plain, json or none")
 	o.bind(flags)
 }
 

@@ -146,7 +146,8 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 			}
 			return 0
 		}
-		return cmp.Or(isPod(a)-isPod(b), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path))
+		return cmp.Or(isPod(a)-isPod(b), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Path, b.Path))
 	})
 	return users
 }

@@ -48,7 +48,8 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 func (j *whyJob) deletedIn(run *v1alpha1.CleanerRun) *whyRun {
 	for _, o := range run.Status.Objects {
 		gv, err := schema.ParseGroupVersion(o.APIVersion)
-		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace || o.Name != j.name.Name || o.Outcome != v1alpha1.OutcomeDeleted {
+		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace || o.Name != j.name.Name ||
+			o.Outcome != v1alpha1.OutcomeDeleted {
 			continue
 		}
 		found := &whyRun{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}

@@ -66,7 +66,8 @@ func (j *whyJob) headline(r *whyResult) string {
 		what += " (which you may not read)"
 	case !r.Exists && r.DeletedBy != nil:
 		d := r.DeletedBy
-		text := fmt.Sprintf("%s is gone: run %s of Cleaner %s deleted it %s ago, on %s", what, d.Run, d.Cleaner, duration.HumanDuration(max(0, j.Now().Sub(d.At))), d.At.UTC().Format(time.RFC3339))
+		text := fmt.Sprintf("%s is gone: run %s of Cleaner %s deleted it %s ago, on %s", what, d.Run, d.Cleaner, duration.HumanDuration(max(0, j.Now().Sub(d.At))),
+			d.At.UTC().Format(time.RFC3339))
 		if d.Why != "" {
 			text += ", because: " + d.Why
 		}
@@ -170,7 +171,8 @@ func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
 		say("Not readable, because %s: %s.", because, strings.Join(forbidden, ", "))
 	}
 	if near := r.Nearest; near != nil {
-		say("Nearest: %s %s names %s %s, which does not exist, in %s. Is this one meant?", near.User.Kind, strings.TrimPrefix(near.User.Namespace+"/"+near.User.Name, "/"), j.of.Kind, near.Name, near.User.Path)
+		say("Nearest: %s %s names %s %s, which does not exist, in %s. Is this one meant?", near.User.Kind,
+			strings.TrimPrefix(near.User.Namespace+"/"+near.User.Name, "/"), j.of.Kind, near.Name, near.User.Path)
 	}
 }
 
@@ -205,7 +207,8 @@ func (j *whyJob) conclude(ctx context.Context, r *whyResult) error {
 	case !r.Exists && j.unsure == nil:
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:
-		f := &failure{exit: ExitPartial, code: ScanIncomplete, err: fmt.Errorf("%s could not be read: %s", counted(len(r.NotReadable), "kind"), unreadWords(r.NotReadable))}
+		f := &failure{exit: ExitPartial, code: ScanIncomplete}
+		f.err = fmt.Errorf("%s could not be read: %s", counted(len(r.NotReadable), "kind"), unreadWords(r.NotReadable))
 		switch {
 		case j.dump != nil:
 			f.hint = "if the cluster has none of them, give --complete"

@@ -40,7 +40,9 @@ type document struct {
 }
 
 // learn reads the schemas of all custom resources, those that are not kept. The groups whose schemas cannot be had are unlearned.
-func (s *Schemas) learn(ctx context.Context, reader *selector.Reader, catalog *selector.Catalog) (sources []graph.Source, unlearned map[string]error, err error) {
+func (s *Schemas) learn(
+	ctx context.Context, reader *selector.Reader, catalog *selector.Catalog,
+) (sources []graph.Source, unlearned map[string]error, err error) {
 	versions := custom(catalog.Kinds)
 	if len(versions) == 0 {
 		return nil, nil, nil

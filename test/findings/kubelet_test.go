@@ -98,7 +98,8 @@ func (c *cluster) runPods(ctx context.Context) (bool, error) {
 		}
 		c.addresses++
 		patch := statusPatch(statusOf(becomes, fmt.Sprintf("10.1.%d.%d", c.addresses/250, c.addresses%250+1)))
-		_, err := c.client.Resource(core("pods")).Namespace(pod.GetNamespace()).Patch(ctx, pod.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		pods := c.client.Resource(core("pods")).Namespace(pod.GetNamespace())
+		_, err := pods.Patch(ctx, pod.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 		if err != nil {
 			return false, fmt.Errorf("running Pod %s/%s: %w", pod.GetNamespace(), pod.GetName(), err)
 		}

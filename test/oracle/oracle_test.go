@@ -109,7 +109,7 @@ func TestPersistentVolumes(t *testing.T) {
 		secrets := edges(t, table, "PersistentVolume", &pv, "Secret")
 		persistentvolume.VisitPVSecretNames(&pv, func(namespace, name string, _ bool) bool {
 			seen[source(&pv.Spec.PersistentVolumeSource)]++
-			if !secrets[namespace+"/"+name] && !(namespace == "" && secrets["*/"+name]) {
+			if !secrets[namespace+"/"+name] && (namespace != "" || !secrets["*/"+name]) {
 				t.Errorf("seed %d: no Secret %s/%s among %v", seed, namespace, name, secrets)
 			}
 			return true
