@@ -134,7 +134,7 @@ func (w *walker) tell(r *reference, value, holder object.JSON) {
 		To: Name{GroupKind: r.kindOf(holder), Namespace: w.namespaceOf(r, holder), Name: text}, Path: r.Path,
 		Optional: r.Optional, Strength: r.Strength,
 	}
-	if r.Format == pairFormat {
+	if r.Format == pairFormat || r.Strength == Learned { // no name has a slash in it
 		if namespace, name, found := strings.Cut(text, "/"); found {
 			edge.To.Namespace, edge.To.Name = namespace, name
 		}

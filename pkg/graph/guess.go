@@ -135,6 +135,9 @@ func (w *walker) guessNamed(to schema.GroupKind, name string, field, holder obje
 }
 
 func (w *walker) guessed(to schema.GroupKind, namespace, name string) {
+	if before, after, found := strings.Cut(name, "/"); found && couldBeName(before) {
+		namespace, name = before, after
+	}
 	namespace, name = withoutVariables(namespace), withoutVariables(name)
 	strength := Learned
 	if strings.Contains(namespace+name, "*") {

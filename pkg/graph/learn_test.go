@@ -148,6 +148,23 @@ func TestLearnedReferences(t *testing.T) {
 	}
 }
 
+// A text that was learned may say the namespace, too.
+func TestLearnedPairs(t *testing.T) {
+	for name, source := range map[string]Source{"learned": learned(t)["Widget.example.com"], "guessed": {Kind: "Widget.example.com", Guess: []string{"."}}} {
+		table, err := NewTable([]Source{source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(table, nil)
+		g.Add(loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {namespace: shop, name: w}, spec: {extraSecrets: [certs/tls, a/b/c, own]}}")[0])
+		for secret, want := range map[string]bool{"certs/tls": true, "shop/own": true, "shop/tls": false, "a/b": false} {
+			if got := g.Use(named("Secret " + secret)).IsUsed(); got != want {
+				t.Errorf("%s: %s is used: %t", name, secret, got)
+			}
+		}
+	}
+}
+
 // A reference that says no group means the kind of Kubernetes that has the name, and a role may have any name.
 func TestKindsWithoutGroup(t *testing.T) {
 	const object = `
