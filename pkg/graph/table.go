@@ -274,6 +274,7 @@ func (t *Table) PodKinds() []schema.GroupKind {
 			found = append(found, kind)
 		}
 	}
+	slices.SortFunc(found, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
 	return found
 }
 
