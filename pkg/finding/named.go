@@ -139,15 +139,27 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("a role lets somebody read it by its name")}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = fmt.Sprintf("none of %d kinds names it, but something is for all objects of its kind", found.Searched)
+		found.Reason = f.nothingNames(sources) + ", but something is for all objects of its kind"
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = fmt.Sprintf("none of %d kinds names it, but its name stands in a text of a Pod or a custom resource", found.Searched)
+		found.Reason = f.nothingNames(sources) + ", but its name stands in a text of a Pod or a custom resource"
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
-		found.Reason = fmt.Sprintf("none of %d kinds names it", found.Searched)
+		found.Reason = f.nothingNames(sources)
 	}
 	return &found
+}
+
+// nothingNames says that all sources were searched in vain.
+func (f *Finder) nothingNames(sources []schema.GroupKind) string {
+	served := slices.DeleteFunc(slices.Clone(sources), func(kind schema.GroupKind) bool {
+		_, ok := f.served[kind]
+		return !ok
+	})
+	if len(served) == 1 {
+		return fmt.Sprintf("no %s names it", served[0].Kind)
+	}
+	return fmt.Sprintf("none of %d kinds names it", len(served))
 }
 
 // usersOf names users for people: the first, and how many more.
