@@ -186,7 +186,7 @@ func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 		case err != nil:
 			problems = append(problems, err)
 		case j.search.namespace != "" && !kind.Namespaced:
-			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s: a %s has no namespace; leave -n out", word, kind.Kind)))
+			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, withArticle(kind.Kind))))
 		case len(of) == 0:
 			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
 				cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))

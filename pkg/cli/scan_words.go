@@ -52,3 +52,11 @@ func listed(types []v1alpha1.FindingType, last string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
+
+// withArticle is "a Pod" or "an Ingress".
+func withArticle(kind string) string {
+	if strings.ContainsAny(kind[:min(1, len(kind))], "AEIO") {
+		return "an " + kind
+	}
+	return "a " + kind
+}

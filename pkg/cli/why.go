@@ -99,7 +99,7 @@ func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted wantedObje
 	}
 	if j.of.Namespaced != (wanted.namespace != "") {
 		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
-		return usageError(cmd, fmt.Sprintf("%q: a %s "+shape, wanted.String(), j.of.Kind, wanted.kind, wanted.name))
+		return usageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), withArticle(j.of.Kind), wanted.kind, wanted.name))
 	}
 	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.namespace, Name: wanted.name}
 	switch found, err := j.reader.Object(ctx, j.of, wanted.namespace, wanted.name); {

@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -43,6 +44,9 @@ type whyResult struct {
 	Cleaners []whyCleaner `json:"cleaners"`
 	// DeletedBy is the run that deleted it.
 	DeletedBy *whyRun `json:"deletedBy,omitempty"`
+
+	// Selects is true of a Service whose selector matches a Pod, or the template of one: it is used, although nothing need name it.
+	Selects bool `json:"selects,omitempty"`
 
 	read bool // whether somebody may read it through the API by its name
 }
@@ -83,6 +87,9 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 		Users: []whyUser{}, Findings: []scanFinding{}, Searched: []string{}, NotReadable: []scanUnread{}, Cleaners: []whyCleaner{},
 	}
 	use := j.finder.Graph().Use(j.name)
+	if selected := j.finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
+		use.Live, r.Selects = true, true // what its selector matches serves through it
+	}
 	r.read = use.Read
 	r.Users = usersOf(j.finder.Graph().Evidence(j.name), use)
 	if j.found != nil {
@@ -122,9 +129,15 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 		u := whyUser{scanUser: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
 		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) && !u.Reads // one that is owned is not told apart from its owner
-		if !slices.Contains(users, u) {
+		known := slices.IndexFunc(users, func(other whyUser) bool { return other.scanUser == u.scanUser })
+		if known < 0 {
 			users = append(users, u)
+			continue
 		}
+		// One field may name it twice, as what is there and as what is meant when nothing is there. The stronger counts.
+		users[known].Optional = users[known].Optional && u.Optional
+		users[known].Reads = users[known].Reads && u.Reads
+		users[known].Idle = users[known].Idle && u.Idle
 	}
 	slices.SortStableFunc(users, func(a, b whyUser) int { // what runs last: there is most of it
 		isPod := func(u whyUser) int {
@@ -197,7 +210,7 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 		cleaner := &cleaners.Items[i]
 		found := whyCleaner{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && selectsLabels(ctx, n, spec, o, t.scope(spec, o)) {
+			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) && selectsLabels(ctx, n, spec, o, t.scope(spec, o)) {
 				found.Selectors = append(found.Selectors, n)
 			}
 		}
@@ -205,6 +218,11 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 			r.Cleaners = append(r.Cleaners, found)
 		}
 	}
+}
+
+// has reports whether what a selector wants to be found was found. Without that it wants nothing of the kind.
+func (r *whyResult) has(wanted *v1alpha1.FindingSelector) bool {
+	return wanted == nil || slices.ContainsFunc(r.Findings, func(f scanFinding) bool { return f.Type == wanted.Type })
 }
 
 func selectsLabels(ctx context.Context, n int, spec v1alpha1.ResourceSelector, o *testObject, scope selector.Scope) bool {

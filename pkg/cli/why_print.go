@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
 // print prints the answer.
@@ -32,6 +31,9 @@ func (j *whyJob) print(r *whyResult) error {
 	paint := j.paint(j.Out)
 	say := func(format string, args ...any) { fmt.Fprintln(j.Out, oneLine(fmt.Sprintf(format, args...))) }
 	fmt.Fprintln(j.Out, paint.bold(oneLine(j.headline(r))))
+	if r.Selects {
+		say("Its selector matches Pods, or a template of Pods.")
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		sure := ""
@@ -79,8 +81,8 @@ func (j *whyJob) headline(r *whyResult) string {
 		return what + " is used."
 	case len(r.Users) > 0:
 		return what + " is used by nothing at present."
-	case !slices.Contains(finding.TypesOf(j.of.GroupKind()), v1alpha1.FindingUnused):
-		return "Nothing names " + what + "." // which is how it should be with most of its kind
+	case !slices.ContainsFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }):
+		return "Nothing names " + what + "." // which is how it should be with many kinds: a Namespace, an Ingress, a binding
 	}
 	return what + " is used by nothing."
 }
@@ -148,9 +150,9 @@ func (u whyUser) words() (words []string) {
 func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
 	fmt.Fprintln(j.Out)
 	if n := len(r.Searched); n > 0 {
-		say("Searched: %s that can name a %s: %s.", counted(n, "kind"), j.of.Kind, strings.Join(r.Searched, ", "))
+		say("Searched: %s that can name %s: %s.", counted(n, "kind"), withArticle(j.of.Kind), strings.Join(r.Searched, ", "))
 	} else if len(r.NotReadable) == 0 {
-		say("No kind is known that names a %s.", j.of.Kind)
+		say("No kind is known that names %s.", withArticle(j.of.Kind))
 	}
 	var forbidden []string
 	for _, u := range r.NotReadable {
