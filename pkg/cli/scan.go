@@ -99,6 +99,7 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 	if err := job.in(ctx, namespace); err != nil {
 		return orInterrupted(ctx, err)
 	}
+	job.resolveExcluded()
 	wanted, err := job.wanted(cmd)
 	if err != nil {
 		return err

@@ -95,6 +95,9 @@ func (j *scanJob) cleaner(g findingGroup, ambiguous bool) string {
 func (j *scanJob) narrow(line func(string, ...any), kind object.Kind) {
 	var apart []string
 	for i, p := range j.exclude {
+		if p.of.Kind != "" && p.of != kind.GroupKind() {
+			continue // it is about another kind
+		}
 		if kind.Namespaced && p.kind == "" && !strings.ContainsAny(p.namespace, `*?[\`) {
 			apart = append(apart, p.namespace)
 		} else if p.kind != "" || kind.Namespaced {

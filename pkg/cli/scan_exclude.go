@@ -8,11 +8,17 @@ import (
 	"path"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
 // pattern names objects that are not shown. An empty part matches everything.
-type pattern struct{ kind, namespace, name string }
+type pattern struct {
+	kind, namespace, name string
+	// of is the kind that kind means. Empty where that matches several, or none.
+	of schema.GroupKind
+}
 
 func parsePattern(text string) (p pattern, err error) {
 	switch parts := strings.Split(text, "/"); len(parts) {
@@ -36,11 +42,31 @@ func parsePattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
+// resolveExcluded finds out which kinds the words of --exclude mean, as --kind does. That one means none is no error: a cluster need not
+// have each kind that is of no interest.
+func (j *scanJob) resolveExcluded() {
+	for i := range j.exclude {
+		p := &j.exclude[i]
+		if p.kind == "" || strings.ContainsAny(p.kind, `*?[\`) {
+			continue
+		}
+		kind, err := j.kind(p.kind)
+		if err != nil {
+			j.note("--exclude %s leaves nothing out: %s", oneLine(j.scanOptions.exclude[i]), oneLine(err.Error()))
+			continue
+		}
+		p.of = kind.GroupKind()
+	}
+}
+
 func (p pattern) matches(f *finding.Finding) bool {
 	part := func(glob, text string) bool {
 		ok, _ := path.Match(glob, text) // it was checked before
 		return glob == "" || ok
 	}
-	kind := part(strings.ToLower(p.kind), strings.ToLower(f.Kind.Kind)) || part(p.kind, f.Kind.Resource)
+	if p.of.Kind != "" && p.of != f.Kind.GroupKind() {
+		return false
+	}
+	kind := p.of.Kind != "" || part(strings.ToLower(p.kind), strings.ToLower(f.Kind.Kind)) || part(p.kind, f.Kind.Resource)
 	return kind && (p.namespace == "" || f.Namespace != "") && part(p.namespace, f.Namespace) && part(p.name, f.Name)
 }
