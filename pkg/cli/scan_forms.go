@@ -61,7 +61,7 @@ func (j *scanJob) printMarkdown(r *scanResult) {
 		fmt.Fprintf(j.Out, "\n## %s\n\n| Type | Kind | Namespace | Name | Age | Why |\n|---|---|---|---|---|---|\n", title)
 		for i := range findings {
 			f := &findings[i]
-			cells := []string{string(f.Type), f.Kind, f.Namespace, f.Name, j.ago(f.Created), f.why()}
+			cells := []string{string(f.Type), f.Kind, f.Namespace, f.Name, j.ago(f.Created), f.whyAndManager()}
 			for i := range cells {
 				cells[i] = markdown(cells[i])
 			}

@@ -25,11 +25,11 @@ func (j *scanJob) print(r *scanResult) error {
 	case "yaml":
 		return writeYAML(j.Out, r)
 	case "name":
-		var last string
+		told := map[string]bool{} // an object may have findings of several types
 		for i := range r.Findings {
-			if line := oneLine(r.Findings[i].wanted().String()); line != last {
+			if line := oneLine(r.Findings[i].wanted().String()); !told[line] {
 				fmt.Fprintln(j.Out, line)
-				last = line
+				told[line] = true
 			}
 		}
 		return nil
@@ -85,11 +85,10 @@ func (j *scanJob) row(paint paint, f *scanFinding) []cell {
 		}
 		row = append(row, cell{text: j.ago(f.Since)}, cell{text: string(f.Confidence)}, cell{text: frees}, cell{text: f.ManagedBy})
 	}
-	why := f.why()
-	if j.output != "wide" && f.ManagedBy != "" {
-		why += " (" + f.ManagedBy + ")"
+	if j.output == "wide" {
+		return append(row, cell{text: f.why()})
 	}
-	return append(row, cell{text: why})
+	return append(row, cell{text: f.whyAndManager()})
 }
 
 func (j *scanJob) ago(t *time.Time) string {
@@ -203,7 +202,7 @@ func given(flags *pflag.FlagSet, names ...string) string {
 
 // shellWord is a word that a shell takes as it is.
 func shellWord(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:", r)
 	}) {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

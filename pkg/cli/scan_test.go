@@ -38,6 +38,7 @@ func TestScanOfManifests(t *testing.T) {
 		"namespace": complete + "-n web", "kind": complete + "--kind pvc,Deployment", "type": complete + "--type idle", "labels": complete + "-l app=old",
 		"exclude": complete + "--exclude we* --exclude ConfigMap/un* --exclude Deployment/shop/night", "exclude-short": complete + "--exclude cm/un* --exclude deployments.apps/shop/night --exclude confgimap/x", "fail": complete + "--fail-on-findings=3", "fail-not": complete + "--fail-on-findings=100",
 		"partial": "scan --from dump.yaml", "learned": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret", "declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret --references references.yaml",
+		"name-once":    "scan --from expired.yaml --complete -o name",
 		"nothing":      complete + "--kind netpol",
 		"kind-unknown": complete + "--kind deploymnet", "kind-scope": complete + "-n shop --kind sc", "kind-type": complete + "--kind cm --type Idle", "type-unknown": complete + "--type Unsued",
 		"namespace-unknown": complete + "-n shpo", "exclude-wrong": complete + "--exclude a/b/c/d", "selector-wrong": complete + "-l a=b=c", "complete-alone": "scan --complete",

@@ -22,6 +22,14 @@ func (f *scanFinding) why() string {
 	return f.Reason + "; not readable: " + shortened(kinds, 4)
 }
 
+// whyAndManager is the reason, for tables that have no column for what manages the object.
+func (f *scanFinding) whyAndManager() string {
+	if f.ManagedBy == "" {
+		return f.why()
+	}
+	return f.why() + " (" + f.ManagedBy + ")"
+}
+
 // words name a kind, or all kinds of a group.
 func (u scanUnread) words() string {
 	if u.Kind == "*" {
