@@ -108,7 +108,7 @@ func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
 		}
 	}
 	if j.search.namespace == "" {
-		fmt.Fprintf(j.ErrOut, "# or, for every scan: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
+		fmt.Fprintf(j.ErrOut, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
 	}
 }
 
