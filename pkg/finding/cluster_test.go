@@ -225,7 +225,7 @@ func marked(name, meta string, age time.Duration) string {
 
 var exemptScenarios = map[string]scenario{
 	"what is never unused": {
-		cluster: cluster(of("v1 ConfigMap shop/kube-root-ca.crt", ""), of("v1 ConfigMap shop/openshift-service-ca.crt", ""), of("v1 ConfigMap kube-public/cluster-info", ""), of("v1 ConfigMap kube-system/coredns-custom", ""),
+		cluster: cluster(of("v1 ConfigMap shop/kube-root-ca.crt", ""), of("v1 ConfigMap projectsveltos/kubecleaner-references", ""), of("v1 ConfigMap shop/openshift-service-ca.crt", ""), of("v1 ConfigMap kube-public/cluster-info", ""), of("v1 ConfigMap kube-system/coredns-custom", ""),
 			of("v1 ConfigMap kube-system/mine", ""), of("v1 ConfigMap shop/coredns-custom", ""), of("v1 ConfigMap openshift-config/a", ""), of("v1 ConfigMap openshiftish/a", ""),
 			of("v1 ConfigMap shop/dashboard", "labels: {grafana_dashboard: '1'}"), of("v1 ConfigMap shop/starboard-684", "annotations: {control-plane.alpha.kubernetes.io/leader: '{}'}"),
 			of("v1 ConfigMap shop/protected", "annotations: {cleaner/protect: 'true'}"), of("v1 ConfigMap shop/kept", "labels: {kor/used: 'true'}"),

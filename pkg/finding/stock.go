@@ -32,6 +32,7 @@ const (
 // stockNames are those of the distributions: kubeadm, EKS, GKE, AKS, OpenShift, k3s, RKE2 and minikube.
 var stockNames = []stockName{
 	stockNamed("ConfigMap", "", `openshift-service-ca\.crt|istio-ca-root-cert|.*\.v[0-9]+\.helm-history`),
+	stockNamed("ConfigMap", "", `kubecleaner-references`), // what users declare to us
 	stockNamed("ConfigMap", "kube-public", `cluster-info`),
 	stockNamed("ConfigMap", "kube-system", `aws-auth|amazon-vpc-cni|cluster-autoscaler-status|coredns.*|extension-apiserver-authentication|`+
 		`kube-apiserver-legacy-service-account-token-tracking|kube-dns.*|kube-proxy.*|kubeadm-config|kubelet-config.*|root-ca|cluster-kubestore|`+

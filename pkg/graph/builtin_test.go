@@ -92,6 +92,17 @@ func edgesOf(t *Table, o object.Object) (found []Edge) {
 	return found
 }
 
+// What is told in their order is told in the same order each time.
+func TestPodKindsAreSorted(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kinds := table.PodKinds(); !slices.IsSortedFunc(kinds, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }) {
+		t.Error(kinds)
+	}
+}
+
 // Each reference of the table comes out of an object that has a name there, with the kind and the namespace that it says, and of no other.
 func TestEachReferenceIsRead(t *testing.T) {
 	sources, err := BuiltInSources()
