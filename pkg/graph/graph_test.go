@@ -5,7 +5,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -387,16 +386,5 @@ spec: {title: in-ingress}`)) {
 		if g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is mentioned", name)
 		}
-	}
-}
-
-// What is told in their order is told in the same order each time.
-func TestPodKindsAreSorted(t *testing.T) {
-	table, err := BuiltIn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kinds := table.PodKinds(); !slices.IsSortedFunc(kinds, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }) {
-		t.Error(kinds)
 	}
 }
