@@ -34,7 +34,8 @@ func namespaceRows() []*row {
 		},
 		{
 			kind: schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, typ: v1alpha1.FindingUnused, actionable: true, body: true,
-			means: "nobody renewed it for 24 hours, nor for as long as it lasts, and the Pod that held it is gone", reads: []schema.GroupKind{pods}, look: lookLease,
+			means: "nobody renewed it for 24 hours, nor for as long as it lasts, and the Pod that held it is gone",
+			reads: []schema.GroupKind{pods}, look: lookLease,
 		},
 		{
 			// With it, all objects of its kind would go.

@@ -180,20 +180,6 @@ func (r *reference) kindOf(holder object.JSON) schema.GroupKind {
 	return kindIn(groupOf(group), kind)
 }
 
-// groups are those of kinds that references name without them. No other kind of Kubernetes has these names.
-var groups = map[string]string{
-	"Role": rbacGroup, "ClusterRole": rbacGroup, "StorageClass": "storage.k8s.io", "PriorityClass": "scheduling.k8s.io",
-	"RuntimeClass": "node.k8s.io", "IngressClass": "networking.k8s.io", "VolumeSnapshotClass": "snapshot.storage.k8s.io",
-}
-
-// kindIn is a kind in its group, which may be left out.
-func kindIn(group, kind string) schema.GroupKind {
-	if group == "" {
-		group = groups[kind]
-	}
-	return schema.GroupKind{Group: group, Kind: kind}
-}
-
 // namespaceOf is the namespace of what the reference names.
 func (w *walker) namespaceOf(r *reference, holder object.JSON) string {
 	if r.Namespace == "-" {
