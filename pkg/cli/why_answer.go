@@ -99,6 +99,25 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 		}
 	}
 	j.searchedBy(r)
+	j.addFindings(r)
+	if used := use.IsUsed(); used || len(r.NotReadable) == 0 && !use.Read {
+		r.Used = &used
+	}
+	if j.found != nil && !use.IsUsed() {
+		r.Nearest = j.nearest(ctx)
+	}
+	switch {
+	case j.dump != nil: // there are no Cleaners, and no runs
+	case j.found != nil:
+		j.findCleaners(ctx, r)
+	case j.unsure == nil:
+		j.findRun(ctx, r)
+	}
+	return r, ctx.Err()
+}
+
+// addFindings adds what was found of the object, the worst first.
+func (j *whyJob) addFindings(r *whyResult) {
 	found := j.finder.Findings()
 	for i := range found {
 		if f := &found[i]; f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
@@ -106,20 +125,6 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 		}
 	}
 	sortWorst(r.Findings)
-	if used := use.IsUsed(); used || len(r.NotReadable) == 0 && !use.Read {
-		r.Used = &used
-	}
-	if j.found != nil && !use.IsUsed() {
-		r.Nearest = j.nearest(ctx)
-	}
-	if j.dump == nil {
-		if j.found != nil {
-			j.findCleaners(ctx, r)
-		} else if j.unsure == nil {
-			j.findRun(ctx, r)
-		}
-	}
-	return r, ctx.Err()
 }
 
 // usersOf are the references to the object, each once.
