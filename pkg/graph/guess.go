@@ -100,10 +100,18 @@ func (w *walker) guess(value object.JSON) {
 	}
 }
 
-// guessTyped tells what a map names that says the kind and the name of an object.
+// guessTyped tells what a map names that says the kind and the name of an object, or a name and a key in it.
 func (w *walker) guessTyped(value object.JSON) {
 	kind, name := value.Field("kind").Text(), value.Field("name").Text()
-	if kind == "" || name == "" {
+	if name == "" {
+		return
+	}
+	if kind == "" {
+		_, known := looksLike(w.field())
+		if !known && value.Field("key").Text() != "" { // a key of one of the two
+			w.guessed(secretKind, "", name)
+			w.guessed(configMapKind, "", name)
+		}
 		return
 	}
 	group := ""
@@ -111,6 +119,14 @@ func (w *walker) guessTyped(value object.JSON) {
 		group = max(group, groupOf(value.Field(field).Text()))
 	}
 	w.guessed(kindIn(group, kind), value.Field("namespace").Text(), name)
+}
+
+// field is the name of the field that guessing has come to. Empty in a list.
+func (w *walker) field() string {
+	if len(w.path) == 0 || w.path[len(w.path)-1] == nil {
+		return ""
+	}
+	return w.path[len(w.path)-1].String()
 }
 
 // guessNamed tells what a field names whose name looks like that of a reference: by its text, or the name in its map, or each in its list.

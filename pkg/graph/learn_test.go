@@ -148,6 +148,19 @@ func TestLearnedReferences(t *testing.T) {
 	}
 }
 
+// CloudNativePG and others name Secrets by fields that do not say so: accessKeyId has the name, and a key in it.
+func TestGuessedKeys(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(table, nil)
+	g.Add(loaded(t, "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {namespace: shop, name: pg}, spec: {backup: {barmanObjectStore: {s3Credentials: {accessKeyId: {name: s3, key: a}}}}}}")[0])
+	if !g.Use(named("Secret shop/s3")).IsUsed() {
+		t.Error("the Secret is not used")
+	}
+}
+
 // A text that was learned may say the namespace, too.
 func TestLearnedPairs(t *testing.T) {
 	for name, source := range map[string]Source{"learned": learned(t)["Widget.example.com"], "guessed": {Kind: "Widget.example.com", Guess: []string{"."}}} {
