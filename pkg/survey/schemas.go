@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,7 +31,15 @@ var learnDocument = graph.LearnDocument
 type Schemas struct {
 	mu   sync.Mutex
 	kept map[string]document
+	// unpublished are groups that somebody has waited for in vain.
+	unpublished map[string]bool
 }
+
+// The API server publishes the schema of a CustomResourceDefinition some time after it serves it. So many times it is asked again, after a pause, for
+// each group once. A test has no time.
+const publishTries = 5
+
+var publishPause = 500 * time.Millisecond
 
 // document is what was learned from one document.
 type document struct {
@@ -39,8 +48,46 @@ type document struct {
 	sources []graph.Source
 }
 
-// learn reads the schemas of all custom resources, those that are not kept. The groups whose schemas cannot be had are unlearned.
+// learn reads the schemas of all custom resources, those that are not kept. The groups whose schemas cannot be had are unlearned. It waits for those
+// that are not published yet.
 func (s *Schemas) learn(
+	ctx context.Context, reader *selector.Reader, catalog *selector.Catalog,
+) (sources []graph.Source, unlearned map[string]error, err error) {
+	for range publishTries {
+		sources, unlearned, err = s.learnNow(ctx, reader, catalog)
+		if err != nil || !s.isWorthWaiting(unlearned) {
+			return sources, unlearned, err
+		}
+		pause := time.NewTimer(publishPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, nil, context.Cause(ctx)
+		case <-pause.C:
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unpublished = map[string]bool{}
+	for group := range unlearned {
+		s.unpublished[group] = true
+	}
+	return sources, unlearned, nil
+}
+
+// isWorthWaiting reports whether a schema may be published soon.
+func (s *Schemas) isWorthWaiting(unlearned map[string]error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for group, err := range unlearned {
+		if errors.Is(err, errNoSchema) && !s.unpublished[group] {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Schemas) learnNow(
 	ctx context.Context, reader *selector.Reader, catalog *selector.Catalog,
 ) (sources []graph.Source, unlearned map[string]error, err error) {
 	versions := custom(catalog.Kinds)
@@ -90,7 +137,7 @@ func (d document) lacks(kinds map[schema.GroupKind]bool) error {
 		return nil
 	}
 	slices.Sort(lacking)
-	return fmt.Errorf("they do not have %s", strings.Join(lacking, ", "))
+	return fmt.Errorf("%w of %s", errNoSchema, strings.Join(lacking, ", "))
 }
 
 var errNoSchema = errors.New("the API server publishes none")

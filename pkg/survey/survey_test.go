@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,11 @@ func catalog() *selector.Catalog {
 		kind(corev1.SchemeGroupVersion, "ConfigMap", "configmaps"), kind(corev1.SchemeGroupVersion, "Pod", "pods"),
 		kind(schema.GroupVersion{Group: "example.com", Version: "v1"}, "App", "apps"),
 	}}
+}
+
+func TestMain(m *testing.M) {
+	publishPause = time.Microsecond
+	os.Exit(m.Run())
 }
 
 // learns makes the schemas name the settings of an App, until the test ends.
@@ -203,7 +209,7 @@ func TestSchemasWithoutTheKind(t *testing.T) {
 			if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
 				t.Fatal(err)
 			}
-			const why = "(*.example.com: its schemas cannot be read: they do not have App)"
+			const why = "(*.example.com: its schemas cannot be read: the API server publishes none of App)"
 			if got, want := told(finder), "unused "+why+"\nused "+why; got != want {
 				t.Errorf("found:\n%s\nwant:\n%s", got, want)
 			}
@@ -281,6 +287,32 @@ func TestReadIsStopped(t *testing.T) {
 	for _, f := range finder.Findings() {
 		if len(f.Unknown) == 0 {
 			t.Errorf("%s is said to be unused", f.Name)
+		}
+	}
+}
+
+// A schema that is published some time after its kind is served is waited for. What is never published is waited for once.
+func TestSchemasAreWaitedFor(t *testing.T) {
+	learns(t)
+	asked := 0
+	all := answers("/openapi/v3", `{"paths":{}}`)
+	reader := server(t, all, func(path string) {
+		if path != "/openapi/v3" {
+			return
+		}
+		if asked++; asked == 3 {
+			all["/openapi/v3"] = index
+		}
+	})
+	var schemas Schemas
+	if sources, unlearned, err := schemas.learn(t.Context(), reader, catalog()); err != nil || len(unlearned) > 0 || len(sources) != 1 {
+		t.Errorf("after %d looks: %v %v %v", asked, sources, unlearned, err)
+	}
+	all["/openapi/v3"] = `{"paths":{}}`
+	for _, want := range []int{publishTries, 1} {
+		before := asked
+		if _, unlearned, err := schemas.learn(t.Context(), reader, catalog()); err != nil || len(unlearned) != 1 || asked-before != want {
+			t.Errorf("after %d looks, want %d: %v %v", asked-before, want, unlearned, err)
 		}
 	}
 }
