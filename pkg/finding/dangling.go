@@ -108,7 +108,7 @@ func judgeDangling(f *Finder, c *candidate) *Finding {
 	found := c.found
 	for _, user := range c.names {
 		if f.isAbsent(user.Name) {
-			found.Users, found.Absent = append(found.Users, user), append(found.Absent, user.Name)
+			found.Users = append(found.Users, user)
 		}
 	}
 	if len(found.Users) == 0 {
@@ -133,11 +133,11 @@ func lookCalls(f *Finder, o object.Object) *candidate {
 }
 
 func (f *Finder) judgeCalls(found Finding, called []graph.User) *Finding {
-	silent := f.unread[endpointSlices] == nil
+	silent := len(f.unreadOf(endpointSlices)) == 0
 	for _, user := range called {
 		switch {
 		case f.isAbsent(user.Name):
-			found.Users, found.Absent = append(found.Users, user), append(found.Absent, user.Name)
+			found.Users = append(found.Users, user)
 			found.Reason = user.Path + " names " + user.String() + ", which does not exist"
 		case silent && f.graph.IsPresent(user.Name) && !f.endpoints[[2]string{user.Namespace, user.Name.Name}]:
 			found.Users = append(found.Users, user)

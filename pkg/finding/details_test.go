@@ -64,10 +64,10 @@ func TestDetails(t *testing.T) {
 			of("batch/v1 Job shop/a", "", "status: {completionTime: '2026-02-01T00:00:00Z', conditions: [{type: Complete, status: 'True'}]}"), "Certain, since 2026-02-01: it is complete, and nothing deletes it",
 		},
 		"a binding": {
-			of(rbac+"RoleBinding shop/a", "", binds("Role", "nothing", user)), "Certain, without Role shop/nothing: it binds Role shop/nothing, which does not exist",
+			of(rbac+"RoleBinding shop/a", "", binds("Role", "nothing", user)), "Certain: it binds Role shop/nothing, which does not exist",
 		},
 		"a Pod that names in vain": {
-			of("v1 Pod shop/a", "", "spec: "+missing), "Certain, without ConfigMap shop/gone: spec.containers[].envFrom[].configMapRef.name names ConfigMap shop/gone, which does not exist",
+			of("v1 Pod shop/a", "", "spec: "+missing), "Certain: spec.containers[].envFrom[].configMapRef.name names ConfigMap shop/gone, which does not exist",
 		},
 		"a stuck object of an operator that is there": {
 			of("v1 ConfigMap shop/a", "finalizers: [hold.example.com/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
@@ -111,9 +111,6 @@ func details(f *finding.Finding) string {
 	}
 	if f.Frees.LoadBalancers > 0 {
 		text += fmt.Sprintf(", frees %d load balancers", f.Frees.LoadBalancers)
-	}
-	for _, name := range f.Absent {
-		text += ", without " + name.String()
 	}
 	return text + ": " + strings.ReplaceAll(f.Reason, fmt.Sprintf("none of %d kinds", f.Searched), "none of N kinds")
 }

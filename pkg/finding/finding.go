@@ -34,9 +34,6 @@ type Finding struct {
 	Reason string
 	// Users are who uses it of a Cascading finding, and what it names in vain of a Dangling one.
 	Users []graph.User
-	// Absent are the objects that the finding takes to be absent, because they were not in the list of their kind. They may have been created since:
-	// who acts on the finding, or reports it, asks for each of them by its name before.
-	Absent []graph.Name
 	// Since is the earliest time that the API server knows it to be so. Zero where nobody knows.
 	Since time.Time
 	// Searched is how many kinds were searched for users.

@@ -95,7 +95,7 @@ func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Fin
 	case len(found.Unknown) > 0 && !f.graph.IsPresent(name):
 		found.Reason = what + ", and nobody can tell whether that exists"
 	case f.isAbsent(name):
-		found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, []graph.Name{name}
+		found.Confidence = v1alpha1.ConfidenceCertain
 		found.Reason = what + ", which does not exist"
 	default:
 		return nil

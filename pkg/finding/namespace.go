@@ -138,7 +138,6 @@ func lookLease(f *Finder, o object.Object) *candidate {
 		}
 		found.Unknown, found.Confidence = nil, v1alpha1.ConfidenceLikely
 		if holder != "" {
-			found.Absent = []graph.Name{pod}
 			found.Reason += ", and " + pod.String() + ", which held it, is gone"
 		}
 		return &found

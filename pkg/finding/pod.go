@@ -168,7 +168,7 @@ func lookNode(f *Finder, o object.Object) *candidate {
 		if !f.isAbsent(node) {
 			return nil
 		}
-		found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, []graph.Name{node}
+		found.Confidence = v1alpha1.ConfidenceCertain
 		found.Reason = "its " + node.String() + " does not exist"
 		return &found
 	}}

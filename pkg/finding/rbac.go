@@ -88,7 +88,7 @@ func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
 			return &found
 		}
 	}
-	found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, subjects
+	found.Confidence = v1alpha1.ConfidenceCertain
 	found.Reason = "it binds nobody"
 	if len(subjects) > 0 {
 		found.Reason = "none of its subjects exists: " + namesOf(subjects)

@@ -83,7 +83,7 @@ func lookIngress(_ *Finder, o object.Object) *candidate {
 func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.Name) *Finding {
 	if class.Name != "" && f.isAbsent(class) {
 		// Some controllers look at the name only.
-		found.Confidence, found.Absent = v1alpha1.ConfidenceWeak, []graph.Name{class}
+		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = "its " + class.String() + " does not exist"
 		return &found
 	}
@@ -101,7 +101,7 @@ func (f *Finder) judgeIngress(found Finding, backends []graph.Name, class graph.
 	case len(backends) == 0:
 		found.Confidence, found.Reason = v1alpha1.ConfidenceLikely, "it has no backend"
 	default:
-		found.Confidence, found.Absent = v1alpha1.ConfidenceCertain, backends
+		found.Confidence = v1alpha1.ConfidenceCertain
 		found.Reason = "none of its backends exists: " + namesOf(backends)
 	}
 	return &found

@@ -141,7 +141,7 @@ func TestLearnedReferences(t *testing.T) {
 				}
 			}
 			kind := schema.GroupKind{Group: "example.com", Kind: "Widget"}
-			if !slices.Contains(table.NamedBy(secretKind), kind) || !table.CrossesNamespaces(kind) || !table.NeedsBody(kind) {
+			if !slices.Contains(table.NamedBy(secretKind), kind) || !table.NamesElsewhere(kind, secretKind) || !table.NeedsBody(kind) {
 				t.Error("the table does not know what Widgets may name")
 			}
 		})

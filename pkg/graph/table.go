@@ -94,8 +94,8 @@ type source struct {
 	root *node
 	// templates are the paths of PodTemplates.
 	templates [][]step
-	// crosses is true when a reference may be to another namespace, and body when one is outside of the metadata.
-	crosses, body bool
+	// body is true when a reference is outside of the metadata.
+	body bool
 	// isCustom is true for custom resources: any string of them may be a name.
 	isCustom bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
@@ -190,7 +190,6 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 			t.note(kind, to)
 			of.elsewhere[to] = of.elsewhere[to] || crosses
 		}
-		of.crosses = of.crosses || crosses
 		of.body = of.body || path[0].field != "metadata"
 	}
 	of.root.noteText(s)
@@ -203,7 +202,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
 		of.root.at(path).guess = guess
-		of.crosses, of.body = true, true
+		of.body = true
 		t.note(kind, anyKind)
 		of.elsewhere[anyKind] = true
 	}
@@ -276,12 +275,6 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	}
 	slices.SortFunc(found, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
 	return found
-}
-
-// CrossesNamespaces reports whether objects of the kind can name objects of other namespaces.
-func (t *Table) CrossesNamespaces(kind schema.GroupKind) bool {
-	s := t.sources[kind]
-	return s != nil && s.crosses
 }
 
 // NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces.

@@ -73,7 +73,7 @@ func (r *rereading) enter(ctx context.Context, c object.Candidate) (leave func()
 	}
 }
 
-// again decides once more, unless somebody else just did. A context that is stopped meanwhile is no fault.
+// again decides once more, unless somebody else just did.
 func (r *rereading) again(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -53,9 +53,9 @@ type document struct {
 func (s *Schemas) learn(
 	ctx context.Context, reader *selector.Reader, catalog *selector.Catalog,
 ) (sources []graph.Source, unlearned map[string]error, err error) {
-	for range publishTries {
+	for try := 1; ; try++ {
 		sources, unlearned, err = s.learnNow(ctx, reader, catalog)
-		if err != nil || !s.isWorthWaiting(unlearned) {
+		if err != nil || !s.isWorthWaiting(unlearned, try) {
 			return sources, unlearned, err
 		}
 		pause := time.NewTimer(publishPause)
@@ -66,25 +66,21 @@ func (s *Schemas) learn(
 		case <-pause.C:
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unpublished = map[string]bool{}
-	for group := range unlearned {
-		s.unpublished[group] = true
-	}
-	return sources, unlearned, nil
 }
 
-// isWorthWaiting reports whether a schema may be published soon.
-func (s *Schemas) isWorthWaiting(unlearned map[string]error) bool {
+// isWorthWaiting reports whether a schema may be published soon. After the last try, what is not published is not waited for any more, until it is.
+func (s *Schemas) isWorthWaiting(unlearned map[string]error, try int) (is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	unpublished := map[string]bool{}
 	for group, err := range unlearned {
-		if errors.Is(err, errNoSchema) && !s.unpublished[group] {
-			return true
+		if errors.Is(err, errNoSchema) {
+			is = is || !s.unpublished[group]
+			unpublished[group] = s.unpublished[group] || try == publishTries
 		}
 	}
-	return false
+	s.unpublished = unpublished
+	return is && try < publishTries
 }
 
 func (s *Schemas) learnNow(
