@@ -64,6 +64,8 @@ type whyJob struct {
 	found *object.Object
 	// unsure is why it is not known whether it exists.
 	unsure error
+	// unrecorded is true when not all records of runs could be read, so that one may have deleted it.
+	unrecorded bool
 }
 
 func (o *whyOptions) run(cmd *cobra.Command, text string) error {
@@ -151,8 +153,11 @@ func (j *whyJob) noObject(ctx context.Context) error {
 		hint = "did you mean " + quoted(wantedObject{j.of.Kind, j.namespace, near}.String()) + "?"
 	}
 	where := "the cluster, and no run that is on record deleted it"
-	if j.dump != nil {
+	switch {
+	case j.dump != nil:
 		where = "the manifests"
+	case j.unrecorded:
+		where = "the cluster, and not all records of runs could be read"
 	}
 	return fail(WhyNotFound, fmt.Errorf("there is no %s in %s", oneLine(j.name.String()), where), hint)
 }

@@ -197,8 +197,9 @@ func (j *whyJob) nearest(ctx context.Context) *whyNearest {
 
 // findCleaners looks for Cleaners that select objects of the kind, in the namespace, with such labels.
 func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
-	var cleaners v1alpha1.CleanerList
-	switch err := j.api.read(ctx, cleanerPath(""), &cleaners); {
+	var cleaners []v1alpha1.Cleaner
+	err := list[v1alpha1.CleanerList](ctx, j.api, cleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
+	switch {
 	case apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return // Cleaners are not installed
 	case err != nil:
@@ -212,8 +213,8 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 		}
 	}
 	o := &testObject{Object: *j.found}
-	for i := range cleaners.Items {
-		cleaner := &cleaners.Items[i]
+	for i := range cleaners {
+		cleaner := &cleaners[i]
 		found := whyCleaner{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) && selectsLabels(ctx, n, spec, o, t.scope(spec, o)) {

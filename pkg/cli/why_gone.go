@@ -22,6 +22,7 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 		return
 	}
 	if err != nil {
+		j.unrecorded = true
 		j.note("whether a run deleted it is not known: %s", oneLine(err.Error()))
 		return
 	}
@@ -35,6 +36,7 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 			continue
 		}
 		if err := j.api.fill(ctx, run); err != nil && ctx.Err() == nil {
+			j.unrecorded = true
 			j.note("%s", oneLine(err.Error()))
 			continue
 		}

@@ -71,6 +71,10 @@ func TestWhyForbidden(t *testing.T) {
 	if result, got := why("used"); got.code != ExitDone || result.Used == nil || !*result.Used {
 		t.Errorf("what is used is used, whatever may not be read: exit %d, %s", got.code, got.errOut)
 	}
+	got := s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/gone", "--as", user)
+	if got.code != ExitError || !strings.Contains(got.errOut, "note: whether a run deleted it is not known") || strings.Contains(got.errOut, "no run that is on record") {
+		t.Errorf("records that may not be read are not none: exit %d, %s", got.code, got.errOut)
+	}
 	result, got := why("unused")
 	if got.code != ExitPartial || result.Used != nil || len(result.NotReadable) < 5 || !strings.Contains(got.errOut, "hint: you need more rights") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
