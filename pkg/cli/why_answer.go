@@ -94,7 +94,7 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 	r.Users = usersOf(j.finder.Graph().Evidence(j.name), use)
 	if j.found != nil {
 		r.Created = timeOf(j.found.Created)
-		if owner, owned := graph.Controller(*j.found); owned {
+		if owner, owned := graph.Controller(j.found.Parts()); owned {
 			r.Owner = owner.String()
 		}
 	}

@@ -113,7 +113,7 @@ func date(text string) (at time.Time, err error) {
 }
 
 // end is when a mark says that the object's time is over. The error says why that cannot be told.
-func (m mark) end(o object.Object, text string) (time.Time, error) {
+func (m mark) end(o *object.Parts, text string) (time.Time, error) {
 	err := errors.New("no form")
 	if m.after != nil {
 		var after time.Duration
@@ -127,7 +127,7 @@ func (m mark) end(o object.Object, text string) (time.Time, error) {
 	return time.Time{}, err
 }
 
-func (m mark) afterStart(o object.Object, after time.Duration) (time.Time, error) {
+func (m mark) afterStart(o *object.Parts, after time.Duration) (time.Time, error) {
 	start := o.Created
 	if m.from != "" {
 		if text := annotation(o, m.from); text != "" {
@@ -145,8 +145,8 @@ func (m mark) afterStart(o object.Object, after time.Duration) (time.Time, error
 
 // lookExpired looks at marks. An object stays as long as any of its marks lets it, or cannot be read. A controller hands the marks of its objects to
 // what it makes of them, and decides itself.
-func lookExpired(f *Finder, o object.Object) *candidate {
-	marked := metadata(o)
+func lookExpired(f *Finder, o *object.Parts) *candidate {
+	marked := o.At("metadata")
 	labels, annotations := marked.Field("labels"), marked.Field("annotations")
 	if len(labels)+len(annotations) == 0 {
 		return nil

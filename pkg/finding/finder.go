@@ -130,8 +130,9 @@ func (f *Finder) UnreadElsewhere(list List, err error) {
 }
 
 // Look looks at one object of a list. Its bytes are not kept.
-func (f *Finder) Look(list List, o object.Object) {
-	f.graph.Saw(o)
+func (f *Finder) Look(list List, object object.Object) {
+	o := object.Parts()
+	f.graph.Saw(o.Object)
 	if list.source {
 		f.graph.Add(o)
 	}
@@ -152,14 +153,14 @@ func (f *Finder) Look(list List, o object.Object) {
 }
 
 // keep keeps a candidate. An object may pass twice, when a list had to begin anew.
-func (f *Finder) keep(r *row, o object.Object, c *candidate) {
+func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 	c.row = r
 	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
 	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
 	c.found.Type = r.typ
 	c.found.Managed = f.managedBy(o)
 	c.reported = isReported(o)
-	c.excluded = f.Include != nil && !f.Include(o)
+	c.excluded = f.Include != nil && !f.Include(o.Object)
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
 		known[i] = c

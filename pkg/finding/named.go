@@ -35,8 +35,8 @@ func namedRows() []*row {
 		means: "it is the token of a ServiceAccount that does not exist", reads: []schema.GroupKind{accounts}, look: lookToken,
 	}
 	priority := namedRow(priorityClasses)
-	priority.body, priority.look = true, func(f *Finder, o object.Object) *candidate {
-		if raw(o).Field("globalDefault").String() == "true" {
+	priority.body, priority.look = true, func(f *Finder, o *object.Parts) *candidate {
+		if o.At("globalDefault").String() == "true" {
 			return nil
 		}
 		return lookUnlessLive(f, o)
@@ -48,7 +48,7 @@ func namedRows() []*row {
 		class := namedRow(kind)
 		class.means = "nothing names it, and it is not the default class"
 		class.cascades = kind != snapshotClasses // a snapshot is never idle
-		class.look = func(f *Finder, o object.Object) *candidate {
+		class.look = func(f *Finder, o *object.Parts) *candidate {
 			for _, mark := range defaultClass {
 				if annotation(o, mark) == "true" {
 					return nil
@@ -70,7 +70,7 @@ var defaultClass = []string{
 // cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.
 var cloudIdentities = []string{"eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account", "azure.workload.identity/client-id"}
 
-func lookAccount(f *Finder, o object.Object) *candidate {
+func lookAccount(f *Finder, o *object.Parts) *candidate {
 	if slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(o, mark) != "" }) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func lookAccount(f *Finder, o object.Object) *candidate {
 }
 
 // lookToken looks at a token. It is of use as long as its account is there.
-func lookToken(_ *Finder, o object.Object) *candidate {
+func lookToken(_ *Finder, o *object.Parts) *candidate {
 	account := graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: annotation(o, "kubernetes.io/service-account.name")}
 	if account.Name == "" {
 		return nil
@@ -104,8 +104,8 @@ func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Fin
 }
 
 // lookUnlessLive keeps what nothing that runs has named so far.
-func lookUnlessLive(f *Finder, o object.Object) *candidate {
-	if f.graph.IsLive(graph.NameOf(o)) {
+func lookUnlessLive(f *Finder, o *object.Parts) *candidate {
+	if f.graph.IsLive(graph.NameOf(o.Object)) {
 		return nil
 	}
 	return &candidate{}

@@ -152,6 +152,3 @@ var (
 	runtimeClasses  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 	autoscalers     = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 )
-
-// raw is the object's JSON.
-func raw(o object.Object) object.JSON { return object.JSON(o.Raw) }

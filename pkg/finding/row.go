@@ -43,7 +43,7 @@ type row struct {
 	// what people protect, and what each cluster has.
 	ofOwned, ofStock bool
 	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
-	look func(f *Finder, o object.Object) *candidate
+	look func(f *Finder, o *object.Parts) *candidate
 	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate decides.
 	judge func(f *Finder, c *candidate) *Finding
 }

@@ -23,18 +23,18 @@ func serviceRows() []*row {
 }
 
 // lookService looks at what selects Pods. What has no selector has endpoints that others make, or is a name for something outside.
-func lookService(f *Finder, o object.Object) *candidate {
-	spec := raw(o).Field("spec")
+func lookService(f *Finder, o *object.Parts) *candidate {
+	spec := o.At("spec")
 	set := labelsAt(spec.Field("selector"))
 	isBalancer := spec.Field("type").Text() == "LoadBalancer"
 	ready := 0
-	for range raw(o).At("status", "loadBalancer", "ingress").Elements() {
+	for range o.At("status", "loadBalancer", "ingress").Elements() {
 		ready++
 	}
 	if len(set) == 0 || spec.Field("type").Text() == "ExternalName" || isBalancer && ready == 0 {
 		return nil
 	}
-	f.graph.Select(graph.NameOf(o), labels.SelectorFromSet(set))
+	f.graph.Select(graph.NameOf(o.Object), labels.SelectorFromSet(set))
 	c := &candidate{}
 	if isBalancer {
 		c.found.Frees.LoadBalancers = 1

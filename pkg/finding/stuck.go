@@ -27,16 +27,16 @@ var ownFinalizers = map[string]string{
 }
 
 // lookStuck looks at what is being deleted. A Pod is to be gone when its grace period is over, which is part of the time that it bears.
-func lookStuck(f *Finder, o object.Object) *candidate {
+func lookStuck(f *Finder, o *object.Parts) *candidate {
 	if !o.Deleting {
 		return nil
 	}
-	since := timeAt(metadata(o).Field("deletionTimestamp"))
+	since := timeAt(o.At("metadata", "deletionTimestamp"))
 	if f.Now.Sub(since) < stuckFor {
 		return nil
 	}
 	finalizer := ""
-	for value := range metadata(o).Field("finalizers").Elements() {
+	for value := range o.At("metadata", "finalizers").Elements() {
 		if waits, own := ownFinalizers[value.Text()]; finalizer == "" && (!own || waits != "") {
 			finalizer = value.Text()
 		}
@@ -47,7 +47,7 @@ func lookStuck(f *Finder, o object.Object) *candidate {
 			finalizer = "kubernetes" // it stands in the spec
 		}
 	case pods:
-		if node := raw(o).At("spec", "nodeName").Text(); finalizer == "" && node != "" {
+		if node := o.At("spec", "nodeName").Text(); finalizer == "" && node != "" {
 			return certain("its grace period is over, and the kubelet of Node "+node+" does not say that it ended", since)
 		}
 	}
