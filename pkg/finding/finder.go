@@ -72,7 +72,9 @@ type Finder struct {
 	served     map[schema.GroupKind]object.Kind
 	unread     map[schema.GroupKind]error
 	candidates map[types.UID][]*candidate
-	bytes      int64
+	// searches are where users were looked for. It is made when all lists were read.
+	searches map[*row]*search
+	bytes    int64
 	notes
 }
 
@@ -171,41 +173,42 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 }
 
 // Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
-func (f *Finder) Findings() []Finding {
+func (f *Finder) Findings() []*Finding {
 	f.prepare()
-	found := map[*candidate]*Finding{}
 	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
 		changed = false
 		for _, candidates := range f.candidates {
 			for _, c := range candidates {
-				if found[c] != nil {
+				if c.isFound {
 					continue
 				}
 				if finding := f.judge(c); finding != nil {
-					found[c] = finding
+					c.found, c.isFound = *finding, true
 					changed = f.usesNothing(finding) || changed
 				}
 			}
 		}
 	}
-	all := make([]Finding, 0, len(found))
-	for c, finding := range found {
-		// What leads nowhere at all is unused, and not dangling.
-		isUnused := func(other *candidate) bool {
-			return other.row.typ == v1alpha1.FindingUnused && found[other] != nil && len(found[other].Unknown) == 0
-		}
-		if finding.Type == v1alpha1.FindingDangling && slices.ContainsFunc(f.candidates[c.found.UID], isUnused) {
-			continue
-		}
-		if !c.excluded && f.wantsType(finding) {
-			all = append(all, *finding)
+	var all []*Finding
+	for _, candidates := range f.candidates {
+		for _, c := range candidates {
+			if c.isFound && !c.excluded && f.wantsType(&c.found) && !leadsNowhere(c, candidates) {
+				all = append(all, &c.found)
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Finding) int {
+	slices.SortFunc(all, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.Namespace, b.Namespace),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
 	})
 	return all
+}
+
+// leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate of it, and not dangling.
+func leadsNowhere(c *candidate, all []*candidate) bool {
+	return c.found.Type == v1alpha1.FindingDangling && slices.ContainsFunc(all, func(other *candidate) bool {
+		return other.row.typ == v1alpha1.FindingUnused && other.isFound && len(other.found.Unknown) == 0
+	})
 }
 
 // judge says what was found of a candidate.
@@ -220,8 +223,9 @@ func (f *Finder) judge(c *candidate) *Finding {
 	return &found
 }
 
-// prepare takes note of what looks idle and is not.
+// prepare begins to judge. It takes note of what looks idle and is not.
 func (f *Finder) prepare() {
+	f.searches = map[*row]*search{}
 	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
 }
 

@@ -50,8 +50,10 @@ type row struct {
 
 // candidate is what is kept of an object until all have passed.
 type candidate struct {
-	row   *row
-	found Finding
+	row *row
+	// found is what is known of it already. When isFound is true, it is the finding.
+	found   Finding
+	isFound bool
 	// excluded is true of what is judged, but not told.
 	excluded bool
 	// names are objects that it refers to, and that had not passed before it.

@@ -50,7 +50,9 @@ func judgeService(f *Finder, c *candidate) *Finding {
 	use, selected := f.graph.Use(name), f.graph.Selected(name)
 	use.Live = use.Live || selected.Live
 	use.Users = append(use.Users, selected.Users...)
-	found := f.judgeUse(c, use, uniqueKinds(f.Table.NamedBy(services), f.Table.PodKinds(), c.row.reads))
+	found := f.judgeUse(c, use, func() []schema.GroupKind {
+		return uniqueKinds(f.Table.NamedBy(services), f.Table.PodKinds(), c.row.reads)
+	})
 	if found != nil && found.Type == v1alpha1.FindingUnused && len(found.Unknown) == 0 {
 		found.Reason = "it has no endpoint, ready or not, its selector matches no Pod or template, and " + found.Reason
 	}
