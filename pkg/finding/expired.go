@@ -6,6 +6,7 @@ package finding
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -143,12 +144,21 @@ func (m mark) afterStart(o *object.Parts, after time.Duration) (time.Time, error
 	return start.Add(after), nil
 }
 
+// isMarked reports whether labels or annotations have a mark among them.
+func isMarked(texts object.JSON) bool {
+	for key := range texts.Fields() {
+		if slices.ContainsFunc(marks, func(m mark) bool { return key.Is(m.key) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // lookExpired looks at marks. An object stays as long as any of its marks lets it, or cannot be read. A controller hands the marks of its objects to
 // what it makes of them, and decides itself.
 func lookExpired(f *Finder, o *object.Parts) *candidate {
-	marked := o.At("metadata")
-	labels, annotations := marked.Field("labels"), marked.Field("annotations")
-	if len(labels)+len(annotations) == 0 {
+	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
+	if !isMarked(labels) && !isMarked(annotations) {
 		return nil
 	}
 	var last time.Time

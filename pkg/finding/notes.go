@@ -111,16 +111,19 @@ const manyRestarts = 100
 // fault takes note of a Deployment of which a Pod does not run.
 func (n *notes) fault(o *object.Parts) {
 	for _, container := range containersOf(o.At("status")) {
-		name := container.Field("name").Text()
 		waits := container.At("state", "waiting", "reason").Text()
 		restarts, _ := strconv.Atoi(container.Field("restartCount").String())
-		deployment, ok := deploymentOf(o)
-		switch {
+		isFaulty := slices.Contains(faults, waits)
+		if !isFaulty && restarts < manyRestarts {
+			continue
+		}
+		name := container.Field("name").Text()
+		switch deployment, ok := deploymentOf(o); {
 		case !ok:
 			return
-		case slices.Contains(faults, waits):
+		case isFaulty:
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, waits)
-		case restarts >= manyRestarts && n.faulty[deployment] == "":
+		case n.faulty[deployment] == "":
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s restarted %d times", name, o.Name, restarts)
 		}
 	}
