@@ -54,6 +54,8 @@ type List struct {
 	Everywhere bool
 	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
 	source, noted, counted bool
+	// remembered is true when somebody may ask whether one of the objects exists.
+	remembered bool
 	// rows are what is looked for among them.
 	rows []*row
 }
@@ -66,7 +68,7 @@ type Finder struct {
 	lists []List
 	// elsewhere is why objects of a kind could be read in the one namespace only.
 	elsewhere map[schema.GroupKind]error
-	// whole are the kinds of which all objects pass, of the namespaces that are looked at.
+	// whole are the kinds of which all objects pass, of the namespaces that are looked at, and are remembered.
 	whole map[schema.GroupKind]bool
 	// served are the kinds by group and kind; unread why objects of a kind could not be read.
 	served     map[schema.GroupKind]object.Kind
@@ -134,7 +136,9 @@ func (f *Finder) UnreadElsewhere(list List, err error) {
 // Look looks at one object of a list. Its bytes are not kept.
 func (f *Finder) Look(list List, object object.Object) {
 	o := object.Parts()
-	f.graph.Saw(o.Object)
+	if list.remembered {
+		f.graph.Saw(o.Object)
+	}
 	if list.source {
 		f.graph.Add(o)
 	}

@@ -75,7 +75,7 @@ func (f *Finder) plan() []List {
 			switch {
 			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, whole.counted)):
 			case r.fields != "":
-				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
+				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}, remembered: true})
 			default:
 				needed, whole.rows = true, append(whole.rows, r)
 				whole.MetadataOnly = whole.MetadataOnly && !r.body
@@ -83,7 +83,7 @@ func (f *Finder) plan() []List {
 		}
 		if needed {
 			lists = append(lists, whole)
-			f.whole[gk] = true
+			f.whole[gk] = whole.remembered
 		}
 	}
 	slices.SortStableFunc(lists, func(a, b List) int {
@@ -111,10 +111,15 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
-		Everywhere: n.everywhere[gk] || counted,
+		Everywhere: n.everywhere[gk] || counted, remembered: f.remembers(gk),
 	}
 	whole.MetadataOnly = (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 	return whole
+}
+
+// remembers reports whether it is kept which objects of the kind there are. There may be very many Pods, and few rows ask for one of them.
+func (f *Finder) remembers(kind schema.GroupKind) bool {
+	return kind != pods || len(f.Watched) > 0 || slices.ContainsFunc(f.rows, func(r *row) bool { return slices.Contains(r.reads, pods) })
 }
 
 // wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when they are read anyway.

@@ -21,9 +21,10 @@ import (
 
 const listsFloorName = "lists of a scan"
 
+var unusedConfigMaps = []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: v1alpha1.FindingUnused}}
+
 // findings look for what is unused.
 func findings() []variant {
-	unused := []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: v1alpha1.FindingUnused}}
 	return []variant{
 		{
 			name: listsFloorName, work: readLists, floor: listsFloorName,
@@ -34,7 +35,7 @@ func findings() []variant {
 			proves: "All findings of all kinds, as kubectl cleaner scan looks for them: whether knowing who uses what is hidden behind the lists.",
 		},
 		{
-			name: "orphaned ConfigMaps", work: scan(unused), target: target{ratio: 0.8},
+			name: "orphaned ConfigMaps", work: scan(unusedConfigMaps), target: target{ratio: 0.8},
 			proves: "One kind of findings, as a Cleaner looks for it: the Pods whole, and of the ConfigMaps no more than the metadata.",
 		},
 	}
@@ -92,17 +93,21 @@ func scan(wanted []finding.Want) func(context.Context, *site) error {
 				return fmt.Errorf("%s is used, and was found: %s", f.String(), f.Reason)
 			}
 		}
-		want := 0
-		for i := range s.load.ConfigMaps {
-			if !s.load.isInUse(i) {
-				want++
-			}
-		}
-		if found != want {
+		if want := s.load.unused(); found != want {
 			return fmt.Errorf("%d ConfigMaps were found unused, want %d", found, want)
 		}
 		return nil
 	}
+}
+
+// unused is how many ConfigMaps no Pod uses.
+func (l load) unused() (n int) {
+	for i := range l.ConfigMaps {
+		if !l.isInUse(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // isInUse reports whether a Pod that has not ended names the ConfigMap.
