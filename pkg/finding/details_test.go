@@ -69,13 +69,13 @@ func TestDetails(t *testing.T) {
 		"a Pod that names in vain": {
 			of("v1 Pod shop/a", "", "spec: "+missing), "Certain: spec.containers[].envFrom[].configMapRef.name names ConfigMap shop/gone, which does not exist",
 		},
-		"a stuck object of an operator that is there": {
+		"a stuck object whose kind is served": {
 			of("v1 ConfigMap shop/a", "finalizers: [hold.example.com/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
-			"Certain, since 2026-02-01: finalizer hold.example.com/a is left: the controller of hold.example.com removes it; see whether that runs",
+			"Certain, since 2026-02-01: finalizer hold.example.com/a is left: it is of hold.example.com, and no controller was found that may own it; " + byHand,
 		},
-		"a stuck object of an operator that is gone": {
+		"a stuck object of a domain that is gone": {
 			of("v1 ConfigMap shop/a", "finalizers: [gone.io/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
-			"Certain, since 2026-02-01: finalizer gone.io/a is left: it is of gone.io, of which the cluster serves no kind; its controller may be gone",
+			"Certain, since 2026-02-01: finalizer gone.io/a is left: it is of gone.io, of which the cluster serves no kind, and no controller was found that may own it; " + byHand,
 		},
 		"a stuck namespace": {
 			of("v1 Namespace a", "deletionTimestamp: '2026-02-01T00:00:00Z'", "status: {conditions: [{type: NamespaceContentRemaining, status: 'True', message: some pods}]}"),

@@ -187,13 +187,13 @@ func findWith(t testing.TB, s scenario, options finding.Options) []finding.Findi
 		objects[o.Kind.Kind] = append(objects[o.Kind.Kind], o)
 	}
 	f := finding.New(options)
-	for _, list := range f.Lists() {
+	pass := func(list finding.List) {
 		if slices.Contains(s.unread, list.Kind.Kind) {
 			f.Unread(list, errors.New("forbidden"))
-			continue
+			return
 		}
 		for _, o := range objects[list.Kind.Kind] {
-			if !isOfType(o, list.Fields) {
+			if !isOfType(o, list.Fields) || options.Namespace != "" && list.Kind.Namespaced && !list.Everywhere && o.Namespace != options.Namespace {
 				continue
 			}
 			if list.MetadataOnly {
@@ -202,6 +202,12 @@ func findWith(t testing.TB, s scenario, options finding.Options) []finding.Findi
 			f.Look(list, o)
 			f.Look(list, o) // a list that had to begin anew
 		}
+	}
+	for _, list := range f.Lists() {
+		pass(list)
+	}
+	for _, list := range f.Details() {
+		pass(list)
 	}
 	return f.Findings()
 }

@@ -19,7 +19,7 @@ import (
 
 // notes are what is kept of objects for the rows of other kinds. What rows leave out counts here all the same: exceptions are for findings.
 type notes struct {
-	// endpoints are the Services that have endpoints, ready or not, by namespace and name.
+	// endpoints are the Services that have endpoints, by namespace and name: true where one is ready.
 	endpoints map[[2]string]bool
 	// scaled are workloads that something scales to zero and up again, and asleep are namespaces whose workloads sleep by a calendar.
 	scaled map[graph.Name]bool
@@ -97,11 +97,19 @@ func targetOf(o object.Object, reference object.JSON) graph.Name {
 	return graph.Name{GroupKind: kind, Namespace: o.Namespace, Name: reference.Field("name").Text()}
 }
 
+// hasEndpoint reports whether a Service has an endpoint, ready or not.
+func (n *notes) hasEndpoint(namespace, service string) bool {
+	_, has := n.endpoints[[2]string{namespace, service}]
+	return has
+}
+
 // endpointSlice takes note of one of the slices of a Service: another may be empty.
 func (n *notes) endpointSlice(o object.Object) {
-	for range raw(o).Field("endpoints").Elements() {
-		n.endpoints[[2]string{o.Namespace, label(o, "kubernetes.io/service-name")}] = true
-		return
+	service := [2]string{o.Namespace, label(o, "kubernetes.io/service-name")}
+	for endpoint := range raw(o).Field("endpoints").Elements() {
+		if n.endpoints[service] = n.endpoints[service] || endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
+			return
+		}
 	}
 }
 

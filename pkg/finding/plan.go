@@ -82,6 +82,7 @@ func (f *Finder) plan() []List {
 			}
 		}
 		if needed {
+			whole.detailed = f.isDetailed(whole)
 			lists = append(lists, whole)
 			f.whole[gk] = true
 		}
