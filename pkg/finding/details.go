@@ -16,11 +16,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// details are what is kept to say more of deletions that do not end: who owns their finalizers, and which webhooks
-// stand in their way. They change reasons only, and never what is found.
+// details are what is kept to say more of what was found: who owns the finalizers of a deletion that does not end, and
+// which webhooks stand in its way. They change reasons only, and never what is found.
 type details struct {
-	// isStuck is true when there is something to explain.
-	isStuck bool
+	// explaining are the kinds that are needed to explain something.
+	explaining map[schema.GroupKind]bool
 	// planned are the kinds of which all objects pass, in all namespaces, and undetailed those that could not be read
 	// after all.
 	planned, undetailed map[schema.GroupKind]bool
@@ -35,7 +35,7 @@ type details struct {
 
 func newDetails() details {
 	return details{
-		planned: map[schema.GroupKind]bool{}, undetailed: map[schema.GroupKind]bool{}, workloads: map[graph.Name]workload{},
+		explaining: map[schema.GroupKind]bool{}, planned: map[schema.GroupKind]bool{}, undetailed: map[schema.GroupKind]bool{}, workloads: map[graph.Name]workload{},
 		webhooks: map[graph.Name][]webhook{}, labelsOf: map[string]object.JSON{}, owners: map[string]owner{},
 	}
 }
@@ -52,19 +52,17 @@ var (
 	webhookKinds  = []schema.GroupKind{mutatingWebhooks, validatingWebhooks}
 	// calledKinds are what webhooks call. Of Services it is enough that they exist.
 	calledKinds = []schema.GroupKind{services, endpointSlices}
-	detailKinds = slices.Concat(workloadKinds, webhookKinds, calledKinds, []schema.GroupKind{namespaces})
+	stuckKinds  = slices.Concat(workloadKinds, webhookKinds, calledKinds, []schema.GroupKind{namespaces})
+	detailKinds = append(slices.Clone(stuckKinds), drivers)
 	// detailedByMetadata are the kinds of which the metadata is enough.
-	detailedByMetadata = []schema.GroupKind{services, namespaces}
+	detailedByMetadata = []schema.GroupKind{services, namespaces, drivers}
 )
 
-// Details are lists to read after all others: only when a deletion does not end, and only those of which not all has
-// passed already. Whatever becomes of them, what is found stays the same, and the reason says what could not be read.
+// Details are lists to read after all others: only when there is something to explain, and only those of which not all
+// has passed already. Whatever becomes of them, what is found stays the same.
 func (f *Finder) Details() (lists []List) {
-	if !f.isStuck {
-		return nil
-	}
 	for _, gk := range detailKinds {
-		if kind, served := f.served[gk]; served && !f.planned[gk] {
+		if kind, served := f.served[gk]; served && f.explaining[gk] && !f.planned[gk] {
 			f.planned[gk] = true
 			isEnough := slices.Contains(detailedByMetadata, gk)
 			lists = append(lists, List{Kind: kind, MetadataOnly: isEnough, Everywhere: true, detailed: true, extra: true})
@@ -76,7 +74,9 @@ func (f *Finder) Details() (lists []List) {
 // isDetailed reports whether a list that is read anyway has the details of its kind.
 func (f *Finder) isDetailed(l List) bool {
 	gk := l.Kind.GroupKind()
-	explains := slices.ContainsFunc(f.rows, func(r *row) bool { return r.typ == v1alpha1.FindingStuck })
+	explains := slices.ContainsFunc(f.rows, func(r *row) bool {
+		return r.typ == v1alpha1.FindingStuck || r.kind == storageClasses && gk == drivers
+	})
 	isWhole := f.Namespace == "" || !l.Kind.Namespaced || l.Everywhere
 	isEnough := !l.MetadataOnly || slices.Contains(detailedByMetadata, gk)
 	if !explains || !isWhole || !isEnough || !slices.Contains(detailKinds, gk) {
@@ -86,8 +86,15 @@ func (f *Finder) isDetailed(l List) bool {
 	return true
 }
 
+// explain takes note that kinds are needed to explain something.
+func (f *Finder) explain(kinds ...schema.GroupKind) {
+	for _, kind := range kinds {
+		f.explaining[kind] = true
+	}
+}
+
 // lacking are those of the kinds of which not all objects could be read.
-func (f *Finder) lacking(kinds []schema.GroupKind) (lacking []schema.GroupKind) {
+func (f *Finder) lacking(kinds ...schema.GroupKind) (lacking []schema.GroupKind) {
 	for _, gk := range kinds {
 		_, served := f.served[gk]
 		if served && (!f.planned[gk] || f.undetailed[gk] || f.unread[gk] != nil || f.elsewhere[gk] != nil) {
@@ -97,7 +104,7 @@ func (f *Finder) lacking(kinds []schema.GroupKind) (lacking []schema.GroupKind) 
 	return lacking
 }
 
-// detail takes note of an object that may explain why a deletion does not end.
+// detail takes note of an object that may explain why a deletion does not end. Of the other kinds, who passed is enough.
 func (f *Finder) detail(o object.Object) {
 	switch gk := o.Kind.GroupKind(); gk {
 	case deployments, statefulSets, daemonSets:

@@ -54,7 +54,7 @@ type List struct {
 	Everywhere bool
 	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
 	source, noted, counted bool
-	// detailed is true when they explain deletions that do not end, and extra when they are read for nothing else.
+	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
 	rows []*row

@@ -11,7 +11,6 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -74,7 +73,7 @@ func lookStuck(f *Finder, o object.Object) *candidate {
 	if len(s.finalizers) == 0 && s.reason == "" {
 		return nil
 	}
-	f.isStuck = true
+	f.explain(stuckKinds...)
 	return &candidate{
 		found:  Finding{Confidence: v1alpha1.ConfidenceCertain, Since: since},
 		decide: func(f *Finder, found Finding) *Finding { return f.explainStuck(found, s) },
@@ -177,11 +176,12 @@ func repair(steps []string, isForeign bool) string {
 
 // unreadDetails says what could not be read that might tell more.
 func (f *Finder) unreadDetails(isForeign bool) string {
-	kinds := slices.Concat(webhookKinds, calledKinds, []schema.GroupKind{namespaces})
+	lacking := f.lacking(webhookKinds...)
+	lacking = append(lacking, f.lacking(calledKinds...)...)
+	lacking = append(lacking, f.lacking(namespaces)...)
 	if isForeign {
-		kinds = slices.Concat(workloadKinds, kinds)
+		lacking = append(f.lacking(workloadKinds...), lacking...)
 	}
-	lacking := f.lacking(kinds)
 	if len(lacking) == 0 {
 		return ""
 	}

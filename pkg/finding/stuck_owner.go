@@ -48,7 +48,7 @@ func (f *Finder) ownerOf(finalizer string) owner {
 	switch {
 	case len(words) > 0:
 		found.text = fmt.Sprintf("its controller may be %s", strings.Join(words, ", or "))
-	case len(f.lacking(workloadKinds)) > 0:
+	case len(f.lacking(workloadKinds...)) > 0:
 		found.text += ", and nobody can tell whether its controller runs"
 	default:
 		found.text += ", and no controller was found that may own it"

@@ -134,7 +134,7 @@ func (f *Finder) selectsNamespace(w *webhook, found *Finding, set labels.Set) (s
 
 // troubleOf says why a Service does not answer. Empty when nothing is known to be wrong.
 func (f *Finder) troubleOf(service graph.Name) string {
-	lacking := f.lacking(calledKinds)
+	lacking := f.lacking(calledKinds...)
 	isReady := f.endpoints[[2]string{service.Namespace, service.Name}]
 	switch isPresent := f.graph.IsPresent(service); {
 	case !isPresent && !slices.Contains(lacking, services):
