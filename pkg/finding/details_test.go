@@ -56,6 +56,18 @@ func TestDetails(t *testing.T) {
 		"a Deployment at zero of which nobody knows since when": {
 			of("apps/v1 Deployment shop/a", "", zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-01-15T00:00:00Z'}]}"), "Certain: it has no replicas, and nothing scales it up",
 		},
+		"a Pod that misses a key": {
+			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: CreateContainerConfigError, message: \"couldn't find key b in ConfigMap shop/c\"}}}]}"),
+			"Certain: container a waits: CreateContainerConfigError: couldn't find key b in ConfigMap shop/c",
+		},
+		"a Pod whose image cannot be pulled": {
+			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff, message: back-off pulling}}}]}"),
+			"Certain: container a waits: ImagePullBackOff",
+		},
+		"a Deployment whose Pod misses a Secret": {
+			cluster(of("apps/v1 Deployment shop/a", "", "spec: {replicas: 1}"), podOf("a", "state: {waiting: {reason: CreateContainerConfigError, message: secret c not found}}")),
+			"Certain: container a of Pod a-1-a waits: CreateContainerConfigError: secret c not found",
+		},
 		"an evicted Pod": {
 			of("v1 Pod shop/a", "", "status: {phase: Failed, reason: Evicted, message: disk full, containerStatuses: [{state: {terminated: {finishedAt: '2026-02-01T00:00:00Z'}}}]}"),
 			"Certain, since 2026-02-01: it failed: Evicted: disk full",

@@ -127,7 +127,7 @@ func (n *notes) fault(o object.Object) {
 		case !ok:
 			return
 		case slices.Contains(faults, waits):
-			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, waits)
+			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, whyWaits(container))
 		case restarts >= manyRestarts && n.faulty[deployment] == "":
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s restarted %d times", name, o.Name, restarts)
 		}
