@@ -19,6 +19,11 @@ const (
 	webhooksGroup = "admissionregistration.k8s.io"
 )
 
+var (
+	validatingWebhooks = schema.GroupKind{Group: webhooksGroup, Kind: "ValidatingWebhookConfiguration"}
+	mutatingWebhooks   = schema.GroupKind{Group: webhooksGroup, Kind: "MutatingWebhookConfiguration"}
+)
+
 // danglingRows are of what names something that does not exist. That asks for a repair, and never for a deletion.
 func danglingRows() []*row {
 	var all []*row
@@ -40,8 +45,8 @@ func danglingRows() []*row {
 		add(true, []schema.GroupKind{gateway, services}, schema.GroupKind{Group: gatewayGroup, Kind: kind})
 	}
 	toServices := len(all)
-	add(true, []schema.GroupKind{services}, schema.GroupKind{Group: webhooksGroup, Kind: "ValidatingWebhookConfiguration"},
-		schema.GroupKind{Group: webhooksGroup, Kind: "MutatingWebhookConfiguration"}, schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"})
+	add(true, []schema.GroupKind{services}, validatingWebhooks, mutatingWebhooks,
+		schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"})
 	for _, r := range all[toServices:] {
 		r.reads = []schema.GroupKind{services, endpointSlices}
 		r.means = "the Service that it calls does not exist, or has no endpoint; such a one blocks the cluster"
@@ -139,7 +144,7 @@ func (f *Finder) judgeCalls(found Finding, called []graph.User) *Finding {
 		case f.isAbsent(user.Name):
 			found.Users = append(found.Users, user)
 			found.Reason = user.Path + " names " + user.String() + ", which does not exist"
-		case silent && f.graph.IsPresent(user.Name) && !f.endpoints[[2]string{user.Namespace, user.Name.Name}]:
+		case silent && f.graph.IsPresent(user.Name) && !f.hasEndpoint(user.Namespace, user.Name.Name):
 			found.Users = append(found.Users, user)
 			if found.Reason == "" {
 				found.Reason = user.Path + " names " + user.String() + ", which has no endpoint"

@@ -56,6 +56,18 @@ func TestDetails(t *testing.T) {
 		"a Deployment at zero of which nobody knows since when": {
 			of("apps/v1 Deployment shop/a", "", zero, "status: {conditions: [{type: Progressing, lastUpdateTime: '2026-01-15T00:00:00Z'}]}"), "Certain: it has no replicas, and nothing scales it up",
 		},
+		"a Pod that misses a key": {
+			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: CreateContainerConfigError, message: \"couldn't find key b in ConfigMap shop/c\"}}}]}"),
+			"Certain: container a waits: CreateContainerConfigError: couldn't find key b in ConfigMap shop/c",
+		},
+		"a Pod whose image cannot be pulled": {
+			of("v1 Pod shop/a", "", "status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff, message: back-off pulling}}}]}"),
+			"Certain: container a waits: ImagePullBackOff",
+		},
+		"a Deployment whose Pod misses a Secret": {
+			cluster(of("apps/v1 Deployment shop/a", "", "spec: {replicas: 1}"), podOf("a", "state: {waiting: {reason: CreateContainerConfigError, message: secret c not found}}")),
+			"Certain: container a of Pod a-1-a waits: CreateContainerConfigError: secret c not found",
+		},
 		"an evicted Pod": {
 			of("v1 Pod shop/a", "", "status: {phase: Failed, reason: Evicted, message: disk full, containerStatuses: [{state: {terminated: {finishedAt: '2026-02-01T00:00:00Z'}}}]}"),
 			"Certain, since 2026-02-01: it failed: Evicted: disk full",
@@ -69,13 +81,13 @@ func TestDetails(t *testing.T) {
 		"a Pod that names in vain": {
 			of("v1 Pod shop/a", "", "spec: "+missing), "Certain: spec.containers[].envFrom[].configMapRef.name names ConfigMap shop/gone, which does not exist",
 		},
-		"a stuck object of an operator that is there": {
+		"a stuck object whose kind is served": {
 			of("v1 ConfigMap shop/a", "finalizers: [hold.example.com/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
-			"Certain, since 2026-02-01: finalizer hold.example.com/a is left: the controller of hold.example.com removes it; see whether that runs",
+			"Certain, since 2026-02-01: finalizer hold.example.com/a is left: it is of hold.example.com, and no controller was found that may own it; " + byHand,
 		},
-		"a stuck object of an operator that is gone": {
+		"a stuck object of a domain that is gone": {
 			of("v1 ConfigMap shop/a", "finalizers: [gone.io/a], deletionTimestamp: '2026-02-01T00:00:00Z'"),
-			"Certain, since 2026-02-01: finalizer gone.io/a is left: it is of gone.io, of which the cluster serves no kind; its controller may be gone",
+			"Certain, since 2026-02-01: finalizer gone.io/a is left: it is of gone.io, of which the cluster serves no kind, and no controller was found that may own it; " + byHand,
 		},
 		"a stuck namespace": {
 			of("v1 Namespace a", "deletionTimestamp: '2026-02-01T00:00:00Z'", "status: {conditions: [{type: NamespaceContentRemaining, status: 'True', message: some pods}]}"),
@@ -171,7 +183,7 @@ func TestWantedLists(t *testing.T) {
 		"certificates":    {finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingCertificateExpired}, "Secret type=kubernetes.io/tls", "Pod ConfigMap"},
 		"what is Stuck":   {finding.Want{Kind: gk("Event"), Type: v1alpha1.FindingStuck}, "Event metadata", "Pod ConfigMap"},
 		"bindings":        {finding.Want{Kind: gk("RoleBinding.rbac.authorization.k8s.io"), Type: v1alpha1.FindingUnused}, "RoleBinding; Role metadata everywhere; ServiceAccount metadata everywhere", "Pod Secret"},
-		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass metadata; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
+		"classes":         {finding.Want{Kind: gk("StorageClass.storage.k8s.io"), Type: v1alpha1.FindingUnused}, "StorageClass; PersistentVolumeClaim everywhere; StatefulSet everywhere", "Event Node"},
 		"Namespaces":      {finding.Want{Kind: gk("Namespace"), Type: v1alpha1.FindingUnused}, "Namespace; Pod metadata everywhere; Widget metadata everywhere; Secret metadata everywhere", "Event Node EndpointSlice"},
 		"autoscalers":     {finding.Want{Kind: gk("HorizontalPodAutoscaler.autoscaling"), Type: v1alpha1.FindingUnused}, "HorizontalPodAutoscaler; Deployment metadata", "Pod Secret"},
 		"what cascades":   {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingCascading}, "ConfigMap metadata everywhere; Pod; ScaledObject", "Event Node"},

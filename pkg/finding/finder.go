@@ -54,8 +54,10 @@ type List struct {
 	Everywhere bool
 	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
 	source, noted, counted bool
-	// remembered is true when somebody may ask whether one of the objects exists.
-	remembered bool
+	// forgotten is true when nobody asks whether one of the objects exists.
+	forgotten bool
+	// detailed is true when they explain what is found, and extra when they are read for nothing else.
+	detailed, extra bool
 	// rows are what is looked for among them.
 	rows []*row
 }
@@ -78,6 +80,7 @@ type Finder struct {
 	searches map[*row]*search
 	bytes    int64
 	notes
+	details
 }
 
 // New returns a Finder.
@@ -85,7 +88,7 @@ func New(options Options) *Finder {
 	f := &Finder{
 		Options: options, served: map[schema.GroupKind]object.Kind{}, unread: map[schema.GroupKind]error{},
 		elsewhere: map[schema.GroupKind]error{}, whole: map[schema.GroupKind]bool{},
-		candidates: map[types.UID][]*candidate{}, notes: newNotes(),
+		candidates: map[types.UID][]*candidate{}, notes: newNotes(), details: newDetails(),
 	}
 	clusterScoped := map[schema.GroupKind]bool{}
 	for _, kind := range options.Served {
@@ -123,11 +126,6 @@ func (f *Finder) Graph() *graph.Graph { return f.graph }
 // Bytes is about how much memory the Finder takes.
 func (f *Finder) Bytes() int64 { return f.graph.Bytes() + f.bytes }
 
-// Unread takes note that a list could not be read to its end, for want of a right. Any other failure must end the search.
-func (f *Finder) Unread(list List, err error) {
-	f.unread[list.Kind.GroupKind()] = err
-}
-
 // UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be read.
 func (f *Finder) UnreadElsewhere(list List, err error) {
 	f.elsewhere[list.Kind.GroupKind()] = err
@@ -136,7 +134,7 @@ func (f *Finder) UnreadElsewhere(list List, err error) {
 // Look looks at one object of a list. Its bytes are not kept.
 func (f *Finder) Look(list List, object object.Object) {
 	o := object.Parts()
-	if list.remembered {
+	if !list.forgotten {
 		f.graph.Saw(o.Object)
 	}
 	if list.source {
@@ -147,6 +145,9 @@ func (f *Finder) Look(list List, object object.Object) {
 	}
 	if list.noted {
 		noteOf[list.Kind.GroupKind()](&f.notes, o)
+	}
+	if list.detailed {
+		f.detail(o)
 	}
 	if f.Namespace != "" && o.Namespace != f.Namespace {
 		return // not all that could use it is read

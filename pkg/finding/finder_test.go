@@ -31,7 +31,7 @@ var resources = []string{
 	"apps/v1 Deployment", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "apps/v1 ReplicaSet", "apps/v1 ControllerRevision",
 	"batch/v1 Job", "batch/v1 CronJob", "autoscaling/v2 HorizontalPodAutoscaler", "policy/v1 PodDisruptionBudget",
 	"networking.k8s.io/v1 Ingress", "networking.k8s.io/v1 NetworkPolicy", "-networking.k8s.io/v1 IngressClass", "discovery.k8s.io/v1 EndpointSlice",
-	"-storage.k8s.io/v1 StorageClass", "-storage.k8s.io/v1 VolumeAttachment", "-scheduling.k8s.io/v1 PriorityClass", "-node.k8s.io/v1 RuntimeClass",
+	"-storage.k8s.io/v1 StorageClass", "-storage.k8s.io/v1 CSIDriver", "-storage.k8s.io/v1 VolumeAttachment", "-scheduling.k8s.io/v1 PriorityClass", "-node.k8s.io/v1 RuntimeClass",
 	"-snapshot.storage.k8s.io/v1 VolumeSnapshotClass", "snapshot.storage.k8s.io/v1 VolumeSnapshot", "coordination.k8s.io/v1 Lease",
 	"rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding",
 	"-rbac.authorization.k8s.io/v1 ClusterRole", "-rbac.authorization.k8s.io/v1 ClusterRoleBinding",
@@ -187,13 +187,13 @@ func findWith(t testing.TB, s scenario, options finding.Options) []*finding.Find
 		objects[o.Kind.Kind] = append(objects[o.Kind.Kind], o)
 	}
 	f := finding.New(options)
-	for _, list := range f.Lists() {
+	pass := func(list finding.List) {
 		if slices.Contains(s.unread, list.Kind.Kind) {
 			f.Unread(list, errors.New("forbidden"))
-			continue
+			return
 		}
 		for _, o := range objects[list.Kind.Kind] {
-			if !isOfType(o, list.Fields) {
+			if !isOfType(o, list.Fields) || options.Namespace != "" && list.Kind.Namespaced && !list.Everywhere && o.Namespace != options.Namespace {
 				continue
 			}
 			if list.MetadataOnly {
@@ -202,6 +202,12 @@ func findWith(t testing.TB, s scenario, options finding.Options) []*finding.Find
 			f.Look(list, o)
 			f.Look(list, o) // a list that had to begin anew
 		}
+	}
+	for _, list := range f.Lists() {
+		pass(list)
+	}
+	for _, list := range f.Details() {
+		pass(list)
 	}
 	return f.Findings()
 }

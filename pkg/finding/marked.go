@@ -18,7 +18,7 @@ func markedRows() []*row {
 	return []*row{
 		{
 			kind: anyKind, typ: v1alpha1.FindingStuck, ofOwned: true, ofStock: true, look: lookStuck,
-			means: "its deletion began more than 10 minutes ago and does not end: somebody's finalizer is left",
+			means: "its deletion began more than 10 minutes ago and does not end: somebody's finalizer is left, or its Node does not answer",
 		},
 		{
 			kind: anyKind, typ: v1alpha1.FindingExpired, actionable: true, ofOwned: true, look: lookExpired,

@@ -41,30 +41,7 @@ func namedRows() []*row {
 		}
 		return lookUnlessLive(f, o)
 	}
-	all := []*row{namedRow(configMaps), secret, token, account, priority, namedRow(runtimeClasses)}
-	for _, kind := range []schema.GroupKind{
-		{Group: "storage.k8s.io", Kind: "StorageClass"}, snapshotClasses, ingressClasses,
-	} {
-		class := namedRow(kind)
-		class.means = "nothing names it, and it is not the default class"
-		class.cascades = kind != snapshotClasses // a snapshot is never idle
-		class.look = func(f *Finder, o *object.Parts) *candidate {
-			for _, mark := range defaultClass {
-				if annotation(o, mark) == "true" {
-					return nil
-				}
-			}
-			return lookUnlessLive(f, o)
-		}
-		all = append(all, class)
-	}
-	return all
-}
-
-// defaultClass are the annotations of the class that is taken where none is named.
-var defaultClass = []string{
-	"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
-	"snapshot.storage.kubernetes.io/is-default-class", "ingressclass.kubernetes.io/is-default-class",
+	return append(classRows(), namedRow(configMaps), secret, token, account, priority, namedRow(runtimeClasses))
 }
 
 // cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.

@@ -19,7 +19,7 @@ import (
 
 // notes are what is kept of objects for the rows of other kinds. What rows leave out counts here all the same: exceptions are for findings.
 type notes struct {
-	// endpoints are the Services that have endpoints, ready or not, by namespace and name.
+	// endpoints are the Services that have endpoints, by namespace and name: true where one is ready.
 	endpoints map[[2]string]bool
 	// scaled are workloads that something scales to zero and up again, and asleep are namespaces whose workloads sleep by a calendar.
 	scaled map[graph.Name]bool
@@ -97,11 +97,19 @@ func targetOf(o *object.Parts, reference object.JSON) graph.Name {
 	return graph.Name{GroupKind: kind, Namespace: o.Namespace, Name: reference.Field("name").Text()}
 }
 
+// hasEndpoint reports whether a Service has an endpoint, ready or not.
+func (n *notes) hasEndpoint(namespace, service string) bool {
+	_, has := n.endpoints[[2]string{namespace, service}]
+	return has
+}
+
 // endpointSlice takes note of one of the slices of a Service: another may be empty.
 func (n *notes) endpointSlice(o *object.Parts) {
-	for range o.At("endpoints").Elements() {
-		n.endpoints[[2]string{o.Namespace, label(o, "kubernetes.io/service-name")}] = true
-		return
+	service := [2]string{o.Namespace, label(o, "kubernetes.io/service-name")}
+	for endpoint := range o.At("endpoints").Elements() {
+		if n.endpoints[service] = n.endpoints[service] || endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
+			return
+		}
 	}
 }
 
@@ -122,7 +130,7 @@ func (n *notes) fault(o *object.Parts) {
 		case !ok:
 			return
 		case isFaulty:
-			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, waits)
+			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, whyWaits(container))
 		case n.faulty[deployment] == "":
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s restarted %d times", name, o.Name, restarts)
 		}

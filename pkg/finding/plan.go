@@ -75,15 +75,16 @@ func (f *Finder) plan() []List {
 			switch {
 			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, whole.counted)):
 			case r.fields != "":
-				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}, remembered: true})
+				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
 			default:
 				needed, whole.rows = true, append(whole.rows, r)
 				whole.MetadataOnly = whole.MetadataOnly && !r.body
 			}
 		}
 		if needed {
+			whole.detailed = f.isDetailed(whole)
 			lists = append(lists, whole)
-			f.whole[gk] = whole.remembered
+			f.whole[gk] = !whole.forgotten
 		}
 	}
 	slices.SortStableFunc(lists, func(a, b List) int {
@@ -111,15 +112,16 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
-		Everywhere: n.everywhere[gk] || counted, remembered: f.remembers(gk),
+		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 	}
 	whole.MetadataOnly = (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 	return whole
 }
 
-// remembers reports whether it is kept which objects of the kind there are. There may be very many Pods, and few rows ask for one of them.
-func (f *Finder) remembers(kind schema.GroupKind) bool {
-	return kind != pods || len(f.Watched) > 0 || slices.ContainsFunc(f.rows, func(r *row) bool { return slices.Contains(r.reads, pods) })
+// forgets reports whether it is not kept which objects of the kind there are. There may be very many Pods, and few rows ask for one of them.
+func (f *Finder) forgets(kind schema.GroupKind) bool {
+	asks := func(r *row) bool { return slices.Contains(r.reads, pods) }
+	return kind == pods && len(f.Watched) == 0 && !slices.ContainsFunc(f.rows, asks)
 }
 
 // wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when they are read anyway.

@@ -131,7 +131,7 @@ func lookContainer(f *Finder, container object.JSON) *candidate {
 	name := container.Field("name").Text()
 	if waits := container.At("state", "waiting", "reason").Text(); slices.Contains(faults, waits) {
 		last := timeAt(container.At("lastState", "terminated", "finishedAt"))
-		return certain(fmt.Sprintf("container %s waits: %s", name, waits), last)
+		return certain(fmt.Sprintf("container %s waits: %s", name, whyWaits(container)), last)
 	}
 	for _, state := range []string{"state", "lastState"} {
 		ended := container.At(state, "terminated")
@@ -140,6 +140,16 @@ func lookContainer(f *Finder, container object.JSON) *candidate {
 		}
 	}
 	return nil
+}
+
+// whyWaits is why a container waits. Of its configuration the kubelet says what is missing: an object, or a key in it.
+func whyWaits(container object.JSON) string {
+	waiting := container.At("state", "waiting")
+	why := waiting.Field("reason").Text()
+	if message := waiting.Field("message").Text(); why == "CreateContainerConfigError" && message != "" {
+		why += ": " + message
+	}
+	return why
 }
 
 // lookPending looks at a Pod that does not start. One that is gated waits on purpose.

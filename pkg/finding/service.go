@@ -43,7 +43,7 @@ func lookService(f *Finder, o *object.Parts) *candidate {
 }
 
 func judgeService(f *Finder, c *candidate) *Finding {
-	if f.endpoints[[2]string{c.found.Namespace, c.found.Name}] {
+	if f.hasEndpoint(c.found.Namespace, c.found.Name) {
 		return nil
 	}
 	name := nameOf(&c.found)

@@ -5,16 +5,23 @@ package finding
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // stuckFor is how long a deletion may take.
 const stuckFor = 10 * time.Minute
 
-// ownFinalizers are those of Kubernetes itself, and what they wait for. The garbage collector's wait for other objects, which are stuck themselves.
+// ownFinalizers are those of Kubernetes itself, and what they wait for. The garbage collector's wait for other objects,
+// which are stuck themselves.
 var ownFinalizers = map[string]string{
 	"foregroundDeletion":           "",
 	"orphan":                       "",
@@ -26,7 +33,16 @@ var ownFinalizers = map[string]string{
 	"customresourcecleanup.apiextensions.k8s.io":  "objects of the kind are not gone yet",
 }
 
-// lookStuck looks at what is being deleted. A Pod is to be gone when its grace period is over, which is part of the time that it bears.
+// stuck is what is known of a deletion that does not end from the object itself.
+type stuck struct {
+	// reason says what it waits for, if that is no finalizer; more is what the object tells besides.
+	reason, more string
+	finalizers   []string
+	labels       labels.Set
+}
+
+// lookStuck looks at what is being deleted. A Pod is to be gone when its grace period is over, which is part of the
+// time that it bears.
 func lookStuck(f *Finder, o *object.Parts) *candidate {
 	if !o.Deleting {
 		return nil
@@ -35,60 +51,139 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 	if f.Now.Sub(since) < stuckFor {
 		return nil
 	}
-	finalizer := ""
+	s := stuck{labels: labelsAt(o.At("metadata", "labels"))}
+	isGuarded := false
 	for value := range o.At("metadata", "finalizers").Elements() {
-		if waits, own := ownFinalizers[value.Text()]; finalizer == "" && (!own || waits != "") {
-			finalizer = value.Text()
+		isGuarded = true
+		if waits, own := ownFinalizers[value.Text()]; !own || waits != "" {
+			s.finalizers = append(s.finalizers, value.Text())
 		}
 	}
 	switch o.Kind.GroupKind() {
 	case namespaces:
-		if finalizer == "" {
-			finalizer = "kubernetes" // it stands in the spec
+		if len(s.finalizers) == 0 {
+			s.finalizers = []string{"kubernetes"} // it stands in the spec
 		}
+		s.more = remaining(o)
 	case pods:
-		if node := o.At("spec", "nodeName").Text(); finalizer == "" && node != "" {
-			return certain("its grace period is over, and the kubelet of Node "+node+" does not say that it ended", since)
+		if len(s.finalizers) == 0 {
+			s.reason = lookUnended(o, isGuarded)
 		}
 	}
-	if finalizer == "" {
+	if len(s.finalizers) == 0 && s.reason == "" {
 		return nil
 	}
-	reason := fmt.Sprintf("finalizer %s is left: %s", finalizer, f.ownerOf(finalizer))
-	if remaining := conditionOf(o, "NamespaceContentRemaining"); remaining.Field("status").Text() == "True" {
-		reason += "; " + remaining.Field("message").Text()
+	f.explain(stuckKinds...)
+	return &candidate{
+		found:  Finding{Confidence: v1alpha1.ConfidenceCertain, Since: since},
+		decide: func(f *Finder, found Finding) *Finding { return f.explainStuck(found, s) },
 	}
-	return certain(reason, since)
 }
 
-// ownerOf says whose finalizer it is, by its domain.
-func (f *Finder) ownerOf(finalizer string) string {
-	if waits := ownFinalizers[finalizer]; waits != "" {
-		return waits
-	}
-	domain, _, found := strings.Cut(finalizer, "/")
-	if !found {
-		// The older form: the name, a dot and the domain.
-		if _, after, dotted := strings.Cut(finalizer, "."); dotted {
-			domain = after
-		}
-	}
-	groups := map[string]bool{}
-	for _, kind := range f.Served {
-		if kind.Group != "" && (isBelow(domain, kind.Group) || isBelow(kind.Group, domain)) {
-			groups[kind.Group] = true
-		}
-	}
+// lookUnended looks at a Pod that no finalizer holds but the garbage collector's. One that no Node runs goes at once,
+// and of metadata alone nobody knows the Node.
+func lookUnended(o *object.Parts, isGuarded bool) string {
+	node := o.At("spec", "nodeName").Text()
 	switch {
-	case len(groups) == 0 && !strings.Contains(domain, "."):
-		return "nobody can tell whose it is"
-	case len(groups) == 0:
-		return "it is of " + domain + ", of which the cluster serves no kind; its controller may be gone"
+	case node != "":
+		return "its grace period is over, and the kubelet of Node " + node + " does not say that it ended"
+	case o.At("spec").Type() == object.Absent && !isGuarded:
+		return "its grace period is over, and the kubelet of its Node does not say that it ended"
 	}
-	return "the controller of " + domain + " removes it; see whether that runs"
+	return ""
 }
 
-// isBelow reports whether a domain is part of another.
-func isBelow(domain, of string) bool {
-	return domain == of || strings.HasSuffix(domain, "."+of)
+// remaining is what the namespace controller says of what it waits for: objects that are left, a group that does not
+// answer, or a webhook.
+func remaining(o *object.Parts) string {
+	var all []string
+	for _, typ := range []string{
+		"NamespaceDeletionDiscoveryFailure", "NamespaceDeletionContentFailure", "NamespaceContentRemaining",
+		"NamespaceFinalizersRemaining",
+	} {
+		if condition := conditionOf(o, typ); condition.Field("status").Text() == "True" {
+			all = append(all, condition.Field("message").Text())
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// explainStuck says what a deletion waits for, what stands in its way, and in which order that is to be repaired. A
+// finalizer guards something, so nobody but a person removes it, and last of all.
+func (f *Finder) explainStuck(found Finding, s stuck) *Finding {
+	var reasons []string
+	add := func(reason string) {
+		if reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	add(s.reason)
+	var dead, running []graph.Name
+	isForeign := false
+	for _, finalizer := range s.finalizers {
+		who := owner{text: ownFinalizers[finalizer]}
+		if who.text == "" {
+			isForeign = true
+			who = f.ownerOf(finalizer)
+		}
+		add(fmt.Sprintf("finalizer %s is left: %s", finalizer, who.text))
+		dead, running = append(dead, who.dead...), append(running, who.running...)
+	}
+	add(s.more)
+	operation := admissionv1.Update // that takes a finalizer away
+	if len(s.finalizers) == 0 {
+		operation = admissionv1.Delete
+	}
+	silent := f.silentWebhooks(&found, s.labels, operation)
+	var steps []string
+	for _, hook := range silent {
+		add(hook.text)
+		steps = append(steps, "make "+hook.service.String()+" answer")
+	}
+	for _, name := range dead {
+		steps = append(steps, "start "+name.String())
+	}
+	if len(dead) == 0 {
+		for _, name := range running {
+			steps = append(steps, "read the log of "+name.String())
+		}
+	}
+	add(repair(steps, isForeign))
+	add(f.unreadDetails(isForeign))
+	found.Reason = strings.Join(reasons, "; ")
+	return &found
+}
+
+// repair says in which order to go about it.
+func repair(steps []string, isForeign bool) string {
+	var all []string
+	for _, step := range steps {
+		if !slices.Contains(all, step) {
+			all = append(all, step)
+		}
+	}
+	text := "to repair it: " + strings.Join(all, ", then ")
+	switch {
+	case len(all) == 0 && isForeign:
+		return "remove the finalizer by hand only when nothing is left of what it guards"
+	case len(all) == 0:
+		return ""
+	case isForeign:
+		return text + "; remove the finalizer by hand only when that does not help"
+	}
+	return text
+}
+
+// unreadDetails says what could not be read that might tell more.
+func (f *Finder) unreadDetails(isForeign bool) string {
+	lacking := f.lacking(webhookKinds...)
+	lacking = append(lacking, f.lacking(calledKinds...)...)
+	lacking = append(lacking, f.lacking(namespaces)...)
+	if isForeign {
+		lacking = append(f.lacking(workloadKinds...), lacking...)
+	}
+	if len(lacking) == 0 {
+		return ""
+	}
+	return "what more there is to say is unknown, not read: " + kindsOf(lacking)
 }

@@ -12,6 +12,16 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 )
 
+// Unread takes note that a list could not be read to its end, for want of a right. Any other failure must end the search,
+// except of those of Details.
+func (f *Finder) Unread(list List, err error) {
+	if list.extra {
+		f.undetailed[list.Kind.GroupKind()] = true
+		return
+	}
+	f.unread[list.Kind.GroupKind()] = err
+}
+
 // isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
 func (f *Finder) isAbsent(name graph.Name) bool {
 	if len(f.cannotTell(name)) > 0 {

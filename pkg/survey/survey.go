@@ -52,7 +52,7 @@ func Read(ctx context.Context, reader *selector.Reader, finder *finding.Finder, 
 			return fmt.Errorf("looking for findings: %w", err)
 		}
 	}
-	return nil
+	return r.details(ctx)
 }
 
 // reading is one call of Read.

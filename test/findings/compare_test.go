@@ -21,18 +21,20 @@ type expectation struct {
 	confidence map[string]string
 	// isManaged says of which types it is known that something manages the object.
 	isManaged map[string]bool
+	// reason is a part of the reason of each finding.
+	reason string
 }
 
 // expect adds what is expected of the scenario's objects, by their names as findings have them. It returns what is wrong with it.
 func (s *scenario) expect(names map[string]string, expected map[string]expectation) (problems []string) {
-	for key := range s.Expect {
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(s.Expect)), slices.Collect(maps.Keys(s.Reasons))) {
 		if names[key] == "" {
 			objects := slices.Sorted(maps.Keys(names))
 			problems = append(problems, fmt.Sprintf("%s: %q expects something of %s, which is not among its objects: %v", s.file, s.Scenario, key, objects))
 		}
 	}
 	for key, name := range names {
-		e := expectation{scenario: s, confidence: map[string]string{}, isManaged: map[string]bool{}}
+		e := expectation{scenario: s, confidence: map[string]string{}, isManaged: map[string]bool{}, reason: s.Reasons[key]}
 		if want := cmp.Or(s.Expect[key], "used"); want != "used" {
 			for typ := range strings.SplitSeq(want, ",") {
 				typ, isManaged := strings.CutSuffix(strings.TrimSpace(typ), " managed")
@@ -66,8 +68,8 @@ func compare(found []*finding.Finding, expected map[string]expectation) (differe
 		f := found[i]
 		name, typ, e := f.String(), typeOf(f), expected[f.String()]
 		isFound[[2]string{name, typ}] = true
-		if f.Reason == "" {
-			different = append(different, fmt.Sprintf("reason: nobody says why %s is %s (%s)", name, typ, e))
+		if f.Reason == "" || !strings.Contains(f.Reason, e.reason) {
+			different = append(different, fmt.Sprintf("reason: %s is %s: %q, and not: %q (%s)", name, typ, f.Reason, e.reason, e))
 		}
 		switch {
 		case !slices.Contains(e.types, typ):

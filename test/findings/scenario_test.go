@@ -33,6 +33,8 @@ type scenario struct {
 	// a "?" behind it when it is unknown, or a confidence in brackets, or " managed"; "used" when nothing is. Of an object that is not mentioned,
 	// nothing is.
 	Expect map[string]string `json:"expect"`
+	// Reasons are parts of the reasons of what is found of an object, by its key as in Expect.
+	Reasons map[string]string `json:"reasons,omitempty"`
 
 	file      string
 	namespace string

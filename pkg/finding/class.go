@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+var (
+	storageClasses = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	drivers        = schema.GroupKind{Group: "storage.k8s.io", Kind: "CSIDriver"}
+)
+
+// defaultClass are the annotations of the class that is taken where none is named.
+var defaultClass = []string{
+	"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
+	"snapshot.storage.kubernetes.io/is-default-class", "ingressclass.kubernetes.io/is-default-class",
+}
+
+func classRows() (all []*row) {
+	for _, kind := range []schema.GroupKind{storageClasses, snapshotClasses, ingressClasses} {
+		class := namedRow(kind)
+		class.means = "nothing names it, and it is not the default class"
+		class.cascades = kind != snapshotClasses // a snapshot is never idle
+		class.look = lookClass
+		if kind == storageClasses {
+			class.body, class.look, class.judge = true, lookStorageClass, judgeStorageClass
+		}
+		all = append(all, class)
+	}
+	return all
+}
+
+func lookClass(f *Finder, o *object.Parts) *candidate {
+	if slices.ContainsFunc(defaultClass, func(mark string) bool { return annotation(o, mark) == "true" }) {
+		return nil
+	}
+	return lookUnlessLive(f, o)
+}
+
+// lookStorageClass takes note of the driver that may be its provisioner. Those of Kubernetes itself have none.
+func lookStorageClass(f *Finder, o *object.Parts) *candidate {
+	c := lookClass(f, o)
+	provisioner := o.At("provisioner").Text()
+	if c != nil && provisioner != "" && !strings.HasPrefix(provisioner, "kubernetes.io/") {
+		f.explain(drivers)
+		c.names = []graph.User{{Name: graph.Name{GroupKind: drivers, Name: provisioner}}}
+	}
+	return c
+}
+
+// judgeStorageClass tells of a class that nothing names whether its provisioner is a driver that is there. That it is
+// none proves nothing: there are provisioners without a CSIDriver.
+func judgeStorageClass(f *Finder, c *candidate) *Finding {
+	found := judgeNamed(f, c)
+	if found == nil || found.Type != v1alpha1.FindingUnused || len(found.Unknown) > 0 || len(f.lacking(drivers)) > 0 {
+		return found
+	}
+	for _, driver := range c.names {
+		if !f.graph.IsPresent(driver.Name) {
+			found.Reason += "; no CSIDriver is called like its provisioner " + driver.Name.Name + ", and not every provisioner has one"
+		}
+	}
+	return found
+}
