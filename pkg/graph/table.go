@@ -92,8 +92,9 @@ type Table struct {
 // source is a Source as it is read: the fields as a tree.
 type source struct {
 	root *node
-	// templates are the paths of PodTemplates.
+	// templates are the paths of PodTemplates. isOpen is true when there may be others, in values that nobody has described.
 	templates [][]step
+	isOpen    bool
 	// body is true when a reference is outside of the metadata.
 	body bool
 	// isCustom is true for custom resources: any string of them may be a name.
@@ -202,7 +203,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
 		of.root.at(path).guess = guess
-		of.body = true
+		of.body, of.isOpen = true, true
 		t.note(kind, anyKind)
 		of.elsewhere[anyKind] = true
 	}
@@ -265,11 +266,11 @@ func (t *Table) Kinds() []schema.GroupKind {
 	return found
 }
 
-// PodKinds are Pods, and the kinds that hold templates of Pods.
+// PodKinds are Pods, and the kinds that hold templates of Pods, or may.
 func (t *Table) PodKinds() []schema.GroupKind {
 	var found []schema.GroupKind
 	for kind, s := range t.sources {
-		if kind == podKind || len(s.templates) > 0 {
+		if kind == podKind || len(s.templates) > 0 || s.isOpen {
 			found = append(found, kind)
 		}
 	}
