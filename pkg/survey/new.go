@@ -6,6 +6,7 @@ package survey
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 // selector matches.
 func unknown(groups map[string]error) []graph.Source {
 	var sources []graph.Source
-	for group := range groups {
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		if !strings.HasSuffix(group, "metrics.k8s.io") { // they measure, and name nothing that they use
 			anything := []graph.Reference{{Path: "anything", KindField: "kind"}}
 			sources = append(sources, graph.Source{Kind: "*." + group, PodTemplates: []string{"anything"}, References: anything})

@@ -343,6 +343,37 @@ func TestSchemasAreKept(t *testing.T) {
 	}
 }
 
+// What was learned is always in the same order: by it, a use is told of by one of its paths.
+func TestSchemasAreInOrder(t *testing.T) {
+	before := learnDocument
+	learnDocument = func(document []byte) (sources []graph.Source, err error) {
+		err = json.Unmarshal(document, &sources)
+		return sources, err
+	}
+	t.Cleanup(func() { learnDocument = before })
+	all, many, want := map[string]string{}, &selector.Catalog{}, ""
+	index := ""
+	for _, version := range []string{"a.io/v1", "a.io/v2", "b.io/v1", "c.io/v1", "d.io/v1", "e.io/v1"} {
+		gv, _ := schema.ParseGroupVersion(version)
+		many.Kinds = append(many.Kinds, object.Kind{GroupVersionKind: gv.WithKind("App"), Resource: "apps", Namespaced: true})
+		all["/openapi/v3/apis/"+version] = encode(t, []graph.Source{{Kind: "App." + gv.Group, Guess: []string{version}}})
+		index += fmt.Sprintf(`,"apis/%[1]s":{"serverRelativeURL":"/openapi/v3/apis/%[1]s"}`, version)
+		want += " " + version
+	}
+	all["/openapi/v3"] = `{"paths":{` + strings.TrimPrefix(index, ",") + `}}`
+	reader := server(t, all, nil)
+	for range 10 {
+		sources, unlearned, err := (&Schemas{}).learn(t.Context(), reader, many)
+		got := ""
+		for _, source := range sources {
+			got += " " + source.Guess[0]
+		}
+		if err != nil || len(unlearned) > 0 || got != want {
+			t.Fatalf("learned from%s, want%s: %v %v", got, want, unlearned, err)
+		}
+	}
+}
+
 func TestDeclared(t *testing.T) {
 	const path = "/api/v1/namespaces/ops/configmaps/kubecleaner-references"
 	declares := func(data string) string {
