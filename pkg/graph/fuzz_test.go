@@ -59,7 +59,7 @@ func FuzzEdges(f *testing.F) {
 
 // A path that is read is written back in the same way.
 func FuzzParsePath(f *testing.F) {
-	for _, path := range []string{"", "a.b[].c", "a[x.y/z][].*", "a.", ".", "[", "[]", "a[]b", "*", "a[*]", "a..b"} {
+	for _, path := range []string{"", "a.b[].c", "a[x.y/z][].*", "a.", ".", "[", "[]", "a[]b", "*", "a[*]", "a..b", "]0", "a.]"} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
