@@ -171,6 +171,9 @@ func TestLearnedPairs(t *testing.T) {
 		}
 		g := New(table, nil)
 		g.Add(loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {namespace: shop, name: w}, spec: {extraSecrets: [certs/tls, a/b/c, own]}}")[0])
+		if widget := (schema.GroupKind{Group: "example.com", Kind: "Widget"}); !table.NamesElsewhere(widget, claimKind) {
+			t.Errorf("%s: the table does not know that a Widget may name claims of other namespaces", name)
+		}
 		for secret, want := range map[string]bool{"certs/tls": true, "shop/own": true, "shop/tls": false, "a/b": false} {
 			if got := g.Use(named("Secret " + secret)).IsUsed(); got != want {
 				t.Errorf("%s: %s is used: %t", name, secret, got)

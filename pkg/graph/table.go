@@ -97,8 +97,8 @@ type source struct {
 	isOpen    bool
 	// body is true when a reference is outside of the metadata.
 	body bool
-	// isCustom is true for custom resources: any string of them may be a name.
-	isCustom bool
+	// isCustom is true for custom resources: any string of them may be a name. hasText is true for what gives Pods texts.
+	isCustom, hasText bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
 	elsewhere map[schema.GroupKind]bool
 }
@@ -186,7 +186,8 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 			continue
 		}
 		of.root.add(path, compiled)
-		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		// What was learned may hold a namespace and a slash before the name.
+		crosses := compiled.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
 		for _, to := range targets(r) {
 			t.note(kind, to)
 			of.elsewhere[to] = of.elsewhere[to] || crosses
@@ -194,6 +195,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		of.body = of.body || path[0].field != "metadata"
 	}
 	of.root.noteText(s)
+	of.hasText = of.hasText || len(s.PodTemplates)+len(s.PodSpecs) > 0
 	for _, template := range s.PodTemplates {
 		path, err := parsePath(template)
 		fail(fmt.Sprintf("podTemplates %q", template), err)
@@ -282,6 +284,13 @@ func (t *Table) PodKinds() []schema.GroupKind {
 func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
 	s := t.sources[kind]
 	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
+}
+
+// MentionsElsewhere reports whether texts of the kind's objects may hold names of objects of other namespaces: "namespace/name" in the arguments of a
+// workload, or anywhere in a custom resource. Pods and ReplicaSets say what those say that make them.
+func (t *Table) MentionsElsewhere(kind schema.GroupKind) bool {
+	s := t.sources[kind]
+	return s != nil && (s.isCustom || s.hasText && kind != podKind && kind != replicaSetKind)
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.
