@@ -38,6 +38,7 @@ func FuzzEdges(f *testing.F) {
 	f.Add(realPod(f, 1).Raw)
 	f.Add([]byte(`{"metadata":{"name":"a","uid":"b","resourceVersion":"c"},"spec":{"volumes":[{"secret":null},1,{"secret":{"secretName":"${"}}],"a":[[{"secretRefs":["{{","$("]}]]}}`))
 	f.Add([]byte(`{"rules":[{"resourceNames":["a",1],"resources":["*"],"apiGroups":["*"]}],"subjects":[{"kind":"User","name":"system:serviceaccount:"}],"spec":`))
+	f.Add([]byte(`{"":{"kind":"ConfigMap","name":"a"}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, kind := range kinds {
 			for _, namespace := range []string{"", "shop"} {

@@ -76,7 +76,7 @@ func join(path, field string) string {
 
 // joinName is join for the name of a field, which may have dots in it.
 func joinName(path, name string) string {
-	if name == "*" || strings.ContainsAny(name, ".[") {
+	if name == "" || name == "*" || strings.ContainsAny(name, ".[") {
 		return path + "[" + name + "]"
 	}
 	return join(path, name)
