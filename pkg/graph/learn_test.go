@@ -230,7 +230,7 @@ func TestLearnOddNames(t *testing.T) {
 		"a]tokenSecretName":  {References: []Reference{{Path: "spec.a]tokenSecretName", To: "Secret"}}},
 		"a.tokenSecretName":  {References: []Reference{{Path: "spec[a.tokenSecretName]", To: "Secret"}}},
 		"a].tokenSecretName": {Guess: []string{"spec"}},
-		"":              {Guess: []string{"spec"}},
+		"":                   {Guess: []string{"spec"}},
 	} {
 		document := fmt.Sprintf(`{"components": {"schemas": {"Odd": {"type": "object", "properties": {"spec": {"type": "object", "properties": {%q: {"type": "string"}}}},
 			"x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Odd"}]}}}}`, field)

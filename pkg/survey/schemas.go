@@ -32,6 +32,8 @@ var learnDocument = graph.LearnDocument
 type Schemas struct {
 	mu   sync.Mutex
 	kept map[string]document
+	// preserving are the kinds of legacy CustomResourceDefinitions, when these were read together with what is kept.
+	preserving map[schema.GroupKind]bool
 	// unpublished are groups that somebody has waited for in vain.
 	unpublished map[string]bool
 }
@@ -118,10 +120,7 @@ func (s *Schemas) learnNow(
 			}
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept = kept
-	return sources, unlearned, nil
+	return sources, unlearned, s.open(ctx, reader, sources, kept)
 }
 
 // lacks says which kinds the document does not have, although they are served: it may be older than they are.
