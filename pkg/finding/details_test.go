@@ -215,9 +215,10 @@ func gk(text string) schema.GroupKind { return schema.ParseGroupKind(text) }
 func TestActionable(t *testing.T) {
 	t.Parallel()
 	for kind, types := range map[string]string{
-		"ConfigMap": "Expired Unused", "Secret": "Expired Unused", "Pod": "Expired Failed Finished Unhealthy", "Node": "Expired", "Event": "Expired",
-		"NetworkPolicy.networking.k8s.io": "Expired", "CustomResourceDefinition.apiextensions.k8s.io": "Expired", "Deployment.apps": "Expired Idle Unhealthy",
-		"DaemonSet.apps": "Expired", "HorizontalPodAutoscaler.autoscaling": "Expired Unused", "APIService.apiregistration.k8s.io": "Expired",
+		"ConfigMap": "Expired Unused", "Secret": "Expired Unused", "Pod": "Expired Failed Finished Unhealthy", "Node": "", "Event": "Expired",
+		"NetworkPolicy.networking.k8s.io": "Expired", "CustomResourceDefinition.apiextensions.k8s.io": "", "Deployment.apps": "Expired Idle Unhealthy",
+		"DaemonSet.apps": "Expired", "HorizontalPodAutoscaler.autoscaling": "Expired Unused", "APIService.apiregistration.k8s.io": "",
+		"Namespace": "Expired Unused",
 	} {
 		var actionable []string
 		for _, typ := range finding.TypesOf(gk(kind)) {
