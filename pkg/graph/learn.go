@@ -90,6 +90,11 @@ func (l *learner) root(s property) {
 	}
 }
 
+// isOpen reports whether the value may hold more than the schema, or a path, says.
+func (s *property) isOpen() bool {
+	return s.Unknown || s.Embedded || s.isUnwritable() || s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
+}
+
 // isUnwritable reports whether no path can name one of the fields.
 func (s *property) isUnwritable() bool {
 	for name := range s.Properties {
@@ -134,8 +139,7 @@ func (l *learner) value(path string, s property, depth int) {
 	if l.steps++; l.steps > 20*maxLearned {
 		return
 	}
-	isOpen := s.Unknown || s.Embedded || s.isUnwritable() || s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
-	if isOpen || depth >= maxDepth/2 {
+	if s.isOpen() || depth >= maxDepth/2 {
 		l.guess(path)
 		return
 	}
