@@ -120,7 +120,7 @@ image: ## Build what the Dockerfile ships and pack it, without docker, as the im
 fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' api cmd controllers pkg test | sort | while IFS=: read -r file func; do \
 		echo "$${func#func } in $$(dirname "$$file")"; \
-		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" </dev/null; \
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "./$$(dirname "$$file")" </dev/null; \
 	done
 	PAIRS=$(PAIRS) go test -run '^TestMillionPairs$$' -count=1 -timeout 60m ./pkg/expr/lua
 

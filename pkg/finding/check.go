@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 // Check says what is wrong with the findings that a Cleaner asks for, each with its field.
@@ -62,12 +63,10 @@ func whyNotActionable(kind schema.GroupKind, typ v1alpha1.FindingType) string {
 		v1alpha1.FindingCertificateExpired: "what issued it renews it, and until then others may read it",
 	}[typ]
 	switch kind.Kind {
-	case "CustomResourceDefinition":
-		return "deleting it deletes every object of its kind"
 	case "Node":
 		return "Pods may still run on it"
 	case "NetworkPolicy":
 		return "what it denies would be allowed"
 	}
-	return cmp.Or(why, "it may still be needed")
+	return cmp.Or(object.Foundation(kind), why, "it may still be needed")
 }

@@ -174,7 +174,7 @@ func TestWantedLists(t *testing.T) {
 		// lists are those of the kinds that are looked at here; others may come with them.
 		lists, none string
 	}{
-		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata everywhere; Pod; Deployment", "Event EndpointSlice Node Namespace"},
+		"ConfigMaps": {finding.Want{Kind: gk("ConfigMap"), Type: v1alpha1.FindingUnused}, "ConfigMap metadata everywhere; Pod; ReplicaSet; Deployment everywhere", "Event EndpointSlice Node Namespace"},
 		"Secrets": {
 			finding.Want{Kind: gk("Secret"), Type: v1alpha1.FindingUnused},
 			"Secret metadata type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token; " +
@@ -227,9 +227,10 @@ func gk(text string) schema.GroupKind { return schema.ParseGroupKind(text) }
 func TestActionable(t *testing.T) {
 	t.Parallel()
 	for kind, types := range map[string]string{
-		"ConfigMap": "Expired Unused", "Secret": "Expired Unused", "Pod": "Expired Failed Finished Unhealthy", "Node": "Expired", "Event": "Expired",
-		"NetworkPolicy.networking.k8s.io": "Expired", "CustomResourceDefinition.apiextensions.k8s.io": "Expired", "Deployment.apps": "Expired Idle Unhealthy",
-		"DaemonSet.apps": "Expired", "HorizontalPodAutoscaler.autoscaling": "Expired Unused", "APIService.apiregistration.k8s.io": "Expired",
+		"ConfigMap": "Expired Unused", "Secret": "Expired Unused", "Pod": "Expired Failed Finished Unhealthy", "Node": "", "Event": "Expired",
+		"NetworkPolicy.networking.k8s.io": "Expired", "CustomResourceDefinition.apiextensions.k8s.io": "", "Deployment.apps": "Expired Idle Unhealthy",
+		"DaemonSet.apps": "Expired", "HorizontalPodAutoscaler.autoscaling": "Expired Unused", "APIService.apiregistration.k8s.io": "",
+		"Namespace": "Expired Unused",
 	} {
 		var actionable []string
 		for _, typ := range finding.TypesOf(gk(kind)) {
@@ -267,5 +268,45 @@ func TestOneNamespace(t *testing.T) {
 		"RoleBinding shop/elsewhere Unused unknown\nRoleBinding shop/here Unused"
 	if got := lines(f.Findings()); got != want {
 		t.Errorf("found:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// What an object of another namespace names with a namespace counts in a search of one namespace as well.
+func TestNamedFromElsewhere(t *testing.T) {
+	t.Parallel()
+	objects := []string{
+		of("v1 Secret shop/argument", ""), of("v1 Secret shop/learned", ""), of("v1 Secret shop/title", ""), of("v1 Secret shop/unused", ""),
+		of("apps/v1 Deployment edge/proxy", "", "spec: {replicas: 1, template: {spec: {containers: [{name: a, args: [--certificate=shop/argument]}]}}}"),
+		of("example.com/v1 Widget team/a", "", "spec: {learned: {secretName: shop/learned}}"),
+		of("keda.sh/v1alpha1 TriggerAuthentication team/a", "", "spec: {title: shop/title, other: unused}"),
+	}
+	for name, test := range map[string]struct{ forbidden, want string }{
+		"all may be read":           {"", "shop/argument weak; shop/title weak; shop/unused"},
+		"workloads may not be read": {"Deployment", "shop/argument weak; shop/title weak; shop/unused weak"},
+		"what is learned may not":   {"Widget", "shop/argument unknown; shop/learned unknown; shop/title unknown; shop/unused unknown"},
+		"what is known may not":     {"TriggerAuthentication", "shop/argument weak; shop/title weak; shop/unused weak"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kinds := append(served(t), kindOf(t, "keda.sh/v1alpha1", "TriggerAuthentication"))
+			wanted := []finding.Want{{Kind: gk("Secret"), Type: v1alpha1.FindingUnused}}
+			f := finding.New(finding.Options{Table: tableOf(t), Served: kinds, Now: now, Namespace: "shop", Wanted: wanted})
+			for _, list := range f.Lists() {
+				if list.Kind.Kind == test.forbidden {
+					f.UnreadElsewhere(list, errors.New("forbidden"))
+				}
+				for i, text := range objects {
+					o := load(t, text, i, kinds)
+					isRead := o.Namespace == "shop" || list.Everywhere && list.Kind.Kind != test.forbidden
+					if o.Kind == list.Kind && isRead && isOfType(o, list.Fields) {
+						f.Look(list, o)
+					}
+				}
+			}
+			got := strings.NewReplacer("Secret ", "", " Unused", "", "\n", "; ").Replace(lines(f.Findings()))
+			if got != test.want {
+				t.Errorf("found %s, want %s", got, test.want)
+			}
+		})
 	}
 }

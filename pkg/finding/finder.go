@@ -96,6 +96,7 @@ func New(options Options) *Finder {
 		clusterScoped[kind.GroupKind()] = !kind.Namespaced
 	}
 	f.graph = graph.New(options.Table, clusterScoped)
+	f.graph.MentionsOf(options.Namespace)
 	for _, name := range options.Watched {
 		f.graph.Watch(name)
 	}

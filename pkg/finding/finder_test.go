@@ -82,8 +82,14 @@ func TestScenarios(t *testing.T) {
 	for name, s := range scenarios() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, want := lines(find(t, s)), strings.TrimSpace(s.want); got != want {
+			found := find(t, s)
+			if got, want := lines(found), strings.TrimSpace(s.want); got != want {
 				t.Errorf("found:\n%s\n\nwant:\n%s", got, want)
+			}
+			for _, f := range found { // how sure is what nobody knows?
+				if isUnknown := len(f.Unknown) > 0; isUnknown != (f.Confidence == "") {
+					t.Errorf("%s is unknown: %t, and its confidence is %q", f.String(), isUnknown, f.Confidence)
+				}
 			}
 		})
 	}

@@ -64,8 +64,12 @@ func (f *Finding) String() string {
 	return graph.Name{GroupKind: f.Kind.GroupKind(), Namespace: f.Namespace, Name: f.Name}.String()
 }
 
-// Actionable reports whether a Cleaner may delete or transform objects of such a finding.
+// Actionable reports whether a Cleaner may delete or transform objects of such a finding. Nothing that is found, not even a mark of their owner, is
+// enough for Nodes and for what the cluster's API stands on.
 func Actionable(kind schema.GroupKind, typ v1alpha1.FindingType) bool {
+	if kind == nodes || object.Foundation(kind) != "" {
+		return false
+	}
 	i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == kind && r.typ == typ })
 	if i < 0 {
 		i = slices.IndexFunc(rows, func(r *row) bool { return r.kind == anyKind && r.typ == typ })

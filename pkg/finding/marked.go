@@ -22,7 +22,8 @@ func markedRows() []*row {
 		},
 		{
 			kind: anyKind, typ: v1alpha1.FindingExpired, actionable: true, ofOwned: true, look: lookExpired,
-			means: "its time is over, by an annotation or label on itself such as cleaner/ttl or cleaner/expires",
+			means: "its time is over, by an annotation or label on itself such as cleaner/ttl or cleaner/expires; Nodes, CustomResourceDefinitions and " +
+				"what serves or guards the cluster's API are reported only",
 		},
 		{
 			kind: secrets, typ: v1alpha1.FindingCertificateExpired, fields: "type=kubernetes.io/tls", body: true, ofOwned: true, ofStock: true,

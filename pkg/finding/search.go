@@ -15,6 +15,8 @@ type search struct {
 	kinds int
 	// unread are those that could not be read.
 	unread []Unread
+	// isUnreadText is true when texts of other namespaces could not be read.
+	isUnreadText bool
 	// inVain says that no user was found in any.
 	inVain string
 }
@@ -25,7 +27,7 @@ func (f *Finder) searchFor(r *row, sources func() []schema.GroupKind) *search {
 		return s
 	}
 	kinds := sources()
-	s := &search{unread: f.unreadUsers(kinds, r.kind)}
+	s := &search{unread: f.unreadUsers(kinds, r.kind), isUnreadText: f.isUnreadText(kinds)}
 	f.searches[r] = s
 	var last schema.GroupKind
 	for _, kind := range kinds {

@@ -38,6 +38,7 @@ func FuzzEdges(f *testing.F) {
 	f.Add(realPod(f, 1).Raw)
 	f.Add([]byte(`{"metadata":{"name":"a","uid":"b","resourceVersion":"c"},"spec":{"volumes":[{"secret":null},1,{"secret":{"secretName":"${"}}],"a":[[{"secretRefs":["{{","$("]}]]}}`))
 	f.Add([]byte(`{"rules":[{"resourceNames":["a",1],"resources":["*"],"apiGroups":["*"]}],"subjects":[{"kind":"User","name":"system:serviceaccount:"}],"spec":`))
+	f.Add([]byte(`{"":{"kind":"ConfigMap","name":"a"}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, kind := range kinds {
 			for _, namespace := range []string{"", "shop"} {
@@ -59,7 +60,7 @@ func FuzzEdges(f *testing.F) {
 
 // A path that is read is written back in the same way.
 func FuzzParsePath(f *testing.F) {
-	for _, path := range []string{"", "a.b[].c", "a[x.y/z][].*", "a.", ".", "[", "[]", "a[]b", "*", "a[*]", "a..b"} {
+	for _, path := range []string{"", "a.b[].c", "a[x.y/z][].*", "a.", ".", "[", "[]", "a[]b", "*", "a[*]", "a..b", "]0", "a.]"} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {

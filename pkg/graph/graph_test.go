@@ -360,7 +360,7 @@ metadata:
   name: its-own-name
   labels: {app: in-label}
   annotations: {note: in-annotation, kubectl.kubernetes.io/last-applied-configuration: '{"title": "said-twice"}'}
-spec: {title: in-title, a-key: {list: [in-list, "in a sentence", "in-url:80", "quoted\"in-quotes"]}, last: ""}
+spec: {title: in-title, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "quoted\"in-quotes"]}, last: ""}
 status: {binding: {name: in-status}}
 ---
 apiVersion: example.com/v1
@@ -374,17 +374,31 @@ metadata: {namespace: shop, name: i}
 spec: {title: in-ingress}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster"} {
+	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair"} {
 		if !g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}
 	}
 	for _, name := range []string{
 		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/a-key", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-url", "shop/in-quotes",
-		"shop/in-ingress",
+		"shop/in-ingress", "a/path", "shop/path",
 	} {
 		if g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is mentioned", name)
 		}
+	}
+}
+
+// Who looks at one namespace keeps no words that could be names in others only.
+func TestMentionsOfOneNamespace(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(table, nil)
+	g.MentionsOf("shop")
+	g.Add(loaded(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: edge, name: p}, spec: {template: {spec: {containers: [{args: [shop/config, certs/other]}]}}}}")[0].Parts())
+	if !g.IsMentioned(named("ConfigMap shop/config")) || len(g.mentions.words) != 1 {
+		t.Errorf("%d words are kept", len(g.mentions.words))
 	}
 }

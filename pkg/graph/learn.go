@@ -75,7 +75,8 @@ type learner struct {
 // root learns from the schema of a kind. The metadata of all kinds are alike.
 func (l *learner) root(s property) {
 	s = l.resolved(s)
-	if s.Unknown || len(s.Properties) == 0 { // of a kind without a schema, or with one that is not structural, nothing is published
+	// Of a kind without a schema, or with one that is not structural, nothing is published.
+	if s.Unknown || len(s.Properties) == 0 || s.isUnwritable() {
 		l.guess(".")
 		return
 	}
@@ -87,6 +88,21 @@ func (l *learner) root(s property) {
 	if len(l.source.References) > maxLearned || l.steps > 20*maxLearned {
 		l.source.References, l.source.PodTemplates, l.source.PodSpecs, l.source.Guess = nil, nil, nil, []string{"."}
 	}
+}
+
+// isOpen reports whether the value may hold more than the schema, or a path, says.
+func (s *property) isOpen() bool {
+	return s.Unknown || s.Embedded || s.isUnwritable() || s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
+}
+
+// isUnwritable reports whether no path can name one of the fields.
+func (s *property) isUnwritable() bool {
+	for name := range s.Properties {
+		if !canJoin(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *learner) guess(path string) { l.source.Guess = append(l.source.Guess, path) }
@@ -123,8 +139,7 @@ func (l *learner) value(path string, s property, depth int) {
 	if l.steps++; l.steps > 20*maxLearned {
 		return
 	}
-	isOpen := s.Unknown || s.Embedded || s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
-	if isOpen || depth >= maxDepth/2 {
+	if s.isOpen() || depth >= maxDepth/2 {
 		l.guess(path)
 		return
 	}

@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -170,6 +171,9 @@ func TestLearnedPairs(t *testing.T) {
 		}
 		g := New(table, nil)
 		g.Add(loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {namespace: shop, name: w}, spec: {extraSecrets: [certs/tls, a/b/c, own]}}")[0].Parts())
+		if widget := (schema.GroupKind{Group: "example.com", Kind: "Widget"}); !table.NamesElsewhere(widget, claimKind) {
+			t.Errorf("%s: the table does not know that a Widget may name claims of other namespaces", name)
+		}
 		for secret, want := range map[string]bool{"certs/tls": true, "shop/own": true, "shop/tls": false, "a/b": false} {
 			if got := g.Use(named("Secret " + secret)).IsUsed(); got != want {
 				t.Errorf("%s: %s is used: %t", name, secret, got)
@@ -217,6 +221,36 @@ func TestLearnedOfClusterScoped(t *testing.T) {
 	g.Add(o.Parts())
 	if use := g.Use(named("Secret anywhere/a")); !use.IsUsed() || use.Users[0].Strength != Learned {
 		t.Errorf("%+v", use)
+	}
+}
+
+// A field that no path can name is found by what it looks like.
+func TestLearnOddNames(t *testing.T) {
+	for field, want := range map[string]Source{
+		"a]tokenSecretName":  {References: []Reference{{Path: "spec.a]tokenSecretName", To: "Secret"}}},
+		"a.tokenSecretName":  {References: []Reference{{Path: "spec[a.tokenSecretName]", To: "Secret"}}},
+		"a].tokenSecretName": {Guess: []string{"spec"}},
+		"":                   {Guess: []string{"spec"}},
+	} {
+		document := fmt.Sprintf(`{"components": {"schemas": {"Odd": {"type": "object", "properties": {"spec": {"type": "object", "properties": {%q: {"type": "string"}}}},
+			"x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Odd"}]}}}}`, field)
+		sources, err := LearnDocument([]byte(document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Kind, want.Strength = "Odd.example.com", Learned
+		if diff := cmp.Diff([]Source{want}, sources); diff != "" {
+			t.Errorf("%q: %s", field, diff)
+		}
+		table, err := NewTable(sources)
+		if err != nil {
+			t.Fatalf("%q: %v", field, err)
+		}
+		g := New(table, nil)
+		g.Add(loaded(t, fmt.Sprintf("{apiVersion: example.com/v1, kind: Odd, metadata: {namespace: shop, name: w}, spec: {%q: named}}", field))[0].Parts())
+		if field != "" && !g.Use(named("Secret shop/named")).IsUsed() {
+			t.Errorf("%q names nothing", field)
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 // mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations; and what is a word in a custom
 // resource. That a name stands there proves nothing, but somebody may read the object by it.
 type mentions struct {
+	// of is the only namespace whose names matter. Empty for all.
+	of    string
 	words map[key]struct{}
 	full  bool
 	bytes int64
@@ -65,8 +67,8 @@ func isCustom(group string) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// eachWord tells all strings of a custom resource that could be names, whatever their fields are called. Of the metadata it is only the annotations:
-// labels and owners are of something else.
+// eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields are called. Of the metadata it
+// is only the annotations: labels and owners are of something else.
 func eachWord(o object.JSON, tell func(object.JSON)) {
 	for name, value := range o.Fields() {
 		if name.Is("metadata") {
@@ -81,15 +83,19 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 		if value[i] != '"' {
 			continue
 		}
-		begin, isWord := i, true
+		begin, isWord, slashes := i, true, 0
 		for i++; i < len(value) && value[i] != '"'; i++ {
+			if value[i] == '/' {
+				slashes++
+				continue
+			}
 			isWord = isWord && isNamePart(value[i])
 			if value[i] == '\\' {
 				i++
 			}
 		}
 		isKey := i < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[i+1:], " \t\r\n"), []byte(":"))
-		if isWord && !isKey && i-begin <= maxName {
+		if isWord && slashes <= 1 && !isKey && i-begin <= maxName {
 			tell(value[begin:])
 		}
 	}
@@ -134,6 +140,9 @@ func isNamePart(c byte) bool {
 }
 
 func (m *mentions) addWord(namespace string, word []byte) {
+	if m.of != "" && namespace != "" && namespace != m.of {
+		return
+	}
 	k := mentionKey(namespace, string(word))
 	if _, ok := m.words[k]; ok {
 		return
@@ -151,6 +160,9 @@ func (m *mentions) addWord(namespace string, word []byte) {
 func mentionKey(namespace, word string) key {
 	return key(maphash.Comparable(seed, [2]string{namespace, word}))
 }
+
+// MentionsOf makes the Graph keep no more of texts than what could be names of objects of the namespace.
+func (g *Graph) MentionsOf(namespace string) { g.mentions.of = namespace }
 
 // IsMentioned reports whether the name stands in text that Pods of the object's namespace are given, or in a custom resource of it, or in one that is
 // cluster-scoped.

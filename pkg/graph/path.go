@@ -76,8 +76,13 @@ func join(path, field string) string {
 
 // joinName is join for the name of a field, which may have dots in it.
 func joinName(path, name string) string {
-	if name == "" || name == "*" || strings.ContainsAny(name, ".[]") {
+	if name == "" || name == "*" || strings.ContainsAny(name, ".[") {
 		return path + "[" + name + "]"
 	}
 	return join(path, name)
+}
+
+// canJoin reports whether joinName can write the name of a field. The end of a bracket in brackets ends them, and [] is something else.
+func canJoin(name string) bool {
+	return name != "" && (!strings.Contains(name, "]") || !strings.ContainsAny(name, ".["))
 }

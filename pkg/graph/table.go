@@ -92,12 +92,13 @@ type Table struct {
 // source is a Source as it is read: the fields as a tree.
 type source struct {
 	root *node
-	// templates are the paths of PodTemplates.
+	// templates are the paths of PodTemplates. isOpen is true when there may be others, in values that nobody has described.
 	templates [][]step
+	isOpen    bool
 	// body is true when a reference is outside of the metadata.
 	body bool
-	// isCustom is true for custom resources: any string of them may be a name.
-	isCustom bool
+	// isCustom is true for custom resources: any string of them may be a name. hasText is true for what gives Pods texts.
+	isCustom, hasText bool
 	// elsewhere are the kinds of which it may name objects of other namespaces.
 	elsewhere map[schema.GroupKind]bool
 }
@@ -192,7 +193,8 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 			continue
 		}
 		of.root.add(path, compiled)
-		crosses := r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		// What was learned may hold a namespace and a slash before the name.
+		crosses := compiled.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
 		for _, to := range targets(r) {
 			t.note(kind, to)
 			of.elsewhere[to] = of.elsewhere[to] || crosses
@@ -200,6 +202,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		of.body = of.body || path[0].field != "metadata"
 	}
 	of.root.noteText(s)
+	of.hasText = of.hasText || len(s.PodTemplates)+len(s.PodSpecs) > 0
 	for _, template := range s.PodTemplates {
 		path, err := parsePath(template)
 		fail(fmt.Sprintf("podTemplates %q", template), err)
@@ -209,7 +212,7 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		path, err := parsePath(strings.TrimPrefix(guess, "."))
 		fail(fmt.Sprintf("guess %q", guess), err)
 		of.root.at(path).guess = guess
-		of.body = true
+		of.body, of.isOpen = true, true
 		t.note(kind, anyKind)
 		of.elsewhere[anyKind] = true
 	}
@@ -272,11 +275,11 @@ func (t *Table) Kinds() []schema.GroupKind {
 	return found
 }
 
-// PodKinds are Pods, and the kinds that hold templates of Pods.
+// PodKinds are Pods, and the kinds that hold templates of Pods, or may.
 func (t *Table) PodKinds() []schema.GroupKind {
 	var found []schema.GroupKind
 	for kind, s := range t.sources {
-		if kind == podKind || len(s.templates) > 0 {
+		if kind == podKind || len(s.templates) > 0 || s.isOpen {
 			found = append(found, kind)
 		}
 	}
@@ -288,6 +291,13 @@ func (t *Table) PodKinds() []schema.GroupKind {
 func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
 	s := t.sources[kind]
 	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
+}
+
+// MentionsElsewhere reports whether texts of the kind's objects may hold names of objects of other namespaces: "namespace/name" in the arguments of a
+// workload, or anywhere in a custom resource. Pods and ReplicaSets say what those say that make them.
+func (t *Table) MentionsElsewhere(kind schema.GroupKind) bool {
+	s := t.sources[kind]
+	return s != nil && (s.isCustom || s.hasText && kind != podKind && kind != replicaSetKind)
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.

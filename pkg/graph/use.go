@@ -133,13 +133,23 @@ func (g *Graph) Selected(by Name) Use {
 	return use
 }
 
-// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched nothing that runs so far.
+// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched nothing that runs so far. What is
+// cluster-scoped may make Pods in any namespace.
 func (g *Graph) addLabels(o *object.Parts, use uses) {
-	selectors := g.selectors[o.Namespace]
+	if o.Namespace != "" {
+		g.addLabelsTo(g.selectors[o.Namespace], o, use)
+		return
+	}
+	for _, selectors := range g.selectors {
+		g.addLabelsTo(selectors, o, use)
+	}
+}
+
+func (g *Graph) addLabelsTo(selectors []*selection, o *object.Parts, use uses) {
 	if len(selectors) == 0 {
 		return
 	}
-	match := func(metadata object.JSON) {
+	g.table.eachTemplate(o, func(metadata object.JSON) {
 		var set labels.Set
 		for _, s := range selectors {
 			if s.live {
@@ -155,16 +165,7 @@ func (g *Graph) addLabels(o *object.Parts, use uses) {
 				g.selected(s, use)
 			}
 		}
-	}
-	if o.Kind.GroupKind() == podKind {
-		match(o.At("metadata"))
-		return
-	}
-	if s := g.table.sources[o.Kind.GroupKind()]; s != nil {
-		for _, path := range s.templates {
-			each(o.Raw, path, func(template object.JSON) { match(template.Field("metadata")) })
-		}
-	}
+	})
 }
 
 // podNameLabel and podIndexLabel are what a StatefulSet adds to the labels of each of its Pods. A Service for one of them selects by that.
@@ -197,26 +198,6 @@ func (g *Graph) selected(s *selection, use uses) {
 	case !slices.Contains(s.users, id):
 		s.users = append(s.users, id)
 		g.bytes += 4
-	}
-}
-
-// each tells all values at a path.
-func each(value object.JSON, path []step, tell func(object.JSON)) {
-	switch {
-	case len(path) == 0:
-		if value.Type() != object.Absent {
-			tell(value)
-		}
-	case !path[0].each:
-		each(value.Field(path[0].field), path[1:], tell)
-	case value.Type() == object.List:
-		for element := range value.Elements() {
-			each(element, path[1:], tell)
-		}
-	default:
-		for _, field := range value.Fields() {
-			each(field, path[1:], tell)
-		}
 	}
 }
 

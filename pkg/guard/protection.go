@@ -25,18 +25,6 @@ type Protection struct {
 	Namespaces []string
 }
 
-// foundations are kinds without which a cluster's API, or all data behind it, is gone; by group and kind.
-var foundations = map[string]string{
-	"apiextensions.k8s.io/CustomResourceDefinition":                 "deleting it deletes every object of its kind",
-	"apiregistration.k8s.io/APIService":                             "it serves a part of the cluster's API",
-	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   "it guards the cluster's API",
-	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     "it guards the cluster's API",
-	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        "it guards the cluster's API",
-	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": "it guards the cluster's API",
-	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          "it guards the cluster's API",
-	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   "it guards the cluster's API",
-}
-
 // Reason says why no Cleaner of the action may touch the object, or is empty. A Scan touches nothing: its reason is that of a Delete.
 // namespace is the metadata of the object's namespace; nil for a cluster-scoped object.
 func (p Protection) Reason(action v1alpha1.Action, o object.Object, namespace *metav1.ObjectMeta) (string, error) {
@@ -77,8 +65,8 @@ func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error)
 		return "", err
 	}
 	group := o.Kind.Group
-	switch why, foundation := foundations[group+"/"+o.Kind.Kind]; {
-	case foundation:
+	switch why := object.Foundation(o.Kind.GroupKind()); {
+	case why != "":
 		return fmt.Sprintf("no Cleaner may touch objects of kind %s: %s", o.Kind.Kind, why), nil
 	case slices.Contains(p.Namespaces, o.Namespace):
 		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil

@@ -85,7 +85,7 @@ func mayServe(catalog *selector.Catalog, unserved map[string]error, kind schema.
 // selector matches.
 func unknown(groups map[string]error) []graph.Source {
 	var sources []graph.Source
-	for group := range groups {
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		if !strings.HasSuffix(group, "metrics.k8s.io") { // they measure, and name nothing that they use
 			anything := []graph.Reference{{Path: "anything", KindField: "kind"}}
 			sources = append(sources, graph.Source{Kind: "*." + group, PodTemplates: []string{"anything"}, References: anything})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,8 @@ var learnDocument = graph.LearnDocument
 type Schemas struct {
 	mu   sync.Mutex
 	kept map[string]document
+	// preserving are the kinds of legacy CustomResourceDefinitions, when these were read together with what is kept.
+	preserving map[schema.GroupKind]bool
 	// unpublished are groups that somebody has waited for in vain.
 	unpublished map[string]bool
 }
@@ -96,7 +99,9 @@ func (s *Schemas) learnNow(
 	}
 	index := object.JSON(body).Field("paths")
 	unlearned, kept := map[string]error{}, map[string]document{}
-	for gv, kinds := range versions {
+	// In a fixed order, so that the same use is always told of by the same path, and the same cause by the same error.
+	for _, gv := range slices.SortedFunc(maps.Keys(versions), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
+		kinds := versions[gv]
 		path := strings.TrimPrefix(object.GroupVersionPath(gv), "/")
 		d, err := s.document(ctx, reader, path, index.At(path, "serverRelativeURL").Text())
 		if ctx.Err() != nil {
@@ -115,10 +120,7 @@ func (s *Schemas) learnNow(
 			}
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept = kept
-	return sources, unlearned, nil
+	return sources, unlearned, s.open(ctx, reader, sources, kept)
 }
 
 // lacks says which kinds the document does not have, although they are served: it may be older than they are.

@@ -53,7 +53,7 @@ func server(t *testing.T, answers map[string]string, asked func(path string)) *s
 		_, _ = w.Write([]byte(text))
 	}))
 	t.Cleanup(s.Close)
-	client, err := rest.UnversionedRESTClientFor(&rest.Config{Host: s.URL, ContentConfig: rest.ContentConfig{
+	client, err := rest.UnversionedRESTClientFor(&rest.Config{Host: s.URL, QPS: -1, ContentConfig: rest.ContentConfig{
 		GroupVersion: &schema.GroupVersion{}, NegotiatedSerializer: serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion(),
 	}})
 	if err != nil {
@@ -317,6 +317,46 @@ func TestSchemasAreWaitedFor(t *testing.T) {
 	}
 }
 
+// A legacy CustomResourceDefinition preserves what its schema, which is published as any other, does not have. Who may not read them takes each
+// for one.
+func TestSchemasOfLegacyDefinitions(t *testing.T) {
+	const path, document = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"components":{"schemas":{"App":{"type":"object","properties":{"spec":{"type":"object"}},
+		"x-kubernetes-group-version-kind":[{"group":"example.com","kind":"App","version":"v1"}]}}}}`
+	definition := func(preserve bool) string {
+		return list(item("", "apps.example.com", fmt.Sprintf(`,"spec":{"group":"example.com","names":{"kind":"App"},"preserveUnknownFields":%t}`, preserve)))
+	}
+	for name, test := range map[string]struct{ definitions, want string }{
+		"legacy": {definition(true), "unused"}, "current": {definition(false), "legacy\nunused"}, "forbidden": {"403", "unused"}, "broken": {"500", "unused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, asked := answers("/openapi/v3/apis/example.com/v1", document, path, test.definitions,
+				"/api/v1/configmaps", list(item("a", "legacy", ""), item("a", "unused", "")),
+				"/apis/example.com/v1/apps", list(item("a", "app", `,"spec":{"old":{"configMapName":"legacy"}}`))), 0
+			reader := server(t, all, func(uri string) {
+				if strings.HasPrefix(uri, path) {
+					asked++
+				}
+			})
+			var schemas Schemas
+			for range 2 {
+				finder, err := New(t.Context(), reader, Options{Wanted: configMaps(), Now: now, Catalog: catalog(), Schemas: &schemas})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := Read(t.Context(), reader, finder, "", nil, Observer{}); err != nil {
+					t.Fatal(err)
+				}
+				if got := told(finder); got != test.want {
+					t.Errorf("found:\n%s\nwant:\n%s", got, test.want)
+				}
+			}
+			if isRead := strings.HasPrefix(test.definitions, "{"); isRead && asked != 1 {
+				t.Errorf("the definitions were read %d times", asked)
+			}
+		})
+	}
+}
+
 // Each document is read once, until its hash changes.
 func TestSchemasAreKept(t *testing.T) {
 	learns(t)
@@ -340,6 +380,37 @@ func TestSchemasAreKept(t *testing.T) {
 	all["/openapi/v3"] = "403"
 	if _, _, err := schemas.learn(t.Context(), reader, catalog()); err == nil {
 		t.Error("without schemas nothing was learned, and nobody was told")
+	}
+}
+
+// What was learned is always in the same order: by it, a use is told of by one of its paths.
+func TestSchemasAreInOrder(t *testing.T) {
+	before := learnDocument
+	learnDocument = func(document []byte) (sources []graph.Source, err error) {
+		err = json.Unmarshal(document, &sources)
+		return sources, err
+	}
+	t.Cleanup(func() { learnDocument = before })
+	all, many, want := map[string]string{}, &selector.Catalog{}, ""
+	index := ""
+	for _, version := range []string{"a.io/v1", "a.io/v2", "b.io/v1", "c.io/v1", "d.io/v1", "e.io/v1"} {
+		gv, _ := schema.ParseGroupVersion(version)
+		many.Kinds = append(many.Kinds, object.Kind{GroupVersionKind: gv.WithKind("App"), Resource: "apps", Namespaced: true})
+		all["/openapi/v3/apis/"+version] = encode(t, []graph.Source{{Kind: "App." + gv.Group, Guess: []string{version}}})
+		index += fmt.Sprintf(`,"apis/%[1]s":{"serverRelativeURL":"/openapi/v3/apis/%[1]s"}`, version)
+		want += " " + version
+	}
+	all["/openapi/v3"] = `{"paths":{` + strings.TrimPrefix(index, ",") + `}}`
+	reader := server(t, all, nil)
+	for range 3 {
+		sources, unlearned, err := (&Schemas{}).learn(t.Context(), reader, many)
+		got := ""
+		for _, source := range sources {
+			got += " " + source.Guess[0]
+		}
+		if err != nil || len(unlearned) > 0 || got != want {
+			t.Fatalf("learned from%s, want%s: %v %v", got, want, unlearned, err)
+		}
 	}
 }
 

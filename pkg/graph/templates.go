@@ -1,0 +1,65 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import "github.com/kubecleaner/kubecleaner/pkg/object"
+
+// eachTemplate tells the metadata of a Pod, or of each template of Pods in an object.
+func (t *Table) eachTemplate(o *object.Parts, tell func(metadata object.JSON)) {
+	if o.Kind.GroupKind() == podKind {
+		tell(o.At("metadata"))
+		return
+	}
+	s := t.sources[o.Kind.GroupKind()]
+	if s == nil {
+		return
+	}
+	for _, path := range s.templates {
+		each(o.Raw, path, func(template object.JSON) { tell(template.Field("metadata")) })
+	}
+	if s.isOpen {
+		eachOpenTemplate(o.Raw, 0, tell)
+	}
+}
+
+// eachOpenTemplate tells the metadata of what has the shape of a Pod: nobody has described what the value holds.
+func eachOpenTemplate(value object.JSON, depth int, tell func(metadata object.JSON)) {
+	if depth > maxDepth {
+		return
+	}
+	switch value.Type() {
+	case object.Map:
+		metadata := value.Field("metadata")
+		if metadata.Field("labels").Type() == object.Map && value.At("spec", "containers").Type() == object.List {
+			tell(metadata)
+		}
+		for _, field := range value.Fields() {
+			eachOpenTemplate(field, depth+1, tell)
+		}
+	case object.List:
+		for element := range value.Elements() {
+			eachOpenTemplate(element, depth+1, tell)
+		}
+	}
+}
+
+// each tells all values at a path.
+func each(value object.JSON, path []step, tell func(object.JSON)) {
+	switch {
+	case len(path) == 0:
+		if value.Type() != object.Absent {
+			tell(value)
+		}
+	case !path[0].each:
+		each(value.Field(path[0].field), path[1:], tell)
+	case value.Type() == object.List:
+		for element := range value.Elements() {
+			each(element, path[1:], tell)
+		}
+	default:
+		for _, field := range value.Fields() {
+			each(field, path[1:], tell)
+		}
+	}
+}
