@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
@@ -56,7 +57,7 @@ func isCleaner(d *document) (bool, *problem) {
 	spec, _ := d.value["spec"].(map[string]any)
 	_, looksLikeOne := spec["resourcePolicySet"]
 	wrong := func(field, message, hint string) (bool, *problem) {
-		p := d.at(field, KindWrong, message, hint)
+		p := d.at(field, codes.KindWrong, message, hint)
 		return false, &p
 	}
 	switch {
@@ -88,7 +89,7 @@ func (c *checker) withoutScripts(ctx context.Context, d *document) *checked {
 	result.problems = append(result.problems, c.schema.unknownFields(d)...)
 	errs, stored := c.schema.validate(ctx, d.value)
 	for _, err := range errs {
-		if p := c.schema.reword(d, err); p.Code == FieldRule || !result.has(p.Field) {
+		if p := c.schema.reword(d, err); p.Code == codes.FieldRule || !result.has(p.Field) {
 			result.problems = append(result.problems, p)
 		}
 	}
@@ -112,23 +113,23 @@ func (r *checked) decode(stored map[string]any) {
 	case errors.As(err, &wrongType):
 		if strings.HasPrefix(wrongType.Field, "metadata") {
 			words, hint := wrongTypeWords(wrongType)
-			r.add(wrongType.Field, FieldType, words, hint)
+			r.add(wrongType.Field, codes.FieldType, words, hint)
 		}
 	default:
 		if countErrors(r.problems) == 0 {
-			r.add("", FieldValue, err.Error(), "")
+			r.add("", codes.FieldValue, err.Error(), "")
 		}
 	}
 }
 
-func (r *checked) add(field string, code Code, message, hint string) {
+func (r *checked) add(field string, code codes.Code, message, hint string) {
 	r.problems = append(r.problems, r.document.at(field, code, message, hint))
 }
 
 // has reports whether a field already has an error.
 func (r *checked) has(field string) bool {
 	for _, p := range r.problems {
-		if p.Field == field && p.Code.Severity() == SeverityError {
+		if p.Field == field && p.Code.Severity() == codes.SeverityError {
 			return true
 		}
 	}
@@ -140,17 +141,17 @@ func (r *checked) metadata() {
 	for _, err := range validation.ValidateObjectMeta(&meta, false, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
 		message := err.Detail
 		if err.Type == field.ErrorTypeRequired {
-			r.add(err.Field, FieldMissing, "is missing", "give the Cleaner a name, for example unused-configmaps")
+			r.add(err.Field, codes.FieldMissing, "is missing", "give the Cleaner a name, for example unused-configmaps")
 			continue
 		}
 		if err.Type == field.ErrorTypeForbidden { // a namespace, which the API server drops
-			r.add(err.Field, FieldIgnored, "is ignored: Cleaners belong to no namespace", "")
+			r.add(err.Field, codes.FieldIgnored, "is ignored: Cleaners belong to no namespace", "")
 			continue
 		}
 		if strings.Contains(message, "RFC 1123 subdomain") {
 			message = "it must be made of lower-case letters, digits, '-' and '.', and begin and end with a letter or digit"
 		}
-		r.add(err.Field, FieldValue, fmt.Sprintf("%q is not allowed: %s", fmt.Sprint(err.BadValue), message), "")
+		r.add(err.Field, codes.FieldValue, fmt.Sprintf("%q is not allowed: %s", fmt.Sprint(err.BadValue), message), "")
 	}
 }
 
@@ -177,13 +178,13 @@ func (r *checked) parseSchedule() {
 	}
 	r.schedule = parsed
 	for _, warning := range parsed.Warnings() {
-		r.add("spec.schedule", ScheduleDoubtful, warning, "")
+		r.add("spec.schedule", codes.ScheduleDoubtful, warning, "")
 	}
 }
 
 func (r *checked) wrongSchedule(at string, err error) {
 	message, hint := twoParts(err.Error())
-	r.add(at, ScheduleWrong, strings.TrimPrefix(message, "schedule "), hint)
+	r.add(at, codes.ScheduleWrong, strings.TrimPrefix(message, "schedule "), hint)
 }
 
 // next are the next n times at which the Cleaner runs.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 )
 
@@ -19,20 +20,20 @@ func (r *checked) doubts() {
 	case !r.knowsAction():
 		return
 	case spec.Action == nil && spec.ResourcePolicySet.Action == nil:
-		r.add("spec.action", ActionDefault, "is not set, so the Cleaner only reports what matches (Scan); in k8s-cleaner it would delete",
+		r.add("spec.action", codes.ActionDefault, "is not set, so the Cleaner only reports what matches (Scan); in k8s-cleaner it would delete",
 			"write action: Scan, Delete or Transform")
 	case spec.Action == nil:
-		r.add("spec.resourcePolicySet.action", FieldDeprecated, "is the older place of spec.action", fmt.Sprintf("write action: %s below spec", action))
+		r.add("spec.resourcePolicySet.action", codes.FieldDeprecated, "is the older place of spec.action", fmt.Sprintf("write action: %s below spec", action))
 	}
 	r.unused(action)
 	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("%s[%d]", selectorsField, i)
 		if sel.MetricSource != nil && !sel.WantsMetrics() {
-			r.add(field+".metricSource", FieldUnused, "has no effect without metricQueries", "")
+			r.add(field+".metricSource", codes.FieldUnused, "has no effect without metricQueries", "")
 		}
 		r.metricHost(field+".metricSource", &sel)
 		if action != v1alpha1.ActionScan && spec.ResourcePolicySet.AggregatedSelection == "" && matchesAll(sel) {
-			r.add(field, EverythingMatches, fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),
+			r.add(field, codes.EverythingMatches, fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),
 				"if that is not meant, add labelFilters, matchConditions or evaluate")
 		}
 	}
@@ -43,7 +44,7 @@ func (r *checked) doubts() {
 func (r *checked) secrets() {
 	for i, notification := range r.cleaner.Spec.Notifications {
 		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
-			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
+			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), codes.FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
 		}
 	}
 }
@@ -55,7 +56,7 @@ func (r *checked) metricHost(field string, sel *v1alpha1.ResourceSelector) {
 	}
 	if err := new(inputs.Metrics).For(r.cleaner.Spec.ServiceAccountRef).Allow(sel); err != nil {
 		at, text, _ := strings.Cut(err.Error(), ": ")
-		r.add(strings.TrimSuffix(field, "metricSource")+at, HostNeedsFlag, text, "")
+		r.add(strings.TrimSuffix(field, "metricSource")+at, codes.HostNeedsFlag, text, "")
 	}
 }
 
@@ -64,7 +65,7 @@ func (r *checked) unused(action v1alpha1.Action) {
 	spec := r.cleaner.Spec
 	unless := func(wanted bool, field string, is bool) {
 		if is && !wanted && !r.has(field) {
-			r.add(field, FieldUnused, "has no effect, because the action is "+string(action), "")
+			r.add(field, codes.FieldUnused, "has no effect, because the action is "+string(action), "")
 		}
 	}
 	unless(action == v1alpha1.ActionTransform, "spec.transform", spec.Transform != "")

@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // manifest is one object of a dump.
@@ -48,7 +50,7 @@ func (s *shared) loadDump(paths []string) (*dump, error) {
 		manifests = append(manifests, read...)
 	}
 	if len(manifests) == 0 {
-		return nil, fail(FileEmpty, fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")), "write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml")
+		return nil, fail(codes.FileEmpty, fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")), "write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml")
 	}
 	return d, d.add(manifests)
 }
@@ -69,7 +71,7 @@ func readManifests(f source) ([]*manifest, error) {
 		raw, err := yaml.YAMLToJSON(bytes.Join(lines[begin:end], nil))
 		if err != nil {
 			at, message := yamlLine(err)
-			return nil, fail(YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.name, begin+at, message), "")
+			return nil, fail(codes.YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.name, begin+at, message), "")
 		}
 		line := begin
 		for line < end && blank(lines[line]) {
@@ -111,7 +113,7 @@ func readJSON(f source) (manifests []*manifest, err error) {
 		case errors.Is(err, io.EOF):
 			return manifests, nil
 		case err != nil:
-			return nil, fail(YAMLSyntax, fmt.Errorf("%s: the document is not valid JSON: %w", where, err), "")
+			return nil, fail(codes.YAMLSyntax, fmt.Errorf("%s: the document is not valid JSON: %w", where, err), "")
 		}
 		if manifests, err = unfold(manifests, raw, where); err != nil {
 			return nil, err
@@ -138,12 +140,12 @@ func unfold(manifests []*manifest, raw []byte, where string) ([]*manifest, error
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, fail(DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, err), "")
+		return nil, fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, err), "")
 	}
 	gv, err := schema.ParseGroupVersion(head.APIVersion)
 	switch {
 	case err != nil || head.APIVersion == "" || head.Kind == "":
-		return nil, fail(DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where), "")
+		return nil, fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where), "")
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
 		for i, item := range *head.Items {
 			item, err := typed(item, head.APIVersion, strings.TrimSuffix(head.Kind, "List"))
@@ -156,7 +158,7 @@ func unfold(manifests []*manifest, raw []byte, where string) ([]*manifest, error
 		}
 		return manifests, nil
 	case head.Metadata.Name == "":
-		return nil, fail(DumpWrong, fmt.Errorf("%s: the %s has no metadata.name", where, head.Kind), "")
+		return nil, fail(codes.DumpWrong, fmt.Errorf("%s: the %s has no metadata.name", where, head.Kind), "")
 	}
 	return append(manifests, &manifest{
 		raw: raw, gvk: gv.WithKind(head.Kind), namespace: head.Metadata.Namespace, name: head.Metadata.Name,

@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // failure is an error with the code to exit with, the stable code of its message, and the way out.
 type failure struct {
 	exit int
-	code Code
+	code codes.Code
 	err  error // nil when all was told already
 	hint string
 }
@@ -30,8 +32,8 @@ func (f *failure) Error() string {
 func (f *failure) Unwrap() error { return f.err }
 
 // fail is an error that ends a command.
-func fail(code Code, err error, hint string) error {
-	return &failure{exit: ExitError, code: code, err: err, hint: hint}
+func fail(code codes.Code, err error, hint string) error {
+	return &failure{exit: codes.ExitError, code: code, err: err, hint: hint}
 }
 
 // quit ends a command that has told everything already.
@@ -40,22 +42,22 @@ func quit(exit int) error { return &failure{exit: exit} }
 // usageError says that a command was called wrongly.
 func usageError(cmd *cobra.Command, message string) error {
 	path := cmd.CommandPath()
-	return &failure{exit: ExitUsage, code: UsageWrong, err: fmt.Errorf("%s: %s", path, message), hint: "run: " + path + " --help"}
+	return &failure{exit: codes.ExitUsage, code: codes.UsageWrong, err: fmt.Errorf("%s: %s", path, message), hint: "run: " + path + " --help"}
 }
 
 // conclude tells the error, if there is one, and returns the code to exit with.
 func (s *shared) conclude(ctx context.Context, err error) int {
 	if err == nil {
-		return ExitDone
+		return codes.ExitDone
 	}
 	paint := s.paint(s.ErrOut)
 	if ctx.Err() != nil {
 		fmt.Fprintf(s.ErrOut, "%s interrupted\n", paint.red("error:"))
-		return ExitInterrupted
+		return codes.ExitInterrupted
 	}
 	var f *failure
 	if !errors.As(err, &f) {
-		f = &failure{exit: ExitError, err: err}
+		f = &failure{exit: codes.ExitError, err: err}
 	}
 	if f.err == nil {
 		return f.exit

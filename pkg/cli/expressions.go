@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -57,7 +58,7 @@ func (r *checked) labels(field, message string) {
 	if place := join(field, name); !r.anyBelow(place) {
 		text := strings.TrimPrefix(strings.TrimPrefix(message, name), ":")
 		what, hint := twoParts(strings.TrimSpace(text))
-		r.add(place, SelectorWrong, what, hint)
+		r.add(place, codes.SelectorWrong, what, hint)
 	}
 }
 
@@ -69,13 +70,13 @@ func (r *checked) inputs(field, message string) {
 		return // the schema said so
 	}
 	what, hint := twoParts(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(message, name), ":")))
-	r.add(place, FieldValue, what, hint)
+	r.add(place, codes.FieldValue, what, hint)
 }
 
 // anyBelow reports whether a field, or one in it, already has an error.
 func (r *checked) anyBelow(field string) bool {
 	for _, p := range r.problems {
-		if strings.HasPrefix(p.Field, field) && p.Code.Severity() == SeverityError {
+		if strings.HasPrefix(p.Field, field) && p.Code.Severity() == codes.SeverityError {
 			return true
 		}
 	}
@@ -102,13 +103,13 @@ func (r *checked) condition(field, message string) {
 		column, _ = strconv.Atoi(found[2])
 		message = found[3]
 	}
-	r.inText(path, CELSyntax, message, line, column)
+	r.inText(path, codes.CELSyntax, message, line, column)
 }
 
 // inText adds a problem at a place in the text of a field. line and column are counted from 1 in that text; 0 means the field.
 // Where the file's line can be shown below the message, the message goes without; where the lines of the file are not those of
 // the text, it has the text's.
-func (r *checked) inText(field string, code Code, message string, line, column int) {
+func (r *checked) inText(field string, code codes.Code, message string, line, column int) {
 	p := r.document.at(field, code, message, "")
 	if _, node := r.document.find(field); node != nil && line > 0 {
 		p.Line, p.Column = r.document.within(node, line, column)
@@ -134,7 +135,7 @@ func (r *checked) mergePatch() {
 	}
 	for one := range strings.SplitSeq(err.Error(), "\n") { // joined errors
 		message, hint := twoParts(one)
-		r.add("spec.mergePatch", PatchWrong, message, hint)
+		r.add("spec.mergePatch", codes.PatchWrong, message, hint)
 	}
 }
 
@@ -170,7 +171,7 @@ func (r *checked) scripts(ctx context.Context, pool *sandbox.Pool) error {
 	}
 	problems, err := pool.Compile(ctx, scripts)
 	if err != nil {
-		return fail(LuaChild, fmt.Errorf("compiling scripts: %w", err), "")
+		return fail(codes.LuaChild, fmt.Errorf("compiling scripts: %w", err), "")
 	}
 	for i, problem := range problems {
 		if problem != nil {
@@ -185,13 +186,13 @@ func (r *checked) script(field string, err error) {
 	var budget *sandbox.BudgetError
 	switch {
 	case errors.As(err, &syntax):
-		r.inText(field, LuaSyntax, syntax.Msg, syntax.Line, syntax.Column)
+		r.inText(field, codes.LuaSyntax, syntax.Msg, syntax.Line, syntax.Column)
 	case errors.As(err, &budget):
 		message, hint := twoParts(err.Error())
-		r.add(field, LuaBudget, message, hint)
+		r.add(field, codes.LuaBudget, message, hint)
 	default:
 		message, hint := twoParts(err.Error())
-		r.add(field, LuaSyntax, message, hint)
+		r.add(field, codes.LuaSyntax, message, hint)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -31,7 +32,7 @@ func (s *crdSchema) unknownFields(d *document) []problem {
 			hint = "remove it, or see: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
 		}
 		problems = append(problems, problem{
-			File: d.file, Line: key.Line, Cleaner: d.name(), Field: join(path, key.Value), Code: FieldUnknown, Message: message, Hint: hint,
+			File: d.file, Line: key.Line, Cleaner: d.name(), Field: join(path, key.Value), Code: codes.FieldUnknown, Message: message, Hint: hint,
 		})
 	}
 	var walk func(node *yamlnode.Node, at *schema.Structural, path string)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -76,13 +77,13 @@ func (o *lintOptions) run(ctx context.Context) error {
 		none = none && !found
 	}
 	if none && !slices.ContainsFunc(sources, func(s source) bool { return s.named }) {
-		return fail(FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
+		return fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
 	}
 	if err := o.print(&result); err != nil {
 		return err
 	}
 	if o.failed(result.Problems) {
-		return quit(ExitError)
+		return quit(codes.ExitError)
 	}
 	if result.conditions && o.output != "json" {
 		o.note("a cluster knows whether the fields in matchConditions exist: kubectl cleaner preview -f FILE asks it")
@@ -94,7 +95,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 func (o *lintOptions) failed(problems []problem) bool {
 	return slices.ContainsFunc(problems, func(p problem) bool {
 		severity := p.Code.Severity()
-		return severity == SeverityError || o.strict && severity == SeverityWarning
+		return severity == codes.SeverityError || o.strict && severity == codes.SeverityWarning
 	})
 }
 
@@ -125,9 +126,9 @@ func (o *lintOptions) lintSource(ctx context.Context, check *checker, source sou
 	}
 	switch {
 	case !found && source.named:
-		message, code := "there is no Cleaner in this file", FileNoCleaner
+		message, code := "there is no Cleaner in this file", codes.FileNoCleaner
 		if len(docs) == 0 {
-			message, code = "the file is empty", FileEmpty
+			message, code = "the file is empty", codes.FileEmpty
 		}
 		problems = append(problems, problem{File: source.name, Line: 1, Code: code, Message: message})
 	case len(others) > 0:
@@ -149,12 +150,12 @@ func kindWord(d *document) string {
 
 // summary counts what was found.
 func (r *lintResult) summary() string {
-	counts := map[Severity]int{}
+	counts := map[codes.Severity]int{}
 	for _, p := range r.Problems {
 		counts[p.Code.Severity()]++
 	}
 	var parts []string
-	for _, severity := range []Severity{SeverityError, SeverityWarning, SeverityNote} {
+	for _, severity := range []codes.Severity{codes.SeverityError, codes.SeverityWarning, codes.SeverityNote} {
 		if n := counts[severity]; n > 0 {
 			parts = append(parts, counted(n, string(severity)))
 		}

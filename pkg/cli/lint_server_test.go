@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -78,5 +79,5 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 
 // isServers reports whether a problem is one that the API server finds; the others are the operator's, or ours.
 func isServers(p problem) bool {
-	return slices.Contains([]Code{FieldUnknown, FieldMissing, FieldType, FieldValue, FieldRule}, p.Code)
+	return slices.Contains([]codes.Code{codes.FieldUnknown, codes.FieldMissing, codes.FieldType, codes.FieldValue, codes.FieldRule}, p.Code)
 }

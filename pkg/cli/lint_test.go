@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // TestLintGolden shows what users see. Each manifest of testdata/lint holds mistakes of one sort.
@@ -184,7 +186,7 @@ func TestSteps(t *testing.T) {
 // TestEveryCodeIsExplained compares the codes in this package's source with the table that help prints.
 func TestEveryCodeIsExplained(t *testing.T) {
 	explained := map[string]bool{}
-	for _, row := range codeTable() {
+	for _, row := range codes.Table() {
 		if explained[row[0]] || row[1] == "" {
 			t.Errorf("%s stands twice in the table, or has no words", row[0])
 		}

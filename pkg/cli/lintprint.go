@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // nextTimes is how many coming runs are told.
@@ -71,9 +73,9 @@ func writeProblem(w io.Writer, paint paint, p problem) {
 	}
 	severity := string(p.Code.Severity()) + ":"
 	switch p.Code.Severity() {
-	case SeverityError:
+	case codes.SeverityError:
 		severity = paint.red(severity)
-	case SeverityWarning:
+	case codes.SeverityWarning:
 		severity = paint.yellow(severity)
 	}
 	var about []string

@@ -19,6 +19,8 @@ import (
 	yamlnode "go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // source is a file, or the standard input, as text.
@@ -71,7 +73,7 @@ func (s *shared) sources(paths []string) ([]source, error) {
 			found, err = readPath(path)
 		}
 		if err != nil {
-			return nil, fail(FileUnreadable, err, "")
+			return nil, fail(codes.FileUnreadable, err, "")
 		}
 		all = append(all, found...)
 	}

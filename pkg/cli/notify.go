@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -74,11 +75,11 @@ func (s *shared) notifyTestCommand() *cobra.Command {
 func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	authorities, err := notify.Authorities(o.caFile)
 	if err != nil {
-		return fail(FileUnreadable, err, "")
+		return fail(codes.FileUnreadable, err, "")
 	}
 	var allowed egress.Hosts
 	if err := allowed.Set(o.allowed); err != nil {
-		return fail(UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
+		return fail(codes.UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
 	}
 	api, err := o.connect(&o.connection)
 	if err != nil {
@@ -116,9 +117,9 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	case 0:
 		return nil
 	case len(chosen):
-		return quit(ExitError)
+		return quit(codes.ExitError)
 	}
-	return quit(ExitPartial)
+	return quit(codes.ExitPartial)
 }
 
 // chooseNotifications are the Cleaner's that are sent to a service or, of those, the one that is named.
@@ -135,13 +136,13 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	case len(sent) > 0:
 		return sent, nil
 	case len(wanted) == 0:
-		return nil, fail(NotificationNotFound, fmt.Errorf("cleaner %q sends no messages", cleaner.Name), "docs/notifications.md says how to add a notification; CleanerReport and Event stay in the cluster")
+		return nil, fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q sends no messages", cleaner.Name), "docs/notifications.md says how to add a notification; CleanerReport and Event stay in the cluster")
 	case slices.Contains(names, wanted[0]):
-		return nil, fail(NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
+		return nil, fail(codes.NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
 	case len(names) == 0:
-		return nil, fail(NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
+		return nil, fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
 	}
-	return nil, fail(NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
+	return nil, fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
 }
 
 // keptInCluster are the names of the notifications that are sent to no service.

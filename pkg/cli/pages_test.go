@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // through makes the site's commands go through a proxy, which hands on the requests to the API server that seen lets pass.
@@ -92,7 +93,7 @@ func TestRunsComeInPages(t *testing.T) {
 			for line := range strings.Lines(got.out) {
 				seen[line] = true
 			}
-			if got.code != ExitDone || len(seen) != all || strings.Count(got.out, "\n") != all {
+			if got.code != codes.ExitDone || len(seen) != all || strings.Count(got.out, "\n") != all {
 				t.Errorf("exit %d with %d lines, %d of them different: %s", got.code, strings.Count(got.out, "\n"), len(seen), got.errOut)
 			}
 			want := "500 500"
@@ -109,7 +110,7 @@ func TestRunsComeInPages(t *testing.T) {
 func TestNoRunsAreAnEmptyList(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "runs", s.cleaner().Name, "-o", "json")
-	if got.code != ExitDone || !strings.Contains(got.out, `"items": []`) {
+	if got.code != codes.ExitDone || !strings.Contains(got.out, `"items": []`) {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 }

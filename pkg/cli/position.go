@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // child finds a field of a map, its key and its value; nil when it is not there.
@@ -139,7 +141,7 @@ func syntaxProblem(file string, lines []string, offset int, err error) problem {
 		line, message = at.line, at.Error()
 	}
 	line = min(line+offset, len(lines))
-	p := problem{File: file, Line: line, Code: YAMLSyntax, Message: message, text: lines[line-1]}
+	p := problem{File: file, Line: line, Code: codes.YAMLSyntax, Message: message, text: lines[line-1]}
 	if indent := p.text[:len(p.text)-len(strings.TrimLeft(p.text, " \t"))]; strings.Contains(indent, "\t") {
 		p.Hint = "indent with spaces: YAML allows no tabs there"
 	}
@@ -160,7 +162,7 @@ func duplicates(d *document) []problem {
 				field := join(path, content.Value)
 				if first, again := seen[content.Value]; again && content.ShortTag() != "!!merge" {
 					problems = append(problems, problem{
-						File: d.file, Line: content.Line, Cleaner: d.name(), Field: field, Code: YAMLDuplicate,
+						File: d.file, Line: content.Line, Cleaner: d.name(), Field: field, Code: codes.YAMLDuplicate,
 						Message: fmt.Sprintf("stands twice: here and in line %d", first), Hint: "remove one of them",
 					})
 				}

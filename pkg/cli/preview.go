@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -101,7 +102,7 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 	ctx := logr.NewContext(cmd.Context(), logr.Discard())
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &failure{exit: ExitError, code: PreviewTimeout, err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &failure{exit: codes.ExitError, code: codes.PreviewTimeout, err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
 		defer cancel()
 	}
 	job.scripts = sandbox.New(o.Scripts)
@@ -122,10 +123,10 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 	}
 	job.hint(cleaners, names)
 	switch {
-	case job.exit != ExitDone:
+	case job.exit != codes.ExitDone:
 		return quit(job.exit)
 	case o.failOn > 0 && job.findings >= o.failOn:
-		return quit(ExitFindings)
+		return quit(codes.ExitFindings)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -64,7 +65,7 @@ func (s *shared) connect(c *connection) (*cluster, error) {
 		} else {
 			err = fmt.Errorf("reading the kubeconfig: %w", err)
 		}
-		return nil, fail(ClusterUnreachable, err, "give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is")
+		return nil, fail(codes.ClusterUnreachable, err, "give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is")
 	}
 	return s.client(config)
 }
@@ -80,7 +81,7 @@ func (s *shared) client(config *rest.Config) (*cluster, error) {
 	config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	raw, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fail(ClusterUnreachable, err, "")
+		return nil, fail(codes.ClusterUnreachable, err, "")
 	}
 	return &cluster{raw, config}, nil
 }
@@ -126,7 +127,7 @@ func send(ctx context.Context, request *rest.Request) ([]byte, error) {
 func (c *cluster) cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, error) {
 	name = strings.TrimPrefix(name, "cleaner/") // as kubectl prints it
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return nil, fail(CleanerNotFound, fmt.Errorf("%q cannot be the name of a Cleaner", name), "list them with: kubectl get cleaners; for a file, write -f before it")
+		return nil, fail(codes.CleanerNotFound, fmt.Errorf("%q cannot be the name of a Cleaner", name), "list them with: kubectl get cleaners; for a file, write -f before it")
 	}
 	var cleaner v1alpha1.Cleaner
 	err := c.read(ctx, cleanerPath(name), &cleaner)
@@ -146,17 +147,17 @@ func (c *cluster) noCleaner(ctx context.Context, name string) error {
 	near := suggest.Nearest(name, names)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fail(CleanerNotFound, fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"), "install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE")
+		return fail(codes.CleanerNotFound, fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"), "install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE")
 	case err != nil:
-		return fail(CleanerNotFound, missing, "")
+		return fail(codes.CleanerNotFound, missing, "")
 	case len(names) == 0:
-		return fail(CleanerNotFound, fmt.Errorf("%w; it has none at all", missing), "")
+		return fail(codes.CleanerNotFound, fmt.Errorf("%w; it has none at all", missing), "")
 	case near != "":
-		return fail(CleanerNotFound, missing, "did you mean "+quoted(near)+"?")
+		return fail(codes.CleanerNotFound, missing, "did you mean "+quoted(near)+"?")
 	case len(names) > 10:
-		return fail(CleanerNotFound, missing, "list them with: kubectl get cleaners")
+		return fail(codes.CleanerNotFound, missing, "list them with: kubectl get cleaners")
 	}
-	return fail(CleanerNotFound, missing, "there are: "+strings.Join(names, ", "))
+	return fail(codes.CleanerNotFound, missing, "there are: "+strings.Join(names, ", "))
 }
 
 // cleaners are the names of all Cleaners.
@@ -184,11 +185,11 @@ func requestError(doing string, err error) error {
 	wrapped := fmt.Errorf("%s: %w", doing, err)
 	switch {
 	case apierrors.IsForbidden(err):
-		return fail(ClusterForbidden, wrapped, "")
+		return fail(codes.ClusterForbidden, wrapped, "")
 	case apierrors.IsUnauthorized(err):
-		return fail(ClusterForbidden, fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized), "log in again; kubectl config view --minify shows as whom you ask")
+		return fail(codes.ClusterForbidden, fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized), "log in again; kubectl config view --minify shows as whom you ask")
 	case errors.As(err, &network):
-		return fail(ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
+		return fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
 	}
-	return fail(ClusterFailed, wrapped, "")
+	return fail(codes.ClusterFailed, wrapped, "")
 }

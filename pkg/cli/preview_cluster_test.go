@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +26,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
@@ -172,9 +172,9 @@ func TestPreviewOfACluster(t *testing.T) {
 	c := s.cleaner()
 	const table = "NAMESPACE   KIND   NAME   WOULD   WHY\n" +
 		"NS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\nNS   ConfigMap   b   be deleted   resourceSelectors[0] selects it\n"
-	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitDone, table,
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone, table,
 		"2 of 2 objects match; 2 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
-	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
+	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), codes.ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
 	var maps corev1.ConfigMapList
 	check(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))
 	var after v1alpha1.Cleaner
@@ -183,7 +183,7 @@ func TestPreviewOfACluster(t *testing.T) {
 		t.Errorf("a preview changed something: %d ConfigMaps, the Cleaner is at %s", len(maps.Items), after.ResourceVersion)
 	}
 	got := s.call(t.Context(), nil, "preview", c.Name, "--only", "ConfigMap/"+s.namespace+"/c")
-	if text := s.plain(got.errOut); got.code != ExitDone || !strings.HasPrefix(text, "note: ConfigMap NS/c does not match:\n  resourceSelectors[0]: labelFilters[0] ") {
+	if text := s.plain(got.errOut); got.code != codes.ExitDone || !strings.HasPrefix(text, "note: ConfigMap NS/c does not match:\n  resourceSelectors[0]: labelFilters[0] ") {
 		t.Error(text)
 	}
 }
@@ -198,12 +198,12 @@ func TestPreviewForbidden(t *testing.T) {
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, secrets)
 	})
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"list", "get"}})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--fail-on-findings"), ExitPartial,
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--fail-on-findings"), codes.ExitPartial,
 		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   stay (incomplete)   resourceSelectors[0] selects it\n",
 		"1 of 1 object matches, as far as they could be read and judged; because of the rest, a run would touch nothing\n"+
 			`error: cleaner "unused-NS": resourceSelectors[1]: listing Secret (/api/v1/namespaces/NS/secrets): secrets is forbidden: User "user-NS" cannot list resource "secrets" in API group "" in the namespace "NS"`+
 			"\nhint: the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER   [E-CLU-003]\n")
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--as", user), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--as", user), codes.ExitError, "",
 		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope   [E-CLU-003]`+"\n")
 }
 
@@ -214,7 +214,7 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 	c := s.cleaner(func(c *v1alpha1.Cleaner) {
 		c.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountRef{Namespace: s.namespace, Name: "cleaner"}
 	})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitDone,
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone,
 		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\n",
 		"1 of 1 object matches; 1 would be deleted\n"+
 			"note: a run reads and acts as ServiceAccount NS/cleaner, this preview read with your own rights; to preview as that account: --as system:serviceaccount:NS:cleaner\n"+
@@ -226,7 +226,7 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, nil, "preview", c.Name, "--as", "system:serviceaccount:"+s.namespace+":cleaner")
-		return got.code == ExitDone, nil
+		return got.code == codes.ExitDone, nil
 	})
 	if strings.Contains(got.errOut, "note:") {
 		t.Errorf("it says:\n%s", got.errOut)
@@ -237,9 +237,9 @@ func TestPreviewOfUnknownNames(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	for _, command := range []string{"preview", "run"} {
-		s.wants(s.call(t.Context(), nil, command, c.Name+"x"), ExitError, "",
+		s.wants(s.call(t.Context(), nil, command, c.Name+"x"), codes.ExitError, "",
 			"error: there is no cleaner \"unused-NSx\" in the cluster\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
-		s.wants(s.call(t.Context(), nil, command, "Some/Thing"), ExitError, "",
+		s.wants(s.call(t.Context(), nil, command, "Some/Thing"), codes.ExitError, "",
 			"error: \"Some/Thing\" cannot be the name of a Cleaner\nhint: list them with: kubectl get cleaners; for a file, write -f before it   [E-CLU-002]\n")
 	}
 }
@@ -248,18 +248,18 @@ func TestPreviewOfUnknownNames(t *testing.T) {
 func TestPreviewOfAnUnknownKind(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind = "ConfigMaps" })
-	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitError, "",
 		"error: cleaner \"unused-NS\": resourceSelectors[0]: kind ConfigMaps of v1 is not served; did you mean \"ConfigMap\"?   [E-CLU-004]\n")
 }
 
 func TestPreviewWithoutACluster(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "preview", "x", "--server", "https://127.0.0.1:1")
-	s.wants(got, ExitError, "", "error: reading cleaner \"x\": Get \"https://127.0.0.1:1/apis/apps.projectsveltos.io/v1alpha1/cleaners/x\": dial tcp 127.0.0.1:1: connect: connection refused\n"+
+	s.wants(got, codes.ExitError, "", "error: reading cleaner \"x\": Get \"https://127.0.0.1:1/apis/apps.projectsveltos.io/v1alpha1/cleaners/x\": dial tcp 127.0.0.1:1: connect: connection refused\n"+
 		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := s.call(ctx, nil, "preview", "x"); got.code != ExitInterrupted || !strings.HasSuffix(got.errOut, "error: interrupted\n") {
+	if got := s.call(ctx, nil, "preview", "x"); got.code != codes.ExitInterrupted || !strings.HasSuffix(got.errOut, "error: interrupted\n") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -272,5 +272,5 @@ func TestPreviewOfCopiesOnAVolume(t *testing.T) {
 		c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageVolume}
 		c.Spec.ResourcePolicySet.ResourceSelectors[0].MatchConditions = []v1alpha1.MatchCondition{{Name: "named", Expression: "object.metadata.name == 'a'"}}
 	})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
 }

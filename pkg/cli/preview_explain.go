@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -97,7 +98,7 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 		}
 		if kind.Namespaced != (wanted.namespace != "") {
 			shape := map[bool]string{true: "write KIND/NAMESPACE/NAME", false: "write KIND/NAME"}[kind.Namespaced]
-			failed = fail(ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
+			failed = fail(codes.ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
 			continue
 		}
 		raw, err := send(ctx, j.api.raw.Get().AbsPath(kind.Path(wanted.namespace, wanted.name)))
@@ -105,13 +106,13 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 		case err == nil:
 			return object.New(kind, raw)
 		case apierrors.IsNotFound(err):
-			failed = fail(ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
+			failed = fail(codes.ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
 		default:
 			failed = requestError("reading "+wanted.String(), err)
 		}
 	}
 	if failed == nil {
-		failed = fail(ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
+		failed = fail(codes.ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
 	}
 	return object.Object{}, failed
 }

@@ -14,6 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // A preview on a cluster asks for the metrics and events that the Cleaner asks for, and for metrics only the hosts that are allowed.
@@ -52,11 +54,11 @@ spec:
         end
 `, s.namespace, metrics.URL)), 0o600))
 	got := s.call(t.Context(), nil, "preview", "-f", file, "--allowed-metric-hosts=127.0.0.1")
-	if got.code != ExitDone || !strings.Contains(got.out, "noted") || !strings.Contains(got.out, "Noted") || strings.Contains(got.out, "quiet") {
+	if got.code != codes.ExitDone || !strings.Contains(got.out, "noted") || !strings.Contains(got.out, "Noted") || strings.Contains(got.out, "quiet") {
 		t.Errorf("%+v", got)
 	}
 	got = s.call(t.Context(), nil, "preview", "-f", file)
-	if got.code == ExitDone || !strings.Contains(got.out+got.errOut, "--allowed-metric-hosts") {
+	if got.code == codes.ExitDone || !strings.Contains(got.out+got.errOut, "--allowed-metric-hosts") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -63,7 +64,7 @@ func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Clean
 }
 
 func invalid(cleaner *v1alpha1.Cleaner, message string) error {
-	return fail(CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
+	return fail(codes.CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
 }
 
 // tell tells what was found, apart from the rows, and keeps it for -o json and the like.
@@ -91,7 +92,7 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 		j.fails(j.conclude(ctx, unjudgedError(cleaner, found, result, j.dump != nil)))
 	case result.Failed > 0:
 		j.fails(j.conclude(ctx, &failure{
-			exit: ExitPartial, code: ChangeFailed, err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, counted(int(result.Failed), "object")),
+			exit: codes.ExitPartial, code: codes.ChangeFailed, err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, counted(int(result.Failed), "object")),
 			hint: "mend the transform; the reasons stand beside the objects",
 		}))
 	}
@@ -125,21 +126,21 @@ func (j *previewJob) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, re
 
 // fails notes that the command exits with a code; an error counts more than a partial view.
 func (j *previewJob) fails(code int) {
-	if j.exit != ExitError {
+	if j.exit != codes.ExitError {
 		j.exit = code
 	}
 }
 
 // incompleteError says why a run would touch nothing.
 func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool) error {
-	f := &failure{exit: ExitPartial, code: ViewIncomplete, err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
+	f := &failure{exit: codes.ExitPartial, code: codes.ViewIncomplete, err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
 	var kind *selector.UnknownKindError
 	first := firstNotEvaluated(found)
 	switch {
 	case errors.As(found.Incomplete, &kind):
-		f.exit, f.code = ExitError, KindUnknown
+		f.exit, f.code = codes.ExitError, codes.KindUnknown
 	case isForbidden(found.Incomplete):
-		f.code, f.hint = ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
+		f.code, f.hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
 	case first != nil:
 		f.hint = lookAt(cleaner, first, offline, "the Cleaner would touch nothing until then")
 	}
@@ -150,7 +151,7 @@ func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool
 func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result previewResult, offline bool) error {
 	first := firstNotEvaluated(found)
 	return &failure{
-		exit: ExitPartial, code: ObjectUnjudged,
+		exit: codes.ExitPartial, code: codes.ObjectUnjudged,
 		err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, counted(int(result.unjudged), "object"), first.Object, first.Detail),
 		hint: lookAt(cleaner, first, offline, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
 	}

@@ -14,6 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
@@ -101,11 +102,11 @@ func TestPreviewIsStopped(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()
 	got := call(ctx, t, "", nil, args...)
-	if got.code != ExitInterrupted || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "stopped after judging 1 object, of which 1 matches; nothing was changed\nerror: interrupted\n") {
+	if got.code != codes.ExitInterrupted || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "stopped after judging 1 object, of which 1 matches; nothing was changed\nerror: interrupted\n") {
 		t.Errorf("%+v", got)
 	}
 	got = call(t.Context(), t, "", nil, append(args, "--timeout=1500ms")...)
-	if got.code != ExitError || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "stopped after judging 1 object, of which 1 matches; nothing was changed\nerror: gave up after 1.5s (--timeout); nothing was changed   [E-PRE-005]\n") {
+	if got.code != codes.ExitError || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "stopped after judging 1 object, of which 1 matches; nothing was changed\nerror: gave up after 1.5s (--timeout); nothing was changed   [E-PRE-005]\n") {
 		t.Errorf("%+v", got)
 	}
 }

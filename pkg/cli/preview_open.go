@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -90,7 +91,7 @@ func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []s
 		}
 	}
 	for _, p := range problems {
-		if p.Code.Severity() == SeverityError {
+		if p.Code.Severity() == codes.SeverityError {
 			writeProblem(s.ErrOut, s.paint(s.ErrOut), p)
 		}
 	}
@@ -98,7 +99,7 @@ func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []s
 		return nil, fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", counted(n, "error")), "see also: "+name+" lint -f "+strings.Join(files, " "))
 	}
 	if len(cleaners) == 0 {
-		return nil, fail(FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(files, " ")), "")
+		return nil, fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(files, " ")), "")
 	}
 	return cleaners, nil
 }

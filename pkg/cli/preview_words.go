@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
@@ -156,7 +157,7 @@ func plural(n int64, one, many string) string {
 
 // hint says how to go on, to people.
 func (j *previewJob) hint(cleaners []*v1alpha1.Cleaner, names []string) {
-	if j.exit != ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
+	if j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
 		return
 	}
 	say := func(format string, args ...any) {

@@ -7,31 +7,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
-
-// Severity is how bad a problem is.
-type Severity string
-
-// The severities. Each Code has one, told by its first letter.
-const (
-	// SeverityError keeps a Cleaner from being accepted or from running.
-	SeverityError Severity = "error"
-	// SeverityWarning is probably a mistake.
-	SeverityWarning Severity = "warning"
-	// SeverityNote is good to know.
-	SeverityNote Severity = "note"
-)
-
-// Severity is what the first letter tells.
-func (c Code) Severity() Severity {
-	switch {
-	case c == "" || c[0] == 'E':
-		return SeverityError
-	case c[0] == 'W':
-		return SeverityWarning
-	}
-	return SeverityNote
-}
 
 // problem is something that is wrong in a file. Its exported fields are what -o json prints.
 type problem struct {
@@ -41,10 +19,10 @@ type problem struct {
 	Column  int    `json:"column,omitempty"`
 	Cleaner string `json:"cleaner"`
 	// Field is the path of the field, for example spec.schedule.
-	Field   string `json:"field"`
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Field   string     `json:"field"`
+	Code    codes.Code `json:"code"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitempty"`
 
 	// text is the line of the file, where seeing it helps.
 	text string
@@ -54,13 +32,13 @@ type problem struct {
 func (p problem) MarshalJSON() ([]byte, error) {
 	type plain problem
 	return json.Marshal(struct {
-		Severity Severity `json:"severity"`
+		Severity codes.Severity `json:"severity"`
 		plain
 	}{p.Code.Severity(), plain(p)})
 }
 
 // at completes a problem in a field of a document.
-func (d *document) at(field string, code Code, message, hint string) problem {
+func (d *document) at(field string, code codes.Code, message, hint string) problem {
 	line, _ := d.find(field)
 	return problem{File: d.file, Line: line, Cleaner: d.name(), Field: field, Code: code, Message: message, Hint: hint}
 }
@@ -79,7 +57,7 @@ func sorted(problems []problem) []problem {
 func countErrors(problems []problem) int {
 	n := 0
 	for _, p := range problems {
-		if p.Code.Severity() == SeverityError {
+		if p.Code.Severity() == codes.SeverityError {
 			n++
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -136,7 +137,7 @@ func (c *cluster) parts() (*journal.Parts, error) {
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	secrets, err := client.New(c.config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
 	if err != nil {
-		return nil, fail(ClusterUnreachable, err, "")
+		return nil, fail(codes.ClusterUnreachable, err, "")
 	}
 	return journal.NewParts(secrets), nil
 }
@@ -166,7 +167,7 @@ func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, r
 		if near := suggest.Nearest(w.String(), touched); near != "" {
 			hint = "did you mean " + quoted(near) + "?"
 		}
-		return nil, fail(ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+		return nil, fail(codes.ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
 	}
 	return plan, nil
 }
@@ -178,11 +179,11 @@ func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &nothing):
-		return fail(RestoreNothing, err, "")
+		return fail(codes.RestoreNothing, err, "")
 	case apierrors.IsForbidden(err):
-		return fail(ClusterForbidden, err, "the copies "+neededRole(run))
+		return fail(codes.ClusterForbidden, err, "the copies "+neededRole(run))
 	}
-	return fail(RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
+	return fail(codes.RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
 }
 
 // restoreRole is the name of the Role that lets people read copies, as config/default installs it.
@@ -207,9 +208,9 @@ func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) e
 		return nil
 	case err != nil:
 		fmt.Fprintln(o.ErrOut)
-		return fail(RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
+		return fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
 	}
-	return fail(RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
+	return fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
 }
 
 func (o *restoreOptions) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -92,23 +93,23 @@ func TestRestore(t *testing.T) {
 	run := s.past(s.cleaner(), "a", "b")
 
 	would := wouldHeader + "NS   ConfigMap   a   be created   -\nNS   ConfigMap   b   be created   -\n"
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), ExitDone, would, touchedBy+"2 objects would be brought back\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), codes.ExitDone, would, touchedBy+"2 objects would be brought back\n")
 	question := would + touchedBy + "2 objects would be brought back\nGo on? [y/N] "
-	s.wants(s.answering("n\n", "restore", run.Name), ExitError, "", question+"error: nothing was brought back, as you wish   [E-RST-004]\n")
-	s.wants(s.answering("", "restore", run.Name), ExitError, "", question+"\nerror: nothing was brought back: nobody confirmed it\n"+
+	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was brought back, as you wish   [E-RST-004]\n")
+	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was brought back: nobody confirmed it\n"+
 		"hint: where there is nobody to ask, give --yes; --dry-run only shows it   [E-RST-004]\n")
 	if s.exists("a") || s.exists("b") {
 		t.Fatal("something was brought back before it was confirmed")
 	}
 
-	s.wants(s.answering("yes\n", "restore", "cleanerrun/"+run.Name, "--only", "configmap/"+s.namespace+"/a"), ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
+	s.wants(s.answering("yes\n", "restore", "cleanerrun/"+run.Name, "--only", "configmap/"+s.namespace+"/a"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
 		wouldHeader+"NS   ConfigMap   a   be created   -\n"+touchedBy+"1 object would be brought back\nGo on? [y/N] "+touchedBy+"1 object was brought back\n"+allowHint)
 	if !s.exists("a") || s.exists("b") {
 		t.Fatal("--only did not bring back just that one")
 	}
 
 	s.configMap("b", map[string]string{"mine": "yes"})
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), ExitPartial,
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), codes.ExitPartial,
 		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   there is another one of the name, with other content; with --force it is made as the copy is\n",
 		"error: "+touchedBy+"1 is back already, 1 exists and differs\nhint: --force makes what exists and differs, or was edited since, as it was before the run   [E-RST-003]\n")
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force", "-o", "json")
@@ -134,10 +135,10 @@ func TestRestore(t *testing.T) {
   ]
 }
 `
-	if text := strings.ReplaceAll(s.plain(strings.ReplaceAll(got.out, " ", "\x00")), "\x00", " "); got.code != ExitDone || text != want {
+	if text := strings.ReplaceAll(s.plain(strings.ReplaceAll(got.out, " ", "\x00")), "\x00", " "); got.code != codes.ExitDone || text != want {
 		t.Errorf("exit %d: %s", got.code, cmp.Diff(want, text))
 	}
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes", "-o", "name"), ExitDone, "", touchedBy+"2 are back already\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes", "-o", "name"), codes.ExitDone, "", touchedBy+"2 are back already\n")
 }
 
 func TestRestoreMistakes(t *testing.T) {
@@ -145,15 +146,15 @@ func TestRestoreMistakes(t *testing.T) {
 	s.configMap("a", map[string]string{"unused": "true"})
 	c := s.cleaner()
 	run := s.past(c, "a")
-	s.wants(s.call(t.Context(), nil, "restore", run.Name+"x"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "restore", run.Name+"x"), codes.ExitError, "",
 		"error: there is no run \"unused-NS-SECONDSx\" in the cluster\nhint: did you mean \"unused-NS-SECONDS\"?   [E-RUN-006]\n")
-	s.wants(s.call(t.Context(), nil, "restore", c.Name), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "restore", c.Name), codes.ExitError, "",
 		"error: there is no run \"unused-NS\" in the cluster\nhint: that is a Cleaner; its runs: kubectl cleaner runs unused-NS   [E-RUN-006]\n")
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--only", "ConfigMap/"+s.namespace+"/ab"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--only", "ConfigMap/"+s.namespace+"/ab"), codes.ExitError, "",
 		"error: --only ConfigMap/NS/ab: run unused-NS-SECONDS was not going to touch such an object\nhint: did you mean \"ConfigMap/NS/a\"?   [E-PRE-002]\n")
-	s.wants(s.call(t.Context(), nil, "restore"), ExitUsage, "",
+	s.wants(s.call(t.Context(), nil, "restore"), codes.ExitUsage, "",
 		"error: kubectl cleaner restore: needs the name of one run, and was given 0; kubectl cleaner runs lists them\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
-	s.wants(s.call(t.Context(), nil, "restore", "x", "--only", "a"), ExitUsage, "",
+	s.wants(s.call(t.Context(), nil, "restore", "x", "--only", "a"), codes.ExitUsage, "",
 		"error: kubectl cleaner restore: --only \"a\" names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
 
 	// A copy that somebody exchanged is not what the run wrote.
@@ -165,7 +166,7 @@ func TestRestoreMistakes(t *testing.T) {
 	part.Data["copies.gz"][20] ^= 4
 	check(t, s.Create(t.Context(), &part))
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force")
-	if got.code != ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
+	if got.code != codes.ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
 		!strings.HasSuffix(got.errOut, "\nhint: nothing was brought back: copies that are not exactly what the run wrote are never used   [E-RST-002]\n") || s.exists("a") {
 		t.Errorf("%+v", got)
 	}
@@ -173,7 +174,7 @@ func TestRestoreMistakes(t *testing.T) {
 	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(run), run))
 	run.Status.Copies.Dropped = "there were newer ones"
 	check(t, s.Status().Update(t.Context(), run))
-	s.wants(s.call(t.Context(), nil, "restore", run.Name), ExitError, "", "error: the copies of run unused-NS-SECONDS were dropped: there were newer ones   [E-RST-001]\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name), codes.ExitError, "", "error: the copies of run unused-NS-SECONDS were dropped: there were newer ones   [E-RST-001]\n")
 }
 
 // Somebody without the right to read the copies learns which one it is, and who has the role for it.
@@ -192,7 +193,7 @@ func TestRestoreForbidden(t *testing.T) {
 		return !strings.Contains(got.errOut, "cleanerruns"), nil
 	})
 	part := run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"
-	s.wants(got, ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
+	s.wants(got, codes.ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
 		"User \""+user+"\" cannot get resource \"secrets\" in API group \"\" in the namespace \"projectsveltos\"\n"+
 		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU   [E-CLU-003]\n"))
@@ -202,26 +203,26 @@ func TestRuns(t *testing.T) {
 	s := newSite(t)
 	s.configMap("a", map[string]string{"unused": "true"})
 	c := s.cleaner()
-	s.wants(s.call(t.Context(), nil, "runs", c.Name), ExitDone, "", "note: there are no runs\n")
+	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n")
 	run := s.past(c, "a")
 	later := func(o *Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
 	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   ACTED   COPIES   KEPT UNTIL\n" +
 		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   2027-01-22T08:00:01Z\n"
-	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), ExitDone, table, "")
+	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), codes.ExitDone, table, "")
 	if got := s.call(t.Context(), later, "runs", c.Name, "-o", "wide"); !strings.Contains(s.plain(got.out), "KEPT UNTIL   TRIGGER   MATCHED   SKIPPED   FAILED   STORAGE   SIZE   WHY\n") ||
 		!strings.Contains(s.plain(got.out), "2027-01-22T08:00:01Z   Manual   1   0   0   Secret   ") || !strings.HasSuffix(got.out, "   Done.\n") {
 		t.Errorf("%+v", got)
 	}
-	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), ExitDone, "cleanerrun/unused-NS-SECONDS\n", "")
+	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "cleanerrun/unused-NS-SECONDS\n", "")
 	var list v1alpha1.CleanerRunList
 	got := s.call(t.Context(), nil, "runs", c.Name, "-o", "json")
 	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list.Items) != 1 || list.Items[0].UID != run.UID || list.Items[0].Kind != "CleanerRun" {
 		t.Errorf("%v: %s", err, got.out)
 	}
-	s.wants(s.call(t.Context(), nil, "runs", c.Name+"x"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "runs", c.Name+"x"), codes.ExitError, "",
 		"error: there is no cleaner \"unused-NSx\" in the cluster, and no run of it\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
 	check(t, s.Delete(t.Context(), c)) // its records are there still
-	s.wants(s.call(t.Context(), later, "runs", c.Name), ExitDone, table, "")
+	s.wants(s.call(t.Context(), later, "runs", c.Name), codes.ExitDone, table, "")
 	var out bytes.Buffer // not by call, which adds an argument behind the one to complete
 	options := Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
 	Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, options,

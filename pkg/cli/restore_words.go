@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 )
 
@@ -148,9 +149,9 @@ func (o *restoreOptions) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan
 		}
 		return nil
 	}
-	f := &failure{exit: ExitPartial, code: RestoreIncomplete, err: fmt.Errorf("%s", summary)}
+	f := &failure{exit: codes.ExitPartial, code: codes.RestoreIncomplete, err: fmt.Errorf("%s", summary)}
 	if problems == int64(len(plan.Items)) {
-		f.exit = ExitError
+		f.exit = codes.ExitError
 	}
 	if plan.Count(restore.Exists, restore.ChangedSince) > 0 {
 		f.hint = "--force makes what exists and differs, or was edited since, as it was before the run"

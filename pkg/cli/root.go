@@ -18,18 +18,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
-)
-
-// The codes with which the process exits.
-const (
-	ExitDone        = 0
-	ExitError       = 1
-	ExitUsage       = 2   // wrong flags or arguments
-	ExitFindings    = 3   // something was found, with --fail-on-findings
-	ExitPartial     = 4   // something could not be read, judged or changed
-	ExitInterrupted = 130 // Ctrl-C
 )
 
 // name is how users call the program.
@@ -65,7 +56,7 @@ func Execute(ctx context.Context, streams genericiooptions.IOStreams, options Op
 	code := s.conclude(ctx, root.ExecuteContext(ctx))
 	// Who reads the beginning only, as head does, wants no error.
 	if err := out.failed(); err != nil && !errors.Is(err, syscall.EPIPE) {
-		return s.conclude(ctx, fail(OutputFailed, fmt.Errorf("writing the output: %w", err), ""))
+		return s.conclude(ctx, fail(codes.OutputFailed, fmt.Errorf("writing the output: %w", err), ""))
 	}
 	return code
 }

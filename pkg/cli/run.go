@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
@@ -105,7 +106,7 @@ func (o *runOptions) ready(cleaner *v1alpha1.Cleaner) error {
 		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return nil
 	}
-	return fail(RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
+	return fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
 }
 
 // intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that is not refused: the
@@ -122,7 +123,7 @@ func (c *cluster) intact(ctx context.Context, hint string) error {
 	lacks, err := served.Check(ctx)
 	connections.CloseIdleConnections()
 	if err == nil && lacks != "" && !schema.IsUnread(lacks) {
-		return fail(RunNotReady, errors.New(lacks), hint)
+		return fail(codes.RunNotReady, errors.New(lacks), hint)
 	}
 	if err != nil {
 		return requestError("looking which fields of Cleaners the API server keeps", err)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 const (
@@ -51,7 +52,7 @@ func newFollower(asked *v1alpha1.Cleaner) *follower {
 // step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing to wait for.
 func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	if c.UID != f.uid {
-		return false, fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
+		return false, fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
 	}
 	if f.run == "" {
 		if err := f.find(c); err != nil || f.run == "" {
@@ -108,7 +109,7 @@ func (f *follower) waiting(c *v1alpha1.Cleaner) error {
 	switch requested := c.RunRequest(); requested {
 	case f.value:
 	case "":
-		return fail(RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
+		return fail(codes.RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
 	default: // somebody else asked as well; one run answers both
 		f.value = requested
 	}
@@ -125,7 +126,7 @@ func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
 	if condition := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil && condition.Status == metav1.ConditionFalse {
 		message = condition.Message
 	}
-	return fail(RunNotBegun, fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message), "see: kubectl describe cleaner "+f.cleaner)
+	return fail(codes.RunNotBegun, fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message), "see: kubectl describe cleaner "+f.cleaner)
 }
 
 // follow waits for the end of the run, and tells it.
@@ -183,7 +184,7 @@ func (o *runOptions) tellUnanswered() {
 
 // left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
 func (o *runOptions) left(parent context.Context, f *follower) error {
-	state, code, hint := "the run "+f.run+" goes on", RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
+	state, code, hint := "the run "+f.run+" goes on", codes.RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
 	if f.queued {
 		state, hint = "the run "+f.run+" has not begun yet, and begins without you when its turn comes", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()
 	}
@@ -191,7 +192,7 @@ func (o *runOptions) left(parent context.Context, f *follower) error {
 		state, hint = "the request stands, and the run begins as soon as the operator takes it up", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+
 			"to take it back: kubectl annotate cleaner "+f.cleaner+" "+v1alpha1.RunRequestedAtAnnotation+"-"
 		if !f.answered {
-			code = RunNotAnswered
+			code = codes.RunNotAnswered
 		}
 	}
 	if parent.Err() != nil {
@@ -225,7 +226,7 @@ func (c *cluster) look(ctx context.Context, clk clock.Clock, name string, seen c
 		case ctx.Err() != nil:
 			return
 		case apierrors.IsNotFound(err):
-			tell(sighting{err: fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
+			tell(sighting{err: fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
 			return
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			tell(sighting{err: requestError(fmt.Sprintf("reading cleaner %q", name), err)})
@@ -270,7 +271,7 @@ func (c *cluster) watch(ctx context.Context, from *v1alpha1.Cleaner, tell func(s
 				return false
 			}
 		case watch.Deleted:
-			return tell(sighting{err: fail(RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
+			return tell(sighting{err: fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
 		case watch.Error:
 			return true
 		}

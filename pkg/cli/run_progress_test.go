@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 func TestRunProgressLines(t *testing.T) {
@@ -135,7 +135,7 @@ func TestRunShowsProgress(t *testing.T) {
 			code := Execute(ctx, streams, options, []string{"run", c.Name, "--wait", "--progress=plain", "--kubeconfig", s.kubeconfig})
 			got := s.plain(errOut.text.String())
 			want := "note: the run unused-NS-SECONDS goes on; to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; " + test.stop + "\nerror: interrupted\n"
-			if code != ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
+			if code != codes.ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
 				t.Errorf("exit code %d, want %q at the end of:\n%s", code, want, got)
 			}
 		})

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // operator answers a request as the operator would, step by step.
@@ -125,7 +126,7 @@ const asked = "asked for a run of cleaner \"unused-NS\"; it deletes what matches
 func TestRunAsks(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
-	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	var first, second v1alpha1.Cleaner
 	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
 	value := first.Annotations[v1alpha1.RunRequestedAtAnnotation]
@@ -155,43 +156,43 @@ func TestRunWait(t *testing.T) {
 	}{
 		"it succeeds": {
 			[]func(*operator){begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted.", deletedObject)},
-			ExitDone, table,
+			codes.ExitDone, table,
 			"run unused-NS-SECONDS ended after 1.2s: 1 of 2 objects matched; 1 deleted.\n",
 		},
 		"it ends before anybody looks": {
 			[]func(*operator){end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject)},
-			ExitDone, table,
+			codes.ExitDone, table,
 			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
 		},
 		"its record is pruned": {
 			[]func(*operator){begin, endStatus(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject)},
-			ExitDone, table,
+			codes.ExitDone, table,
 			"run unused-NS-SECONDS ended: Done.\n",
 		},
 		"nothing matched": {
 			[]func(*operator){begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "0 of 2 objects matched.")},
-			ExitDone, "",
+			codes.ExitDone, "",
 			"run unused-NS-SECONDS ended after 1.2s: 0 of 2 objects matched.\n",
 		},
 		"it fails in part": {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "2 of 2 objects matched; 1 deleted, 1 failed.", deletedObject, failed)},
-			ExitPartial,
+			codes.ExitPartial,
 			table + "x   ConfigMap   b   Failed   a webhook said no\n",
 			"error: run unused-NS-SECONDS ended after 1.2s: PartiallyFailed: 2 of 2 objects matched; 1 deleted, 1 failed.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
 		},
 		"its view is not complete": {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonViewIncomplete, "Nothing was touched.")},
-			ExitPartial, "",
+			codes.ExitPartial, "",
 			"error: run unused-NS-SECONDS ended after 1.2s: ViewIncomplete: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
 		},
 		"it exceeds a limit": {
 			[]func(*operator){begin, endStatus(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched.")},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: run unused-NS-SECONDS ended: LimitExceeded: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
 		},
 		"it is interrupted": {
 			[]func(*operator){begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The run was stopped.")},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: the next run begins anew: kubectl cleaner run unused-NS   [E-RUN-004]\n",
 		},
 		"it does not begin": {
@@ -203,12 +204,12 @@ func TestRunWait(t *testing.T) {
 					})
 				})
 			}},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: cleaner \"unused-NS\" did not run: The run that was asked for did not begin: why.\nhint: see: kubectl describe cleaner unused-NS   [E-RUN-003]\n",
 		},
 		"the Cleaner is deleted": {
 			[]func(*operator){begin, func(o *operator) { check(o.T, o.Delete(context.Background(), o.cleaner)) }},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: cleaner \"unused-NS\" was deleted   [E-RUN-003]\n",
 		},
 		"the request is taken back": {
@@ -216,7 +217,7 @@ func TestRunWait(t *testing.T) {
 				o.cleaner.Annotations = nil
 				check(o.T, o.Update(context.Background(), o.cleaner))
 			}},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: the request was taken back: cleaner \"unused-NS\" does not have the annotation apps.projectsveltos.io/run-requested-at any more   [E-RUN-003]\n",
 		},
 		"somebody else asks too": {
@@ -224,7 +225,7 @@ func TestRunWait(t *testing.T) {
 				o.cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation] = "another"
 				check(o.T, o.Update(context.Background(), o.cleaner))
 			}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")},
-			ExitDone, "",
+			codes.ExitDone, "",
 			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
 		},
 	}
@@ -279,7 +280,7 @@ func TestRunWaitsForTheRunBefore(t *testing.T) {
 			c.Status.LastRun = &v1alpha1.LastRun{Name: "old-run", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete}
 		})
 	}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done."))
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), ExitDone, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitDone, "",
 		asked+"note: the run old-run is going on; the new one begins after it\nrun unused-NS-SECONDS ended after 1.2s: Done.\n")
 }
 
@@ -298,7 +299,7 @@ func TestRunWaitWithoutWatch(t *testing.T) {
 		got = s.call(ctx, nil, "run", c.Name, "--wait", "--as", user)
 		return !strings.Contains(got.errOut, "cannot patch"), nil
 	})
-	if got.code != ExitDone || !strings.Contains(got.out, "Deleted") || !strings.Contains(s.plain(got.errOut), "note: the CleanerRun cannot be read, so only what status.lastRun holds is shown: ") {
+	if got.code != codes.ExitDone || !strings.Contains(got.out, "Deleted") || !strings.Contains(s.plain(got.errOut), "note: the CleanerRun cannot be read, so only what status.lastRun holds is shown: ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -312,7 +313,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonUnknownKind, Message: "resourceSelectors[0]: no such kind", ObservedGeneration: c.Generation,
 		})
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitError, "",
 		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; mend the Cleaner first   [E-RUN-001]\n")
 	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
@@ -323,7 +324,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 		c.Status.Action, c.Status.ObservedGeneration = v1alpha1.ActionScan, c.Generation
 		c.Status.Conditions[0].Reason = v1alpha1.ReasonSuspended
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 }
 
@@ -352,7 +353,7 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 		return false
 	})
 	got := s.call(t.Context(), nil, "run", c.Name)
-	if got.code != ExitError || !strings.Contains(got.errOut, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds") ||
+	if got.code != codes.ExitError || !strings.Contains(got.errOut, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds") ||
 		!strings.Contains(got.errOut, "no run was asked for") {
 		t.Errorf("it exits with %d and says %q", got.code, got.errOut)
 	}
@@ -361,7 +362,7 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 		t.Error("a run was asked for")
 	}
 	got = s.call(t.Context(), nil, "preview", c.Name)
-	if got.code != ExitDone || !strings.Contains(got.errOut, "note: a run would do nothing at present") || !strings.Contains(got.errOut, "resourceSelectors[].minAgeSeconds") {
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "note: a run would do nothing at present") || !strings.Contains(got.errOut, "resourceSelectors[].minAgeSeconds") {
 		t.Errorf("preview exits with %d and says %q", got.code, got.errOut)
 	}
 }
@@ -403,11 +404,11 @@ func TestRunUnanswered(t *testing.T) {
 		}
 	}
 	got := s.call(ctx, edit, "run", c.Name, "--wait", "--progress=none")
-	s.wants(got, ExitInterrupted, "", asked+
+	s.wants(got, codes.ExitInterrupted, "", asked+
 		"note: the operator has not taken the request up yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
 		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
 	got = s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "300ms")
-	s.wants(got, ExitError, "", asked+
+	s.wants(got, codes.ExitError, "", asked+
 		"error: the run did not end within 300ms (--timeout); the request stands, and the run begins as soon as the operator takes it up\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-   [E-RUN-002]\n")
 }
@@ -417,7 +418,7 @@ func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 	c := s.cleaner()
 	s.answer(c, begin)
 	got := s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "2s")
-	s.wants(got, ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
+	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
 		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
@@ -428,7 +429,7 @@ func TestRunTimeoutWhileItWaits(t *testing.T) {
 	s.answer(c, begin)
 	edit := func(o *Options) { o.Clock = stepping(t, 20*time.Millisecond) }
 	got := s.call(t.Context(), edit, "run", c.Name, "--wait", "--timeout", "5s", "--progress", "none")
-	s.wants(got, ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
+	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to keep it from beginning: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
@@ -440,7 +441,7 @@ func TestRunUsage(t *testing.T) {
 		"run a --progress=ab": `kubectl cleaner run: invalid argument "ab" for "--progress" flag: write auto, plain, json or none`,
 	} {
 		got := call(t.Context(), t, "", nil, strings.Fields(line)...)
-		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != ExitUsage || got.errOut != want {
+		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != codes.ExitUsage || got.errOut != want {
 			t.Errorf("%s: %d %s", line, got.code, got.errOut)
 		}
 	}

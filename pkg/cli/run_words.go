@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
@@ -39,10 +40,10 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, oneLine(record.Status.Message))
 		return nil
 	}
-	f := &failure{exit: ExitError, code: RunFailed, err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, oneLine(record.Status.Message))}
+	f := &failure{exit: codes.ExitError, code: codes.RunFailed, err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, oneLine(record.Status.Message))}
 	switch record.Status.Reason {
 	case v1alpha1.ReasonPartiallyFailed, v1alpha1.ReasonViewIncomplete, v1alpha1.ReasonForbidden:
-		f.exit = ExitPartial
+		f.exit = codes.ExitPartial
 	}
 	f.hint = afterRun(record)
 	return f

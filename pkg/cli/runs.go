@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -104,7 +105,7 @@ func (c *cluster) knows(ctx context.Context, cleaner string, runs []v1alpha1.Cle
 		names = append(names, runs[i].Spec.Cleaner, runs[i].Name)
 	}
 	if near := suggest.Nearest(cleaner, names); near != "" {
-		return fail(CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
+		return fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
 	}
 	return err
 }
@@ -238,7 +239,7 @@ func (c *cluster) cleanerRun(ctx context.Context, name string) (*v1alpha1.Cleane
 	if near := suggest.Nearest(name, names); near != "" {
 		hint = "did you mean " + quoted(near) + "?"
 	}
-	return nil, fail(RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
+	return nil, fail(codes.RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
 }
 
 // completeRuns completes the names of the runs that keep copies.

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
@@ -57,7 +58,7 @@ func (c *cluster) fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 		if status.ObjectsOmitted > 0 {
 			what = grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
 		}
-		f := &failure{exit: ExitPartial, code: RunUnreadable, err: fmt.Errorf("%s: %w", what, err)}
+		f := &failure{exit: codes.ExitPartial, code: codes.RunUnreadable, err: fmt.Errorf("%s: %w", what, err)}
 		switch {
 		case apierrors.IsForbidden(err):
 			f.hint = "they " + neededRole(run)

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -103,7 +104,7 @@ func TestRunWithAllItsObjects(t *testing.T) {
 		for _, output := range []string{"json", "yaml"} {
 			got := s.call(t.Context(), nil, "runs", name, "-o", output)
 			var run v1alpha1.CleanerRun
-			if err := yaml.Unmarshal([]byte(got.out), &run); err != nil || got.code != ExitDone {
+			if err := yaml.Unmarshal([]byte(got.out), &run); err != nil || got.code != codes.ExitDone {
 				t.Fatalf("%s -o %s: %v: exit code %d: %s", name, output, err, got.code, got.errOut)
 			}
 			seen := map[string]v1alpha1.ObjectOutcome{}
@@ -130,7 +131,7 @@ func TestRunWithAllItsObjects(t *testing.T) {
 		}
 	}
 	for output, want := range map[string]string{"table": record.Name, "name": "cleanerrun/" + record.Name} {
-		if got := s.call(t.Context(), nil, "runs", record.Name, "-o", output); got.code != ExitDone || !strings.Contains(got.out, want) {
+		if got := s.call(t.Context(), nil, "runs", record.Name, "-o", output); got.code != codes.ExitDone || !strings.Contains(got.out, want) {
 			t.Errorf("-o %s: %+v", output, got)
 		}
 	}
@@ -219,7 +220,7 @@ func TestRunWithItsObjectsSoFar(t *testing.T) {
 				}
 			}
 			check(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
-			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
+			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != codes.ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
 				t.Errorf("without its parts: exit code %d: %s", got.code, got.errOut)
 			}
 		})
@@ -247,7 +248,7 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 			t.Errorf("%v: it lists %d objects", err, len(run.Status.Objects))
 		}
 		begin := fmt.Sprintf("error: %s objects of run %s cannot be listed: ", thousands(record.Status.ObjectsOmitted), record.Name)
-		if got.code != ExitPartial || !strings.HasPrefix(got.errOut, begin) || !strings.Contains(got.errOut, text) || !strings.HasSuffix(got.errOut, "\nhint: "+hint+"   [E-RUN-007]\n") {
+		if got.code != codes.ExitPartial || !strings.HasPrefix(got.errOut, begin) || !strings.Contains(got.errOut, text) || !strings.HasSuffix(got.errOut, "\nhint: "+hint+"   [E-RUN-007]\n") {
 			t.Errorf("exit code %d: %s", got.code, got.errOut)
 		}
 	}

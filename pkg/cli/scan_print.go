@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // print prints what was found, in the form of --output.
@@ -155,7 +156,7 @@ func (j *scanJob) conclude(ctx context.Context, r *scanResult) error {
 		return err
 	}
 	if j.failOn > 0 && int64(len(r.Findings)) >= j.failOn {
-		return quit(ExitFindings)
+		return quit(codes.ExitFindings)
 	}
 	j.hint(r)
 	return nil

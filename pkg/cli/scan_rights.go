@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -44,7 +45,7 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 		j.note("the manifests hold nothing of %s; if the cluster does, that may change what is found", counted(absent, "kind"))
 		return nil
 	}
-	f := &failure{exit: ExitPartial, code: ScanIncomplete, err: fmt.Errorf("%s could not be read: %s", counted(len(unread), "list"), unreadWords(unread))}
+	f := &failure{exit: codes.ExitPartial, code: codes.ScanIncomplete, err: fmt.Errorf("%s could not be read: %s", counted(len(unread), "list"), unreadWords(unread))}
 	switch {
 	case absent > 0:
 		unread = slices.DeleteFunc(unread, func(u scanUnread) bool {

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // TestScanOfManifests prints what is found in manifests, in each form.
@@ -139,7 +140,7 @@ func TestScanOfACluster(t *testing.T) {
 	for _, args := range [][]string{{}, {"-n", s.namespace}, {"-A", "-n", "no-such-namespace"}} {
 		got := s.call(t.Context(), nil, append([]string{"scan", "-o", "json"}, args...)...)
 		result := s.scanned(got)
-		if found := s.lines(result.Findings); found != populated || got.code != ExitDone || len(result.Unread) > 0 || len(result.Unknown) > 0 {
+		if found := s.lines(result.Findings); found != populated || got.code != codes.ExitDone || len(result.Unread) > 0 || len(result.Unknown) > 0 {
 			t.Errorf("%v: exit %d, found\n%s\nunknown %v, unread %v\n%s", args, got.code, found, result.Unknown, result.Unread, got.errOut)
 		}
 		for _, f := range result.Findings {
@@ -148,18 +149,18 @@ func TestScanOfACluster(t *testing.T) {
 			}
 		}
 	}
-	if got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--fail-on-findings"); got.code != ExitFindings {
+	if got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--fail-on-findings"); got.code != codes.ExitFindings {
 		t.Errorf("exit %d", got.code)
 	}
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace+"x")
-	s.wants(got, ExitError, "", "error: there is no namespace \"NSx\"\nhint: did you mean \"NS\"?   [E-CLU-006]\n")
+	s.wants(got, codes.ExitError, "", "error: there is no namespace \"NSx\"\nhint: did you mean \"NS\"?   [E-CLU-006]\n")
 }
 
 // TestScanFindsNothing looks at a namespace in which there is nothing.
 func TestScanFindsNothing(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace)
-	if got.code != ExitDone || got.out != "" || !strings.HasPrefix(got.errOut, "No findings in ") {
+	if got.code != codes.ExitDone || got.out != "" || !strings.HasPrefix(got.errOut, "No findings in ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -171,7 +172,7 @@ func TestScanForbidden(t *testing.T) {
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{"", "apps", "batch", "networking.k8s.io", "rbac.authorization.k8s.io", "autoscaling", "policy"}, Resources: []string{"*"}, Verbs: []string{"list"}})
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
 	result := s.scanned(got)
-	if found := s.lines(result.Findings); got.code != ExitPartial || found != "Idle Deployment night" {
+	if found := s.lines(result.Findings); got.code != codes.ExitPartial || found != "Idle Deployment night" {
 		t.Errorf("exit %d, found\n%s\n%s", got.code, found, got.errOut)
 	}
 	if unknown := s.lines(result.Unknown); unknown != "Unused ConfigMap asleep\nUnused ConfigMap unused" {
@@ -190,7 +191,7 @@ func TestScanForbidden(t *testing.T) {
 	s.grant(text.errOut[begin:end], user)
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
-		return got.code == ExitDone, nil
+		return got.code == codes.ExitDone, nil
 	})
 	if found := s.lines(s.scanned(got).Findings); found != populated {
 		t.Errorf("with the Role that was printed, found:\n%s\n%s", found, got.errOut)
@@ -256,7 +257,7 @@ func TestScanIsStopped(t *testing.T) {
 	})
 	got := s.call(ctx, nil, "scan", "-o", "json")
 	result := s.scanned(got)
-	if got.code != ExitInterrupted || !result.Partial || len(result.Unknown) > 0 || !strings.Contains(got.errOut, "note: this is partial") {
+	if got.code != codes.ExitInterrupted || !result.Partial || len(result.Unknown) > 0 || !strings.Contains(got.errOut, "note: this is partial") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 	for _, f := range result.Findings {
@@ -279,7 +280,7 @@ func TestScanWithABrokenList(t *testing.T) {
 	})
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json")
 	result := s.scanned(got)
-	if got.code != ExitPartial || s.lines(result.Findings) != "" || s.lines(result.Unknown) != "Unused ConfigMap asleep\nUnused ConfigMap unused" || len(result.Unread) != 1 {
+	if got.code != codes.ExitPartial || s.lines(result.Findings) != "" || s.lines(result.Unknown) != "Unused ConfigMap asleep\nUnused ConfigMap unused" || len(result.Unread) != 1 {
 		t.Errorf("exit %d: %+v\n%s", got.code, result, got.errOut)
 	}
 	if !strings.Contains(got.errOut, "note: Deployment could not be read: ") || strings.Contains(got.errOut, "kind: ClusterRole") {

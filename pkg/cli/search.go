@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -107,7 +108,7 @@ func (s *search) declare(ctx context.Context) error {
 	for _, file := range sources {
 		declared, err := graph.Parse(file.text)
 		if err != nil {
-			return fail(ReferencesWrong, fmt.Errorf("%s: %s", file.name, oneLine(err.Error())), "")
+			return fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.name, oneLine(err.Error())), "")
 		}
 		s.declared = append(s.declared, declared...)
 	}
@@ -122,7 +123,7 @@ func (s *search) declare(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
-		return fail(ReferencesWrong, err, "")
+		return fail(codes.ReferencesWrong, err, "")
 	case err != nil:
 		return requestError("looking for findings", err)
 	}
@@ -152,7 +153,7 @@ func (s *search) kind(word string) (object.Kind, error) {
 		where = "the manifests"
 	}
 	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.dump != nil], word)
-	return object.Kind{}, fail(KindUnknown, err, hint)
+	return object.Kind{}, fail(codes.KindUnknown, err, hint)
 }
 
 // in sets the namespace. One that does not exist is an error, because in it nothing would be found.
@@ -177,7 +178,7 @@ func (s *search) in(ctx context.Context, namespace string) error {
 			hint = "did you mean " + quoted(near) + "?"
 		}
 	}
-	return fail(NamespaceNotFound, errors.New("there is no namespace "+quoted(namespace)), hint)
+	return fail(codes.NamespaceNotFound, errors.New("there is no namespace "+quoted(namespace)), hint)
 }
 
 // has reports whether any manifest is of the namespace.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
@@ -114,7 +115,7 @@ func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace str
 		value = value + "; before: " + *there
 	}
 	if len(value) > maxReason {
-		return "", "", fail(UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
+		return "", "", fail(codes.UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
 			"write the rest where people look for it, and name that place in --reason")
 	}
 	return value, "", api.annotate(ctx, namespace, &value)
@@ -169,10 +170,10 @@ func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
 	case len(found) == 1:
 		return api, found[0], nil
 	case len(found) > 1:
-		return nil, "", fail(OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
+		return nil, "", fail(codes.OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
 			"say which one with --operator-namespace")
 	case err == nil: // to guess could mean to stop nothing, and to say otherwise
-		return nil, "", fail(OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
+		return nil, "", fail(codes.OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
 			"say in which namespace it runs with --operator-namespace")
 	}
 	o.note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
@@ -236,7 +237,7 @@ func (c *cluster) annotate(ctx context.Context, namespace string, reason *string
 	_, err = send(ctx, c.raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", fieldManager).Body(patch))
 	switch {
 	case apierrors.IsNotFound(err):
-		return fail(OperatorNotFound, errors.New("there is no namespace "+quoted(namespace)), "say which one is the operator's with --operator-namespace")
+		return fail(codes.OperatorNotFound, errors.New("there is no namespace "+quoted(namespace)), "say which one is the operator's with --operator-namespace")
 	case err != nil:
 		return requestError("annotating namespace "+namespace, err)
 	}

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
@@ -56,7 +57,7 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespa
 	case len(reasons) > 0:
 		instead = "Cleaners say: " + oneLine(strings.Join(reasons, "; ")) + ". "
 	}
-	return "", fail(StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
+	return "", fail(codes.StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
 		"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
 		"say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: "+
 			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-")
@@ -68,7 +69,7 @@ func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster, namespa
 	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
 	if len(reasons) > 0 {
 		say := oneLine(strings.Join(reasons, "; "))
-		return fail(OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
+		return fail(codes.OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
 			"say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; "+
 				"if the operator does not run, they say what was")
 	}

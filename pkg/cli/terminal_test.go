@@ -23,6 +23,8 @@ import (
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // hostile is what somebody may write into a name or a message: a window's title, colours, C1 controls, characters that turn the text
@@ -243,7 +245,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 func TestCompletionIsAsItWas(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell", "kubectl"} {
 		got := call(t.Context(), t, "", nil, "completion", shell)
-		if got.code != ExitDone || unsafeIn(got.out) != "" || strings.Contains(got.out, `\u00`) {
+		if got.code != codes.ExitDone || unsafeIn(got.out) != "" || strings.Contains(got.out, `\u00`) {
 			t.Errorf("%s: exit %d:\n%s", shell, got.code, got.out)
 		}
 	}

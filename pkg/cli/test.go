@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -122,15 +123,15 @@ func testDirectories(paths []string, only *regexp.Regexp) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fail(FileUnreadable, unreadable(path, err), "")
+			return nil, fail(codes.FileUnreadable, unreadable(path, err), "")
 		}
 		if all == before {
-			return nil, fail(TestNothing, fmt.Errorf("there is no %s in or below %s", cleanerFile, path),
+			return nil, fail(codes.TestNothing, fmt.Errorf("there is no %s in or below %s", cleanerFile, path),
 				"put the Cleaner into a file of that name, and objects beside it; see: "+name+" test --help")
 		}
 	}
 	if len(found) == 0 {
-		return nil, fail(TestNothing, fmt.Errorf("--run %s matches none of %s", only, "the directories"), "")
+		return nil, fail(codes.TestNothing, fmt.Errorf("--run %s matches none of %s", only, "the directories"), "")
 	}
 	return found, nil
 }
@@ -140,7 +141,7 @@ func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*tes
 	result := &testResult{Directory: dir, Failures: []testFailure{}}
 	files, problems, err := readTest(dir)
 	if err != nil {
-		return nil, fail(FileUnreadable, err, "")
+		return nil, fail(codes.FileUnreadable, err, "")
 	}
 	for _, p := range problems {
 		result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
@@ -153,7 +154,7 @@ func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*tes
 		return nil, err
 	}
 	for _, p := range checked.problems {
-		if p.Code.Severity() == SeverityError {
+		if p.Code.Severity() == codes.SeverityError {
 			result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
 		}
 	}
@@ -199,7 +200,7 @@ func (o *testOptions) finish(report *testReport) error {
 	}
 	fmt.Fprintln(o.ErrOut, report.summary())
 	if err == nil && report.Failed > 0 {
-		err = quit(ExitError)
+		err = quit(codes.ExitError)
 	}
 	return err
 }

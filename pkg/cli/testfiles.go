@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -63,7 +64,7 @@ func readTest(dir string) (*testFiles, []problem, error) {
 	problems = append(problems, wrong...)
 	if !files.hasMatching && !files.hasNonMatching && !files.hasUpdated {
 		problems = append(problems, problem{
-			File: filepath.Join(dir, cleanerFile), Line: 1, Code: TestNothing, Message: "there is nothing to try the Cleaner on",
+			File: filepath.Join(dir, cleanerFile), Line: 1, Code: codes.TestNothing, Message: "there is nothing to try the Cleaner on",
 			Hint: "put " + orList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
 		})
 	}
@@ -97,13 +98,13 @@ func (f *testFiles) readCleaner() ([]problem, error) {
 		case almost != nil:
 			problems = append(problems, *almost)
 		case is && f.cleaner != nil:
-			problems = append(problems, d.at("", FileNoCleaner, "there is more than one Cleaner in this file", "give each one a directory of its own"))
+			problems = append(problems, d.at("", codes.FileNoCleaner, "there is more than one Cleaner in this file", "give each one a directory of its own"))
 		case is:
 			f.cleaner = d
 		}
 	}
 	if f.cleaner == nil && len(problems) == 0 {
-		problems = append(problems, problem{File: path, Line: 1, Code: FileNoCleaner, Message: "there is no Cleaner in this file"})
+		problems = append(problems, problem{File: path, Line: 1, Code: codes.FileNoCleaner, Message: "there is no Cleaner in this file"})
 	}
 	return problems, nil
 }
@@ -128,13 +129,13 @@ func readObjects(path string) (objects []*testObject, problems []problem, err er
 	for _, d := range docs {
 		o, err := newTestObject(d, len(objects))
 		if err != nil {
-			problems = append(problems, problem{File: d.file, Line: d.line, Code: FieldValue, Message: err.Error()})
+			problems = append(problems, problem{File: d.file, Line: d.line, Code: codes.FieldValue, Message: err.Error()})
 			continue
 		}
 		objects = append(objects, o)
 	}
 	if len(docs) == 0 && len(problems) == 0 {
-		problems = append(problems, problem{File: path, Line: 1, Code: FileEmpty, Message: "the file is empty", Hint: "put objects into it, or remove it"})
+		problems = append(problems, problem{File: path, Line: 1, Code: codes.FileEmpty, Message: "the file is empty", Hint: "put objects into it, or remove it"})
 	}
 	return objects, problems, nil
 }

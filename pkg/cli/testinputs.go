@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -53,7 +54,7 @@ func (in *testInputs) read(dir string) (problems []problem, err error) {
 	for _, event := range in.events {
 		if event.Kind.GroupVersionKind != (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
 			problems = append(problems, problem{
-				File: event.file, Line: event.line, Code: FieldValue, Message: fmt.Sprintf("%s is no Event", event),
+				File: event.file, Line: event.line, Code: codes.FieldValue, Message: fmt.Sprintf("%s is no Event", event),
 				Hint: "write events with apiVersion: v1 and kind: Event, as kubectl get events -o yaml prints them",
 			})
 		}
@@ -75,7 +76,7 @@ func (in *testInputs) read(dir string) (problems []problem, err error) {
 			return nil, err
 		}
 		if err := yaml.UnmarshalStrict(text, file.into); err != nil {
-			problems = append(problems, problem{File: path, Line: 1, Code: FieldValue, Message: "it cannot be read: " + oneLine(err.Error()), Hint: file.hint})
+			problems = append(problems, problem{File: path, Line: 1, Code: codes.FieldValue, Message: "it cannot be read: " + oneLine(err.Error()), Hint: file.hint})
 		}
 	}
 	return problems, nil

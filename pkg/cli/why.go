@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -159,7 +160,7 @@ func (j *whyJob) noObject(ctx context.Context) error {
 	case j.unrecorded:
 		where = "the cluster, and not all records of runs could be read"
 	}
-	return fail(WhyNotFound, fmt.Errorf("there is no %s in %s", oneLine(j.name.String()), where), hint)
+	return fail(codes.WhyNotFound, fmt.Errorf("there is no %s in %s", oneLine(j.name.String()), where), hint)
 }
 
 // completeObjects completes the kind, then the namespace, then the name.

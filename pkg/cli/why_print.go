@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // print prints the answer.
@@ -207,7 +208,7 @@ func (j *whyJob) conclude(ctx context.Context, r *whyResult) error {
 	case !r.Exists && j.unsure == nil:
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:
-		f := &failure{exit: ExitPartial, code: ScanIncomplete}
+		f := &failure{exit: codes.ExitPartial, code: codes.ScanIncomplete}
 		f.err = fmt.Errorf("%s could not be read: %s", counted(len(r.NotReadable), "kind"), unreadWords(r.NotReadable))
 		switch {
 		case j.dump != nil:

@@ -12,18 +12,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // reword makes a problem of what the API server's validation says, in words for people.
 func (s *crdSchema) reword(d *document, err *field.Error) problem {
-	code, path := FieldValue, err.Field
+	code, path := codes.FieldValue, err.Field
 	var message, hint string
 	switch err.Type {
 	case field.ErrorTypeRequired:
-		code, message, hint = FieldMissing, "is missing", s.firstSentence(path)
+		code, message, hint = codes.FieldMissing, "is missing", s.firstSentence(path)
 	case field.ErrorTypeTypeInvalid:
-		code = FieldType
+		code = codes.FieldType
 		message, hint = typeWords(err.Detail)
 	case field.ErrorTypeNotSupported:
 		message, hint = s.notSupported(path, err.BadValue)
@@ -43,8 +44,8 @@ func (s *crdSchema) reword(d *document, err *field.Error) problem {
 
 // ruleWords splits the message of a rule of the CustomResourceDefinition, "logSource is for Pods only ...; ...", into
 // the field that it begins with, if the document has it, what is wrong with it, and the way out.
-func (d *document) ruleWords(path, detail string) (code Code, at, message, hint string) {
-	code = FieldRule
+func (d *document) ruleWords(path, detail string) (code codes.Code, at, message, hint string) {
+	code = codes.FieldRule
 	message, hint, _ = strings.Cut(detail, "; ")
 	first, rest, _ := strings.Cut(message, " ")
 	if _, node := d.find(path); node != nil {
