@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
@@ -45,7 +46,7 @@ func (r *checked) hasConditions() bool {
 	})
 }
 
-func (s *shared) newChecker(pool *sandbox.Pool) (*checker, error) {
+func newChecker(s *terminal.Session, pool *sandbox.Pool) (*checker, error) {
 	schema, err := newSchema("cleaners")
 	return &checker{schema: schema, pool: pool, now: s.Now()}, err
 }
@@ -64,11 +65,11 @@ func isCleaner(d *document) (bool, *problem) {
 	case d.kind() == "Cleaner" && d.apiVersion() == v1alpha1.GroupVersion.String():
 		return true, nil
 	case d.kind() == "Cleaner" && (ours || looksLikeOne):
-		return wrong("apiVersion", quoted(d.apiVersion())+" is not the version of Cleaners", "write apiVersion: "+v1alpha1.GroupVersion.String())
+		return wrong("apiVersion", terminal.Quoted(d.apiVersion())+" is not the version of Cleaners", "write apiVersion: "+v1alpha1.GroupVersion.String())
 	case d.kind() == "" && looksLikeOne:
 		return wrong("kind", "is missing", "write apiVersion: "+v1alpha1.GroupVersion.String()+" and kind: Cleaner")
 	case ours && d.kind() != "Report" && d.kind() != "CleanerRun", looksLikeOne:
-		return wrong("kind", quoted(d.kind())+" is not a kind of "+v1alpha1.GroupVersion.Group, "write kind: Cleaner")
+		return wrong("kind", terminal.Quoted(d.kind())+" is not a kind of "+v1alpha1.GroupVersion.Group, "write kind: Cleaner")
 	}
 	return false, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 )
 
@@ -89,11 +90,11 @@ func matchesAll(sel v1alpha1.ResourceSelector) bool {
 func where(sel v1alpha1.ResourceSelector) string {
 	switch {
 	case sel.Namespace != "" && sel.NamespaceSelector != "":
-		return "in the namespace " + sel.Namespace + " and in those selected by " + quoted(sel.NamespaceSelector)
+		return "in the namespace " + sel.Namespace + " and in those selected by " + terminal.Quoted(sel.NamespaceSelector)
 	case sel.Namespace != "":
 		return "in the namespace " + sel.Namespace
 	case sel.NamespaceSelector != "":
-		return "in the namespaces selected by " + quoted(sel.NamespaceSelector)
+		return "in the namespaces selected by " + terminal.Quoted(sel.NamespaceSelector)
 	}
 	return "of the cluster"
 }

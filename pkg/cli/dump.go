@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -74,7 +75,7 @@ func (d *dump) expect(cleaner *v1alpha1.Cleaner) (notes []string) {
 		case len(kind.objects) == 0:
 			notes = append(notes, fmt.Sprintf("%s: the manifests hold no %s of %s; it counts as if there were none", field, gvk.Kind, gvk.GroupVersion()))
 		case selector.MinAgeSeconds != nil && *selector.MinAgeSeconds > 0 && d.ageless[gvk] > 0:
-			notes = append(notes, fmt.Sprintf("%s: minAgeSeconds leaves %s out that %s no creationTimestamp", field, counted(d.ageless[gvk], gvk.Kind), has(d.ageless[gvk])))
+			notes = append(notes, fmt.Sprintf("%s: minAgeSeconds leaves %s out that %s no creationTimestamp", field, terminal.Counted(d.ageless[gvk], gvk.Kind), has(d.ageless[gvk])))
 		}
 		if selector.NamespaceSelector != "" && len(d.served[schema.GroupVersion{Version: "v1"}]["Namespace"].objects) == 0 {
 			notes = append(notes, field+": the manifests hold no Namespace, so namespaceSelector selects none; add what kubectl get namespaces -o yaml prints")

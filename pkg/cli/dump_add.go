@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // add puts the manifests into the dump, completed by what an API server would have added.
@@ -25,7 +26,7 @@ func (d *dump) add(manifests []*manifest) error {
 		byKind[m.gvk] = append(byKind[m.gvk], m)
 		if m.gvk.Group == "apiextensions.k8s.io" && m.gvk.Kind == "CustomResourceDefinition" {
 			if err := define(defined, m.raw); err != nil {
-				return fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
+				return terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
 			}
 		}
 	}
@@ -39,7 +40,7 @@ func (d *dump) add(manifests []*manifest) error {
 		served := d.serve(kindOf(gvk, of, defined))
 		for _, m := range of {
 			if err := complete(m, served.Namespaced); err != nil {
-				return fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
+				return terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s: %w", m.where, m, err), "")
 			}
 			if m.created == "" {
 				d.ageless[gvk]++
@@ -152,7 +153,7 @@ func (d *dump) checkUnique() error {
 				}
 				last[id] = m
 				if other := holders[m.uid]; other != nil && !sameObject(other, m) {
-					return fail(codes.DumpWrong, fmt.Errorf("%s: %s has the uid of %s (%s)", m.where, m, other, other.where), "remove one of the two uids: objects with the same one are taken for the same")
+					return terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s has the uid of %s (%s)", m.where, m, other, other.where), "remove one of the two uids: objects with the same one are taken for the same")
 				}
 				holders[m.uid] = m
 			}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // manifest is one object of a dump.
@@ -32,12 +33,12 @@ type manifest struct {
 
 // loadDump reads manifests from files, directories (recursively) or, with -, the standard input: as users write them, as
 // kubectl get -o yaml or -o json prints them, and lists as the API server sends them.
-func (s *shared) loadDump(paths []string) (*dump, error) {
+func loadDump(s *terminal.Session, paths []string) (*dump, error) {
 	d, err := newDump()
 	if err != nil {
 		return nil, err
 	}
-	sources, err := s.sources(paths)
+	sources, err := sources(s, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (s *shared) loadDump(paths []string) (*dump, error) {
 		manifests = append(manifests, read...)
 	}
 	if len(manifests) == 0 {
-		return nil, fail(codes.FileEmpty, fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")), "write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml")
+		return nil, terminal.Fail(codes.FileEmpty, fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")), "write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml")
 	}
 	return d, d.add(manifests)
 }
@@ -71,7 +72,7 @@ func readManifests(f source) ([]*manifest, error) {
 		raw, err := yaml.YAMLToJSON(bytes.Join(lines[begin:end], nil))
 		if err != nil {
 			at, message := yamlLine(err)
-			return nil, fail(codes.YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.name, begin+at, message), "")
+			return nil, terminal.Fail(codes.YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.name, begin+at, message), "")
 		}
 		line := begin
 		for line < end && blank(lines[line]) {
@@ -113,7 +114,7 @@ func readJSON(f source) (manifests []*manifest, err error) {
 		case errors.Is(err, io.EOF):
 			return manifests, nil
 		case err != nil:
-			return nil, fail(codes.YAMLSyntax, fmt.Errorf("%s: the document is not valid JSON: %w", where, err), "")
+			return nil, terminal.Fail(codes.YAMLSyntax, fmt.Errorf("%s: the document is not valid JSON: %w", where, err), "")
 		}
 		if manifests, err = unfold(manifests, raw, where); err != nil {
 			return nil, err
@@ -140,12 +141,12 @@ func unfold(manifests []*manifest, raw []byte, where string) ([]*manifest, error
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, err), "")
+		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: %w", where, err), "")
 	}
 	gv, err := schema.ParseGroupVersion(head.APIVersion)
 	switch {
 	case err != nil || head.APIVersion == "" || head.Kind == "":
-		return nil, fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where), "")
+		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where), "")
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
 		for i, item := range *head.Items {
 			item, err := typed(item, head.APIVersion, strings.TrimSuffix(head.Kind, "List"))
@@ -158,7 +159,7 @@ func unfold(manifests []*manifest, raw []byte, where string) ([]*manifest, error
 		}
 		return manifests, nil
 	case head.Metadata.Name == "":
-		return nil, fail(codes.DumpWrong, fmt.Errorf("%s: the %s has no metadata.name", where, head.Kind), "")
+		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: the %s has no metadata.name", where, head.Kind), "")
 	}
 	return append(manifests, &manifest{
 		raw: raw, gvk: gv.WithKind(head.Kind), namespace: head.Metadata.Namespace, name: head.Metadata.Name,

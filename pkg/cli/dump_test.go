@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -33,20 +34,20 @@ func dumpOf(t *testing.T, files ...string) (*dump, error) {
 			t.Fatal(err)
 		}
 	}
-	return newShared().loadDump([]string{dir})
+	return loadDump(newShared(), []string{dir})
 }
 
-func newShared() *shared {
-	return &shared{
+func newShared() *terminal.Session {
+	return &terminal.Session{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard},
-		Options:   Options{Getenv: func(string) string { return "" }},
+		Options:   terminal.Options{Getenv: func(string) string { return "" }},
 	}
 }
 
 // found lists what a selector finds in a dump: KIND NAMESPACE/NAME.
 func found(t *testing.T, d *dump, spec v1alpha1.ResourceSelector) ([]string, error) {
 	t.Helper()
-	api, err := newShared().client(d.config())
+	api, err := clientFor(newShared(), d.config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestDumpIsReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := newShared().client(d.config())
+	api, err := clientFor(newShared(), d.config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -171,7 +172,7 @@ func (r *checked) scripts(ctx context.Context, pool *sandbox.Pool) error {
 	}
 	problems, err := pool.Compile(ctx, scripts)
 	if err != nil {
-		return fail(codes.LuaChild, fmt.Errorf("compiling scripts: %w", err), "")
+		return terminal.Fail(codes.LuaChild, fmt.Errorf("compiling scripts: %w", err), "")
 	}
 	for i, problem := range problems {
 		if problem != nil {

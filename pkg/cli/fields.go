@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -25,9 +26,9 @@ func (s *crdSchema) unknownFields(d *document) []problem {
 	unknown := func(key *yamlnode.Node, path string, known []string) {
 		message, hint := "there is no such field", ""
 		if near := suggest.Nearest(key.Value, known); near != "" {
-			message += "; did you mean " + quoted(near) + "?"
+			message += "; did you mean " + terminal.Quoted(near) + "?"
 		} else if places := s.places(key.Value); len(places) > 0 {
-			hint = "it belongs in " + orList(places)
+			hint = "it belongs in " + terminal.OrList(places)
 		} else {
 			hint = "remove it, or see: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
 		}

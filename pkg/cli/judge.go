@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -201,12 +202,12 @@ func (t *trial) explainNamespace(spec v1alpha1.ResourceSelector, o *testObject) 
 	if o.Namespace == "" {
 		place = "an object without namespace"
 	}
-	wanted := "namespace " + quoted(spec.Namespace)
+	wanted := "namespace " + terminal.Quoted(spec.Namespace)
 	switch {
 	case spec.NamespaceSelector != "" && spec.Namespace != "":
-		wanted += ", namespaceSelector " + quoted(spec.NamespaceSelector)
+		wanted += ", namespaceSelector " + terminal.Quoted(spec.NamespaceSelector)
 	case spec.NamespaceSelector != "":
-		wanted = "namespaceSelector " + quoted(spec.NamespaceSelector)
+		wanted = "namespaceSelector " + terminal.Quoted(spec.NamespaceSelector)
 	}
 	if known, ok := t.namespaces[o.Namespace]; ok && known == nil {
 		place += ", which is being deleted"
@@ -219,5 +220,5 @@ func labelWords(o *testObject, key string) string {
 	if !ok {
 		return "the object has no such label"
 	}
-	return "the label is " + quoted(value)
+	return "the label is " + terminal.Quoted(value)
 }

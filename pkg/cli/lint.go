@@ -13,19 +13,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
 // lintOptions are the flags of lint.
 type lintOptions struct {
-	*shared
+	*terminal.Session
 	files  []string
 	output string
 	strict bool
 }
 
-func (s *shared) lintCommand() *cobra.Command {
-	o := &lintOptions{shared: s}
+func lintCommand(s *terminal.Session) *cobra.Command {
+	o := &lintOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "lint -f FILE...",
 		Short: "Check Cleaners, without a cluster",
@@ -35,13 +36,13 @@ func (s *shared) lintCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = append(o.files, args...)
 			if len(o.files) == 0 {
-				return usageError(cmd, "needs a file: -f FILE")
+				return terminal.UsageError(cmd, "needs a file: -f FILE")
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
-	cmd.Flags().VarP(newChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
 	return cmd
 }
@@ -57,13 +58,13 @@ type lintResult struct {
 }
 
 func (o *lintOptions) run(ctx context.Context) error {
-	sources, err := o.sources(o.files)
+	sources, err := sources(o.Session, o.files)
 	if err != nil {
 		return err
 	}
 	pool := sandbox.New(o.Scripts)
 	defer pool.Close()
-	check, err := o.newChecker(pool)
+	check, err := newChecker(o.Session, pool)
 	if err != nil {
 		return err
 	}
@@ -77,16 +78,16 @@ func (o *lintOptions) run(ctx context.Context) error {
 		none = none && !found
 	}
 	if none && !slices.ContainsFunc(sources, func(s source) bool { return s.named }) {
-		return fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
+		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
 	}
 	if err := o.print(&result); err != nil {
 		return err
 	}
 	if o.failed(result.Problems) {
-		return quit(codes.ExitError)
+		return terminal.Quit(codes.ExitError)
 	}
 	if result.conditions && o.output != "json" {
-		o.note("a cluster knows whether the fields in matchConditions exist: kubectl cleaner preview -f FILE asks it")
+		o.Note("a cluster knows whether the fields in matchConditions exist: kubectl cleaner preview -f FILE asks it")
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (o *lintOptions) lintSource(ctx context.Context, check *checker, source sou
 		problems = append(problems, problem{File: source.name, Line: 1, Code: code, Message: message})
 	case len(others) > 0:
 		slices.Sort(others)
-		o.note("%s: skipped %s: %s", source.name, counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
+		o.Note("%s: skipped %s: %s", source.name, terminal.Counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
 	}
 	return found, nil
 }
@@ -157,11 +158,11 @@ func (r *lintResult) summary() string {
 	var parts []string
 	for _, severity := range []codes.Severity{codes.SeverityError, codes.SeverityWarning, codes.SeverityNote} {
 		if n := counts[severity]; n > 0 {
-			parts = append(parts, counted(n, string(severity)))
+			parts = append(parts, terminal.Counted(n, string(severity)))
 		}
 	}
 	if len(parts) == 0 {
 		parts = []string{"no problems"}
 	}
-	return fmt.Sprintf("%s in %s: %s", counted(len(r.Cleaners), "Cleaner"), counted(r.files, "file"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s in %s: %s", terminal.Counted(len(r.Cleaners), "Cleaner"), terminal.Counted(r.files, "file"), strings.Join(parts, ", "))
 }

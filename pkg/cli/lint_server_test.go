@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -28,8 +29,8 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 	check(t, err)
 	pool := sandbox.New(sandbox.Config{Command: scriptChild})
 	defer pool.Close()
-	s := &shared{Options: Options{Now: func() time.Time { return now }}}
-	checker, err := s.newChecker(pool)
+	s := &terminal.Session{Options: terminal.Options{Now: func() time.Time { return now }}}
+	checker, err := newChecker(s, pool)
 	check(t, err)
 	files, err := filepath.Glob("testdata/lint/*")
 	check(t, err)

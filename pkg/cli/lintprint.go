@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // nextTimes is how many coming runs are told.
@@ -46,9 +47,9 @@ func linted(c *checked, now time.Time) lintedCleaner {
 
 func (o *lintOptions) print(result *lintResult) error {
 	if o.output == "json" {
-		return writeJSON(o.Out, result)
+		return terminal.WriteJSON(o.Out, result)
 	}
-	paint := o.paint(o.Out)
+	paint := o.Paint(o.Out)
 	for i, p := range result.Problems {
 		if i > 0 && p.File != result.Problems[i-1].File {
 			fmt.Fprintln(o.Out)
@@ -66,7 +67,7 @@ func (o *lintOptions) print(result *lintResult) error {
 }
 
 // writeProblem writes it so that editors can jump to it: file:line:column: severity: ...
-func writeProblem(w io.Writer, paint paint, p problem) {
+func writeProblem(w io.Writer, paint terminal.Paint, p problem) {
 	place := fmt.Sprintf("%s:%d", p.File, p.Line)
 	if p.Column > 0 {
 		place += fmt.Sprintf(":%d", p.Column)
@@ -74,9 +75,9 @@ func writeProblem(w io.Writer, paint paint, p problem) {
 	severity := string(p.Code.Severity()) + ":"
 	switch p.Code.Severity() {
 	case codes.SeverityError:
-		severity = paint.red(severity)
+		severity = paint.Red(severity)
 	case codes.SeverityWarning:
-		severity = paint.yellow(severity)
+		severity = paint.Yellow(severity)
 	}
 	var about []string
 	for _, part := range []string{p.Cleaner, shortField(p.Field)} {
@@ -90,11 +91,11 @@ func writeProblem(w io.Writer, paint paint, p problem) {
 		number := fmt.Sprintf("%6d | ", p.Line)
 		fmt.Fprintf(w, "%s%s\n", number, p.text)
 		if p.Column > 0 {
-			fmt.Fprintf(w, "%s%s%s\n", strings.Repeat(" ", len(number)), caretIndent(p.text, p.Column), paint.red("^"))
+			fmt.Fprintf(w, "%s%s%s\n", strings.Repeat(" ", len(number)), caretIndent(p.text, p.Column), paint.Red("^"))
 		}
 	}
 	if p.Hint != "" {
-		fmt.Fprintf(w, "  %s %s\n", paint.bold("hint:"), p.Hint)
+		fmt.Fprintf(w, "  %s %s\n", paint.Bold("hint:"), p.Hint)
 	}
 }
 
@@ -114,18 +115,18 @@ func caretIndent(text string, column int) string {
 			return r
 		}
 		return ' '
-	}, clean(text[:min(column-1, len(text))]))
+	}, terminal.Clean(text[:min(column-1, len(text))]))
 }
 
-func (l *lintedCleaner) write(w io.Writer, paint paint) {
+func (l *lintedCleaner) write(w io.Writer, paint terminal.Paint) {
 	title := fmt.Sprintf("%s (%s:%d)", cmp.Or(l.Name, "without a name"), l.File, l.Line)
 	if l.Action != "" {
 		title += ", action " + l.Action
 	}
 	if l.errors > 0 {
-		title += ", " + paint.red(counted(l.errors, "error"))
+		title += ", " + paint.Red(terminal.Counted(l.errors, "error"))
 	}
-	fmt.Fprintf(w, "%s %s\n", paint.bold("Cleaner"), title)
+	fmt.Fprintf(w, "%s %s\n", paint.Bold("Cleaner"), title)
 	if l.Schedule == "" {
 		return
 	}

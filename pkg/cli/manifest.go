@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // source is a file, or the standard input, as text.
@@ -61,7 +62,7 @@ func text(fields map[string]any, name string) string {
 }
 
 // sources reads files, and directories with all that is below them; "-" is the standard input.
-func (s *shared) sources(paths []string) ([]source, error) {
+func sources(s *terminal.Session, paths []string) ([]source, error) {
 	var all []source
 	for _, path := range paths {
 		var found []source
@@ -73,7 +74,7 @@ func (s *shared) sources(paths []string) ([]source, error) {
 			found, err = readPath(path)
 		}
 		if err != nil {
-			return nil, fail(codes.FileUnreadable, err, "")
+			return nil, terminal.Fail(codes.FileUnreadable, err, "")
 		}
 		all = append(all, found...)
 	}

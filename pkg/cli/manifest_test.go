@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // TestArbitraryManifests damages manifests in all sorts of ways: nothing panics, and every problem is at a place that the file
@@ -27,8 +29,8 @@ func TestArbitraryManifests(t *testing.T) {
 		}
 	}
 	corpus = append(corpus, []byte("a: &a [*a]\n"), []byte("a: &a {<<: *a}\n"), []byte("%YAML 1.2\n--- x\n...\n"), []byte("---\n---"))
-	s := &shared{Options: Options{Now: func() time.Time { return now }}}
-	checker, err := s.newChecker(nil)
+	s := &terminal.Session{Options: terminal.Options{Now: func() time.Time { return now }}}
+	checker, err := newChecker(s, nil)
 	check(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 3000 {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -29,27 +30,27 @@ const notifyTimeout = time.Minute
 
 // notifyOptions are the flags of notify test.
 type notifyOptions struct {
-	*shared
+	*terminal.Session
 	connection
 	caFile  string
 	allowed string
 }
 
-func (s *shared) notifyCommand() *cobra.Command {
+func notifyCommand(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify",
 		Short: "Try the notifications of a Cleaner",
 		Args: func(cmd *cobra.Command, _ []string) error {
-			return usageError(cmd, "notify has one command: notify test CLEANER [NOTIFICATION]")
+			return terminal.UsageError(cmd, "notify has one command: notify test CLEANER [NOTIFICATION]")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(s.notifyTestCommand())
+	cmd.AddCommand(notifyTestCommand(s))
 	return cmd
 }
 
-func (s *shared) notifyTestCommand() *cobra.Command {
-	o := &notifyOptions{shared: s}
+func notifyTestCommand(s *terminal.Session) *cobra.Command {
+	o := &notifyOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "test CLEANER [NOTIFICATION]",
 		Short: "Send a sample on the channels of a Cleaner",
@@ -59,7 +60,7 @@ func (s *shared) notifyTestCommand() *cobra.Command {
 		Example: "  kubectl cleaner notify test unused-configmaps\n  kubectl cleaner notify test unused-configmaps slack",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usageError(cmd, fmt.Sprintf("needs the name of a Cleaner and, if not all, of one of its notifications, and was given %d names", len(args)))
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of a Cleaner and, if not all, of one of its notifications, and was given %d names", len(args)))
 			}
 			return nil
 		},
@@ -68,20 +69,20 @@ func (s *shared) notifyTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, as the operator's flag of this name")
 	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine or have a private address, as the operator's flag of this name")
 	o.bind(cmd.Flags())
-	cmd.ValidArgsFunction = s.complete(&o.connection)
+	cmd.ValidArgsFunction = completeCleaners(s, &o.connection)
 	return cmd
 }
 
 func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	authorities, err := notify.Authorities(o.caFile)
 	if err != nil {
-		return fail(codes.FileUnreadable, err, "")
+		return terminal.Fail(codes.FileUnreadable, err, "")
 	}
 	var allowed egress.Hosts
 	if err := allowed.Set(o.allowed); err != nil {
-		return fail(codes.UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
+		return terminal.Fail(codes.UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
 	}
-	api, err := o.connect(&o.connection)
+	api, err := connect(o.Session, &o.connection)
 	if err != nil {
 		return err
 	}
@@ -94,32 +95,32 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if kept := keptInCluster(cleaner); len(args) == 1 && len(kept) > 0 {
-		o.note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
+		o.Note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
 	}
 	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.config.Host), clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
-	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
 	failed := 0
 	for _, n := range chosen {
-		result, colour := "delivered", rows.paint.green
+		result, colour := "delivered", rows.Paint.Green
 		message.Notification = n.Name
 		if err := deliverSample(ctx, api, sender, n, message); err != nil {
-			result, colour = err.Error(), rows.paint.red
+			result, colour = err.Error(), rows.Paint.Red
 			failed++
 		}
-		rows.add([]cell{{text: n.Name}, {text: string(n.Type)}, {result, colour}})
-		rows.flush() // one may take its time
+		rows.Add([]terminal.Cell{{Text: n.Name}, {Text: string(n.Type)}, {Text: result, In: colour}})
+		rows.Flush() // one may take its time
 		if ctx.Err() != nil {
-			return orStopped(ctx, context.Cause(ctx))
+			return terminal.OrStopped(ctx, context.Cause(ctx))
 		}
 	}
 	switch failed {
 	case 0:
 		return nil
 	case len(chosen):
-		return quit(codes.ExitError)
+		return terminal.Quit(codes.ExitError)
 	}
-	return quit(codes.ExitPartial)
+	return terminal.Quit(codes.ExitPartial)
 }
 
 // chooseNotifications are the Cleaner's that are sent to a service or, of those, the one that is named.
@@ -127,7 +128,7 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	var names []string
 	var sent []v1alpha1.Notification
 	for _, n := range cleaner.Spec.Notifications {
-		names = append(names, oneLine(n.Name))
+		names = append(names, terminal.OneLine(n.Name))
 		if n.Type.NeedsSecret() && (len(wanted) == 0 || n.Name == wanted[0]) {
 			sent = append(sent, n)
 		}
@@ -136,13 +137,13 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	case len(sent) > 0:
 		return sent, nil
 	case len(wanted) == 0:
-		return nil, fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q sends no messages", cleaner.Name), "docs/notifications.md says how to add a notification; CleanerReport and Event stay in the cluster")
+		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q sends no messages", cleaner.Name), "docs/notifications.md says how to add a notification; CleanerReport and Event stay in the cluster")
 	case slices.Contains(names, wanted[0]):
-		return nil, fail(codes.NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
+		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
 	case len(names) == 0:
-		return nil, fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
+		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
 	}
-	return nil, fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
+	return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
 }
 
 // keptInCluster are the names of the notifications that are sent to no service.
@@ -150,7 +151,7 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 	var names []string
 	for _, n := range cleaner.Spec.Notifications {
 		if !n.Type.NeedsSecret() {
-			names = append(names, fmt.Sprintf("%s (%s)", oneLine(n.Name), n.Type))
+			names = append(names, fmt.Sprintf("%s (%s)", terminal.OneLine(n.Name), n.Type))
 		}
 	}
 	return names

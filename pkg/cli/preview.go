@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -23,7 +24,7 @@ const defaultOperatorNamespace = "projectsveltos"
 
 // previewOptions are the flags of preview.
 type previewOptions struct {
-	*shared
+	*terminal.Session
 	connection
 
 	files, from         []string
@@ -40,8 +41,8 @@ type previewOptions struct {
 	progress            string
 }
 
-func (s *shared) previewCommand() *cobra.Command {
-	o := &previewOptions{shared: s}
+func previewCommand(s *terminal.Session) *cobra.Command {
+	o := &previewOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "preview NAME... | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
@@ -60,7 +61,7 @@ func (s *shared) previewCommand() *cobra.Command {
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
 	flags.BoolVar(&o.complete, "complete", false, "with --from, for findings: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
-	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
 	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
@@ -70,9 +71,9 @@ func (s *shared) previewCommand() *cobra.Command {
 	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
 	flags.IntVar(&o.maxActions, "max-actions-per-run", 0, "the operator's flag: how many objects a run may delete or change; 0 means any number")
 	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")
-	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.bind(flags)
-	cmd.ValidArgsFunction = s.complete(&o.connection)
+	cmd.ValidArgsFunction = completeCleaners(s, &o.connection)
 	return cmd
 }
 
@@ -90,7 +91,7 @@ type previewJob struct {
 	exit         int
 	findings     int64
 	results      []previewResult
-	rows         *table
+	rows         *terminal.Table
 }
 
 // run checks the flags, and previews one Cleaner after the other.
@@ -102,14 +103,14 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 	ctx := logr.NewContext(cmd.Context(), logr.Discard())
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &failure{exit: codes.ExitError, code: codes.PreviewTimeout, err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &terminal.Failure{Exit: codes.ExitError, Code: codes.PreviewTimeout, Err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
 		defer cancel()
 	}
 	job.scripts = sandbox.New(o.Scripts)
 	defer job.scripts.Close()
 	cleaners, err := job.open(ctx, names)
 	if err != nil {
-		return orStopped(ctx, err)
+		return terminal.OrStopped(ctx, err)
 	}
 	job.several = len(cleaners) > 1
 	job.rows = job.newTable(cleaners)
@@ -124,9 +125,9 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 	job.hint(cleaners, names)
 	switch {
 	case job.exit != codes.ExitDone:
-		return quit(job.exit)
+		return terminal.Quit(job.exit)
 	case o.failOn > 0 && job.findings >= o.failOn:
-		return quit(codes.ExitFindings)
+		return terminal.Quit(codes.ExitFindings)
 	}
 	return nil
 }
@@ -135,30 +136,30 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 func (o *previewOptions) check(cmd *cobra.Command, names []string, job *previewJob) error {
 	switch {
 	case len(names) == 0 && len(o.files) == 0:
-		return usageError(cmd, "needs the name of a Cleaner, or a file: -f FILE")
+		return terminal.UsageError(cmd, "needs the name of a Cleaner, or a file: -f FILE")
 	case len(names) > 0 && len(o.files) > 0:
-		return usageError(cmd, "takes names or files, not both; for files, write -f before each one")
+		return terminal.UsageError(cmd, "takes names or files, not both; for files, write -f before each one")
 	case len(names) > 0 && len(o.from) > 0:
-		return usageError(cmd, "needs -f FILE with --from: without a cluster there are no names")
+		return terminal.UsageError(cmd, "needs -f FILE with --from: without a cluster there are no names")
 	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
-		return usageError(cmd, "--fail-on-findings must be at least 1")
+		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
 	case o.timeout < 0:
-		return usageError(cmd, "--timeout must not be negative")
+		return terminal.UsageError(cmd, "--timeout must not be negative")
 	}
 	if err := job.allowedHosts.Set(o.metricHosts); err != nil {
-		return usageError(cmd, "--allowed-metric-hosts: "+oneLine(err.Error()))
+		return terminal.UsageError(cmd, "--allowed-metric-hosts: "+terminal.OneLine(err.Error()))
 	}
 	if o.at != "" {
 		at, err := time.Parse(time.RFC3339, o.at)
 		if err != nil {
-			return usageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
+			return terminal.UsageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
 		}
 		job.now = instant(at)
 	}
 	for _, text := range o.only {
 		wanted, ok := parseWanted(text)
 		if !ok {
-			return usageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
 		}
 		job.only = append(job.only, wanted)
 	}

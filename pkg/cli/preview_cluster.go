@@ -26,6 +26,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -56,7 +57,7 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 }
 
 // connect returns a client of the cluster.
-func (s *shared) connect(c *connection) (*cluster, error) {
+func connect(s *terminal.Session, c *connection) (*cluster, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -65,13 +66,13 @@ func (s *shared) connect(c *connection) (*cluster, error) {
 		} else {
 			err = fmt.Errorf("reading the kubeconfig: %w", err)
 		}
-		return nil, fail(codes.ClusterUnreachable, err, "give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is")
+		return nil, terminal.Fail(codes.ClusterUnreachable, err, "give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is")
 	}
-	return s.client(config)
+	return clientFor(s, config)
 }
 
 // client makes a client that speaks plain JSON to absolute paths.
-func (s *shared) client(config *rest.Config) (*cluster, error) {
+func clientFor(s *terminal.Session, config *rest.Config) (*cluster, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = fieldManager + "/" + s.Version
 	config.QPS, config.RateLimiter = -1, nil // the server's own fairness decides
@@ -81,7 +82,7 @@ func (s *shared) client(config *rest.Config) (*cluster, error) {
 	config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	raw, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fail(codes.ClusterUnreachable, err, "")
+		return nil, terminal.Fail(codes.ClusterUnreachable, err, "")
 	}
 	return &cluster{raw, config}, nil
 }
@@ -127,7 +128,7 @@ func send(ctx context.Context, request *rest.Request) ([]byte, error) {
 func (c *cluster) cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, error) {
 	name = strings.TrimPrefix(name, "cleaner/") // as kubectl prints it
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return nil, fail(codes.CleanerNotFound, fmt.Errorf("%q cannot be the name of a Cleaner", name), "list them with: kubectl get cleaners; for a file, write -f before it")
+		return nil, terminal.Fail(codes.CleanerNotFound, fmt.Errorf("%q cannot be the name of a Cleaner", name), "list them with: kubectl get cleaners; for a file, write -f before it")
 	}
 	var cleaner v1alpha1.Cleaner
 	err := c.read(ctx, cleanerPath(name), &cleaner)
@@ -147,17 +148,17 @@ func (c *cluster) noCleaner(ctx context.Context, name string) error {
 	near := suggest.Nearest(name, names)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fail(codes.CleanerNotFound, fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"), "install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE")
+		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"), "install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE")
 	case err != nil:
-		return fail(codes.CleanerNotFound, missing, "")
+		return terminal.Fail(codes.CleanerNotFound, missing, "")
 	case len(names) == 0:
-		return fail(codes.CleanerNotFound, fmt.Errorf("%w; it has none at all", missing), "")
+		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("%w; it has none at all", missing), "")
 	case near != "":
-		return fail(codes.CleanerNotFound, missing, "did you mean "+quoted(near)+"?")
+		return terminal.Fail(codes.CleanerNotFound, missing, "did you mean "+terminal.Quoted(near)+"?")
 	case len(names) > 10:
-		return fail(codes.CleanerNotFound, missing, "list them with: kubectl get cleaners")
+		return terminal.Fail(codes.CleanerNotFound, missing, "list them with: kubectl get cleaners")
 	}
-	return fail(codes.CleanerNotFound, missing, "there are: "+strings.Join(names, ", "))
+	return terminal.Fail(codes.CleanerNotFound, missing, "there are: "+strings.Join(names, ", "))
 }
 
 // cleaners are the names of all Cleaners.
@@ -167,10 +168,10 @@ func (c *cluster) cleaners(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// complete completes the names of Cleaners.
-func (s *shared) complete(c *connection) cobra.CompletionFunc {
+// completeCleaners completes the names of Cleaners.
+func completeCleaners(s *terminal.Session, c *connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		api, err := s.connect(c)
+		api, err := connect(s, c)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -185,11 +186,11 @@ func requestError(doing string, err error) error {
 	wrapped := fmt.Errorf("%s: %w", doing, err)
 	switch {
 	case apierrors.IsForbidden(err):
-		return fail(codes.ClusterForbidden, wrapped, "")
+		return terminal.Fail(codes.ClusterForbidden, wrapped, "")
 	case apierrors.IsUnauthorized(err):
-		return fail(codes.ClusterForbidden, fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized), "log in again; kubectl config view --minify shows as whom you ask")
+		return terminal.Fail(codes.ClusterForbidden, fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized), "log in again; kubectl config view --minify shows as whom you ask")
 	case errors.As(err, &network):
-		return fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
+		return terminal.Fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
 	}
-	return fail(codes.ClusterFailed, wrapped, "")
+	return terminal.Fail(codes.ClusterFailed, wrapped, "")
 }

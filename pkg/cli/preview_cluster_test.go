@@ -28,6 +28,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
@@ -77,10 +78,10 @@ func check(t *testing.T, err error) {
 }
 
 // call runs the program against the cluster.
-func (s *site) call(ctx context.Context, edit func(*Options), args ...string) session {
+func (s *site) call(ctx context.Context, edit func(*terminal.Options), args ...string) session {
 	s.Helper()
 	var out, errOut bytes.Buffer
-	options := Options{Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: time.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: time.Now, Getenv: func(string) string { return "" }}
 	if edit != nil {
 		edit(&options)
 	}

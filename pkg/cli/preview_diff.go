@@ -11,6 +11,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
@@ -25,21 +26,21 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 func (j *previewJob) diff(item run.PreviewItem) {
 	before, after, err := sides(item)
 	if err != nil {
-		j.note("%s cannot be shown: %s", item.Object, err)
+		j.Note("%s cannot be shown: %s", item.Object, err)
 		return
 	}
-	paint := j.paint(j.Out)
-	subject := oneLine(item.String())
+	paint := j.Paint(j.Out)
+	subject := terminal.OneLine(item.String())
 	fmt.Fprintln(j.Out)
 	for line := range strings.Lines(udiff.Unified(subject, subject+" (changed)", before, after)) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
-			line = paint.bold(line)
+			line = paint.Bold(line)
 		case strings.HasPrefix(line, "-"):
-			line = paint.red(line)
+			line = paint.Red(line)
 		case strings.HasPrefix(line, "+"):
-			line = paint.green(line)
+			line = paint.Green(line)
 		}
 		fmt.Fprintln(j.Out, line)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -34,9 +35,9 @@ func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v
 			continue
 		}
 		if err := j.explainOne(ctx, runner, cleaner, wanted); err != nil {
-			var f *failure
+			var f *terminal.Failure
 			if j.several && errors.As(err, &f) { // of another Cleaner, maybe
-				j.note("%s: %s", cleaner.Name, err)
+				j.Note("%s: %s", cleaner.Name, err)
 				continue
 			}
 			return err
@@ -71,13 +72,13 @@ func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner
 	verdict := t.judge(ctx, &testObject{Object: o, metadata: metadata})
 	switch {
 	case verdict.err != nil:
-		j.note("%s could not be judged: %s", oneLine(o.String()), oneLine(verdict.err.Error()))
+		j.Note("%s could not be judged: %s", terminal.OneLine(o.String()), terminal.OneLine(verdict.err.Error()))
 	case verdict.matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
-		j.note("%s does not match: aggregatedSelection did not choose it", oneLine(o.String()))
+		j.Note("%s does not match: aggregatedSelection did not choose it", terminal.OneLine(o.String()))
 	case verdict.matches:
-		j.note("%s matches now, and did not when it was listed; it has just changed", oneLine(o.String()))
+		j.Note("%s matches now, and did not when it was listed; it has just changed", terminal.OneLine(o.String()))
 	default:
-		j.note("%s does not match:\n  %s", oneLine(o.String()), strings.Join(verdict.refusals, "\n  "))
+		j.Note("%s does not match:\n  %s", terminal.OneLine(o.String()), strings.Join(verdict.refusals, "\n  "))
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 		}
 		if kind.Namespaced != (wanted.namespace != "") {
 			shape := map[bool]string{true: "write KIND/NAMESPACE/NAME", false: "write KIND/NAME"}[kind.Namespaced]
-			failed = fail(codes.ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
+			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
 			continue
 		}
 		raw, err := send(ctx, j.api.raw.Get().AbsPath(kind.Path(wanted.namespace, wanted.name)))
@@ -106,13 +107,13 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 		case err == nil:
 			return object.New(kind, raw)
 		case apierrors.IsNotFound(err):
-			failed = fail(codes.ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
+			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
 		default:
 			failed = requestError("reading "+wanted.String(), err)
 		}
 	}
 	if failed == nil {
-		failed = fail(codes.ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
+		failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
 	}
 	return object.Object{}, failed
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -24,7 +25,7 @@ func (j *previewJob) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) err
 	if j.dump != nil {
 		j.dump.partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
 		for _, note := range j.dump.expect(cleaner) {
-			j.note("%s: %s", cleaner.Name, note)
+			j.Note("%s: %s", cleaner.Name, note)
 		}
 	}
 	runner := j.runner()
@@ -35,14 +36,14 @@ func (j *previewJob) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) err
 	}
 	live := j.watch(ctx, runner, cleaner)
 	found, err := runner.Preview(ctx, cleaner, live.observer())
-	live.progress.stop()
+	live.progress.Stop()
 	if ctx.Err() != nil {
 		live.flush("")
-		j.note("stopped after judging %s, of which %s; nothing was changed", grouped(live.considered, "object"), matchWords(live.matched))
-		return orStopped(ctx, context.Cause(ctx))
+		j.Note("stopped after judging %s, of which %s; nothing was changed", terminal.Grouped(live.considered, "object"), terminal.MatchWords(live.matched))
+		return terminal.OrStopped(ctx, context.Cause(ctx))
 	}
 	if err != nil {
-		return invalid(cleaner, oneLine(err.Error()))
+		return invalid(cleaner, terminal.OneLine(err.Error()))
 	}
 	j.tellRest(live, found)
 	return j.tell(ctx, runner, cleaner, found)
@@ -64,7 +65,7 @@ func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Clean
 }
 
 func invalid(cleaner *v1alpha1.Cleaner, message string) error {
-	return fail(codes.CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
+	return terminal.Fail(codes.CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
 }
 
 // tell tells what was found, apart from the rows, and keeps it for -o json and the like.
@@ -87,13 +88,13 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 	j.tellAlong(cleaner, found, result)
 	switch {
 	case found.Incomplete != nil:
-		j.fails(j.conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
+		j.fails(j.Conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
 	case result.unjudged > 0:
-		j.fails(j.conclude(ctx, unjudgedError(cleaner, found, result, j.dump != nil)))
+		j.fails(j.Conclude(ctx, unjudgedError(cleaner, found, result, j.dump != nil)))
 	case result.Failed > 0:
-		j.fails(j.conclude(ctx, &failure{
-			exit: codes.ExitPartial, code: codes.ChangeFailed, err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, counted(int(result.Failed), "object")),
-			hint: "mend the transform; the reasons stand beside the objects",
+		j.fails(j.Conclude(ctx, &terminal.Failure{
+			Exit: codes.ExitPartial, Code: codes.ChangeFailed, Err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, terminal.Counted(int(result.Failed), "object")),
+			Hint: "mend the transform; the reasons stand beside the objects",
 		}))
 	}
 	return nil
@@ -105,7 +106,7 @@ func (j *previewJob) tellIdentity(cleaner *v1alpha1.Cleaner) {
 	if account == nil || j.dump != nil || j.overrides.AuthInfo.Impersonate == account.Username() {
 		return
 	}
-	j.note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
+	j.Note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
 }
 
 // tellAlong says what a delete would take along.
@@ -120,7 +121,7 @@ func (j *previewJob) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, re
 		}
 	}
 	if along := guard.Along(kinds, cleaner.Spec.DeleteOptions); along != "" {
-		j.note("%s", along)
+		j.Note("%s", along)
 	}
 }
 
@@ -133,16 +134,16 @@ func (j *previewJob) fails(code int) {
 
 // incompleteError says why a run would touch nothing.
 func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool) error {
-	f := &failure{exit: codes.ExitPartial, code: codes.ViewIncomplete, err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ViewIncomplete, Err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
 	var kind *selector.UnknownKindError
 	first := firstNotEvaluated(found)
 	switch {
 	case errors.As(found.Incomplete, &kind):
-		f.exit, f.code = codes.ExitError, codes.KindUnknown
+		f.Exit, f.Code = codes.ExitError, codes.KindUnknown
 	case isForbidden(found.Incomplete):
-		f.code, f.hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
+		f.Code, f.Hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
 	case first != nil:
-		f.hint = lookAt(cleaner, first, offline, "the Cleaner would touch nothing until then")
+		f.Hint = lookAt(cleaner, first, offline, "the Cleaner would touch nothing until then")
 	}
 	return f
 }
@@ -150,10 +151,10 @@ func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool
 // unjudgedError says that a run would leave objects alone that could not be judged.
 func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result previewResult, offline bool) error {
 	first := firstNotEvaluated(found)
-	return &failure{
-		exit: codes.ExitPartial, code: codes.ObjectUnjudged,
-		err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, counted(int(result.unjudged), "object"), first.Object, first.Detail),
-		hint: lookAt(cleaner, first, offline, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
+	return &terminal.Failure{
+		Exit: codes.ExitPartial, Code: codes.ObjectUnjudged,
+		Err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, terminal.Counted(int(result.unjudged), "object"), first.Object, first.Detail),
+		Hint: lookAt(cleaner, first, offline, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
 	}
 }
 
@@ -162,7 +163,7 @@ func lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, offline bool, unt
 	if cleaner.UID == "" || offline {
 		return "mend the expression, or exclude such objects; " + untilThen
 	}
-	return fmt.Sprintf("run: %s preview %s --only %s", name, cleaner.Name, wantedOf(first.Object))
+	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, wantedOf(first.Object))
 }
 
 func firstNotEvaluated(found *run.Preview) *run.PreviewItem {

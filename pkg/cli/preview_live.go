@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -25,7 +26,7 @@ type live struct {
 	job      *previewJob
 	runner   *run.Runner
 	cleaner  *v1alpha1.Cleaner
-	progress *progress
+	progress *terminal.Progress
 	// streams is whether rows are shown as they are found.
 	streams bool
 	ctx     context.Context //nolint:containedctx // of the one call whose observer it is
@@ -41,12 +42,12 @@ type live struct {
 func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
 	table := j.output == "table" || j.output == "wide"
 	return &live{
-		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.startProgress(j.progress),
+		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.StartProgress(j.progress),
 		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others, and of which
 		// objects a finding is unknown, is known at the end only.
 		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
 			!deletesOthers(cleaner) && !cleaner.HasFindings(),
-		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.clock().Now(),
+		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.Clock.Now(),
 	}
 }
 
@@ -63,17 +64,17 @@ func deletesOthers(cleaner *v1alpha1.Cleaner) bool {
 func (l *live) observer() selector.Observer {
 	return selector.Observer{
 		Lists: l.lists, Judged: l.judged, Candidate: l.candidate,
-		Chooses: func() { l.progress.begin("judging all together", false) },
+		Chooses: func() { l.progress.Begin("judging all together", false) },
 	}
 }
 
 // lists shows what is read now.
-func (l *live) lists(kind object.Kind) { l.progress.begin("reading "+kind.Kind, true) }
+func (l *live) lists(kind object.Kind) { l.progress.Begin("reading "+kind.Kind, true) }
 
 // judged takes note of an object that was judged.
 func (l *live) judged() {
 	l.considered++
-	l.progress.count(1, 0)
+	l.progress.Count(1, 0)
 	if l.considered%64 == 0 {
 		l.flushSometimes()
 	}
@@ -82,7 +83,7 @@ func (l *live) judged() {
 // candidate shows the row of an object that matches.
 func (l *live) candidate(c object.Candidate) {
 	l.matched++
-	l.progress.count(0, 1)
+	l.progress.Count(0, 1)
 	if !l.streams || l.shown[c.UID] != "" {
 		return
 	}
@@ -128,7 +129,7 @@ func (l *live) readNamespace(name string) (map[string]*metav1.ObjectMeta, error)
 
 // flushSometimes shows the rows so far once in a while: rows that are shown together are as wide as the widest of them.
 func (l *live) flushSometimes() {
-	if now := l.job.clock().Now(); now.Sub(l.flushed) >= time.Second {
+	if now := l.job.Clock.Now(); now.Sub(l.flushed) >= time.Second {
 		l.flushed = now
 		l.flush("")
 	}
@@ -137,10 +138,10 @@ func (l *live) flushSometimes() {
 // flush shows the rows so far. stop is the word for why nothing would be touched after all.
 func (l *live) flush(stop string) {
 	for _, item := range l.pending {
-		l.job.rows.add(l.job.row(l.cleaner, item, stop))
+		l.job.rows.Add(l.job.row(l.cleaner, item, stop))
 	}
 	l.pending = nil
-	l.progress.beside(l.job.rows.flush)
+	l.progress.Beside(l.job.rows.Flush)
 }
 
 // tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold any more.
@@ -150,7 +151,7 @@ func (j *previewJob) tellRest(l *live, found *run.Preview) {
 	}
 	if l.stale(found) {
 		l.flush("")
-		j.note("the cluster changed while it was read; what follows holds, and replaces what stands above")
+		j.Note("the cluster changed while it was read; what follows holds, and replaces what stands above")
 		l.shown = nil
 	}
 	for _, item := range found.Items {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
@@ -25,9 +26,9 @@ func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.Fak
 	d, err := dumpOf(t, "a.yaml", `{apiVersion: v1, kind: Namespace, metadata: {name: vault, annotations: {cleaner/protect: "true"}}}`)
 	check(t, err)
 	clk := clocktesting.NewFakeClock(now)
-	s := &shared{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errOut}, Options: Options{Clock: clk, Getenv: func(string) string { return "" }}}
-	job := &previewJob{previewOptions: &previewOptions{shared: s, output: "table", progress: progressNone, protectedNamespaces: "kube-system"}, now: instant(now)}
-	job.api, err = s.client(d.config())
+	s := &terminal.Session{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errOut}, Options: terminal.Options{Clock: clk, Getenv: func(string) string { return "" }}}
+	job := &previewJob{previewOptions: &previewOptions{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: instant(now)}
+	job.api, err = clientFor(s, d.config())
 	check(t, err)
 	action := v1alpha1.ActionDelete
 	cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &action}}

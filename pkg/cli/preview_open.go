@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -26,20 +27,20 @@ import (
 // open connects, and reads the Cleaners.
 func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cleaner, err error) {
 	if len(j.files) > 0 { // before there is a cluster: a mistake in a file needs none
-		if cleaners, err = j.readCleaners(ctx, j.scripts, j.files); err != nil {
+		if cleaners, err = readCleaners(ctx, j.Session, j.scripts, j.files); err != nil {
 			return nil, err
 		}
 	}
 	if len(j.from) > 0 {
-		if j.dump, err = j.loadDump(j.from); err != nil {
+		if j.dump, err = loadDump(j.Session, j.from); err != nil {
 			return nil, err
 		}
 		for _, note := range j.dump.notes {
-			j.note("%s", note)
+			j.Note("%s", note)
 		}
-		j.api, err = j.client(j.dump.config())
+		j.api, err = clientFor(j.Session, j.dump.config())
 	} else {
-		j.api, err = j.connect(&j.connection)
+		j.api, err = connect(j.Session, &j.connection)
 	}
 	if err != nil {
 		return nil, err
@@ -53,19 +54,19 @@ func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1al
 	}
 	if len(names) > 0 {
 		if err := j.api.intact(ctx, ""); err != nil {
-			j.note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
+			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
 		}
 	}
 	return cleaners, nil
 }
 
 // readCleaners reads Cleaners from files as lint does. What is wrong with them is told.
-func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []string) ([]*v1alpha1.Cleaner, error) {
-	sources, err := s.sources(files)
+func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, files []string) ([]*v1alpha1.Cleaner, error) {
+	sources, err := sources(s, files)
 	if err != nil {
 		return nil, err
 	}
-	check, err := s.newChecker(pool)
+	check, err := newChecker(s, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +93,14 @@ func (s *shared) readCleaners(ctx context.Context, pool *sandbox.Pool, files []s
 	}
 	for _, p := range problems {
 		if p.Code.Severity() == codes.SeverityError {
-			writeProblem(s.ErrOut, s.paint(s.ErrOut), p)
+			writeProblem(s.ErrOut, s.Paint(s.ErrOut), p)
 		}
 	}
 	if n := countErrors(problems); n > 0 {
-		return nil, fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", counted(n, "error")), "see also: "+name+" lint -f "+strings.Join(files, " "))
+		return nil, terminal.Fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", terminal.Counted(n, "error")), "see also: "+terminal.Program+" lint -f "+strings.Join(files, " "))
 	}
 	if len(cleaners) == 0 {
-		return nil, fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(files, " ")), "")
+		return nil, terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(files, " ")), "")
 	}
 	return cleaners, nil
 }
@@ -124,7 +125,7 @@ func (j *previewJob) runner() *run.Runner {
 func (o *previewOptions) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
 	sources, err := survey.Declared(ctx, reader, o.operators())
 	if apierrors.IsForbidden(err) {
-		o.note("whether ConfigMap %s/%s declares more references is not known: you may not read it", o.operators(), survey.DeclaredIn)
+		o.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", o.operators(), survey.DeclaredIn)
 		return nil, nil
 	}
 	return sources, err
@@ -144,13 +145,4 @@ func (o *previewOptions) protected() []string {
 		}
 	}
 	return names
-}
-
-// orStopped is why the command itself came to an end, which is --timeout, or else the error.
-func orStopped(ctx context.Context, err error) error {
-	var f *failure
-	if errors.As(context.Cause(ctx), &f) {
-		return f
-	}
-	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
@@ -46,7 +47,7 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 	stop := ""
 	switch {
 	case found.Incomplete != nil:
-		result.Incomplete = oneLine(found.Incomplete.Error())
+		result.Incomplete = terminal.OneLine(found.Incomplete.Error())
 		stop = "something could not be read or judged"
 	case found.Limit != nil:
 		result.LimitExceeded = found.Limit.Error()
@@ -99,14 +100,14 @@ func (j *previewJob) print() error {
 	}{j.results}
 	switch j.output {
 	case "json":
-		return writeJSON(j.Out, document)
+		return terminal.WriteJSON(j.Out, document)
 	case "yaml":
-		return writeYAML(j.Out, document)
+		return terminal.WriteYAML(j.Out, document)
 	case "name":
 		for _, result := range j.results {
 			for _, o := range result.Objects {
 				if o.Outcome == v1alpha1.OutcomePlanned || o.Outcome == v1alpha1.OutcomeMatched {
-					fmt.Fprintln(j.Out, oneLine(wantedObject{o.Kind, o.Namespace, o.Name}.String()))
+					fmt.Fprintln(j.Out, terminal.OneLine(wantedObject{o.Kind, o.Namespace, o.Name}.String()))
 				}
 			}
 		}

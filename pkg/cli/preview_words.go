@@ -13,38 +13,39 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 // newTable is the table of what was asked for.
-func (j *previewJob) newTable(cleaners []*v1alpha1.Cleaner) *table {
-	t := &table{w: j.Out, paint: j.paint(j.Out), header: []string{"NAMESPACE", "KIND", "NAME", "WOULD", "WHY"}}
+func (j *previewJob) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
+	t := &terminal.Table{Out: j.Out, Paint: j.Paint(j.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "WOULD", "WHY"}}
 	if j.output == "wide" {
-		t.header = []string{"NAMESPACE", "KIND", "API", "NAME", "AGE", "SELECTOR", "WOULD", "WHY"}
+		t.Header = []string{"NAMESPACE", "KIND", "API", "NAME", "AGE", "SELECTOR", "WOULD", "WHY"}
 	}
-	t.widths = make([]int, len(t.header)+1)
+	t.Widths = make([]int, len(t.Header)+1)
 	if j.several {
-		t.header = append([]string{"CLEANER"}, t.header...)
+		t.Header = append([]string{"CLEANER"}, t.Header...)
 		for _, cleaner := range cleaners { // known beforehand, unlike all else
-			t.widths[0] = max(t.widths[0], len(cleaner.Name))
+			t.Widths[0] = max(t.Widths[0], len(cleaner.Name))
 		}
 	}
 	return t
 }
 
 // row is what the table says of an object. stop is the word for why nothing would be touched after all.
-func (j *previewJob) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []cell {
+func (j *previewJob) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []terminal.Cell {
 	would := j.would(cleaner.EffectiveAction(), item)
 	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
-		would = cell{text: "stay (" + stop + ")"}
+		would = terminal.Cell{Text: "stay (" + stop + ")"}
 	}
-	var row []cell
+	var row []terminal.Cell
 	if j.several {
-		row = append(row, cell{text: cleaner.Name})
+		row = append(row, terminal.Cell{Text: cleaner.Name})
 	}
 	if j.output != "wide" {
-		return append(row, cell{text: item.Namespace}, cell{text: item.Kind.Kind}, cell{text: item.Name}, would, cell{text: why(item)})
+		return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Name}, would, terminal.Cell{Text: why(item)})
 	}
 	age := "-"
 	if !item.Created.IsZero() {
@@ -54,27 +55,27 @@ func (j *previewJob) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop s
 	if item.Detail != "" && item.Message != "" {
 		because += " (it matches: " + item.Message + ")"
 	}
-	return append(row, cell{text: item.Namespace}, cell{text: item.Kind.Kind}, cell{text: item.Kind.APIVersion()}, cell{text: item.Name},
-		cell{text: age}, cell{text: fmt.Sprint(item.Selector)}, would, cell{text: because})
+	return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: item.Name},
+		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: because})
 }
 
 // would is what would become of an object, so that "would" can stand before it.
-func (j *previewJob) would(action v1alpha1.Action, item run.PreviewItem) cell {
-	paint := j.paint(j.Out)
+func (j *previewJob) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell {
+	paint := j.Paint(j.Out)
 	switch item.Result {
 	case v1alpha1.OutcomePlanned:
 		if action == v1alpha1.ActionDelete {
-			return cell{"be deleted", paint.red}
+			return terminal.Cell{Text: "be deleted", In: paint.Red}
 		}
-		return cell{"be changed", paint.yellow}
+		return terminal.Cell{Text: "be changed", In: paint.Yellow}
 	case v1alpha1.OutcomeMatched:
-		return cell{"be reported", paint.green}
+		return terminal.Cell{Text: "be reported", In: paint.Green}
 	case v1alpha1.OutcomeNotEvaluated:
-		return cell{"not be judged", paint.red}
+		return terminal.Cell{Text: "not be judged", In: paint.Red}
 	case v1alpha1.OutcomeFailed:
-		return cell{"fail", paint.red}
+		return terminal.Cell{Text: "fail", In: paint.Red}
 	}
-	return cell{"stay as it is", nil}
+	return terminal.Cell{Text: "stay as it is", In: nil}
 }
 
 // why is the reason for what would become of an object.
@@ -90,7 +91,7 @@ func why(item run.PreviewItem) string {
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".
 func summary(found *run.Preview, result previewResult) string {
-	text := fmt.Sprintf("%s of %s %s", thousands(result.Matched), grouped(found.Considered, "object"), plural(result.Matched, "matches", "match"))
+	text := fmt.Sprintf("%s of %s %s", terminal.Thousands(result.Matched), terminal.Grouped(found.Considered, "object"), terminal.Plural(result.Matched, "matches", "match"))
 	switch {
 	case found.Incomplete != nil:
 		return text + ", as far as they could be read and judged; because of the rest, a run would touch nothing"
@@ -102,7 +103,7 @@ func summary(found *run.Preview, result previewResult) string {
 	var parts []string
 	add := func(n int64, one, many string) {
 		if n > 0 {
-			parts = append(parts, thousands(n)+" "+plural(n, one, many))
+			parts = append(parts, terminal.Thousands(n)+" "+terminal.Plural(n, one, many))
 		}
 	}
 	counts := map[v1alpha1.OutcomeResult]int64{}
@@ -148,20 +149,13 @@ func patience(found *run.Preview) (text string) {
 	return text
 }
 
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 // hint says how to go on, to people.
 func (j *previewJob) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 	if j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
 		return
 	}
 	say := func(format string, args ...any) {
-		fmt.Fprintf(j.ErrOut, "%s %s\n", j.paint(j.ErrOut).bold("hint:"), fmt.Sprintf(format, args...))
+		fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), fmt.Sprintf(format, args...))
 	}
 	if len(cleaners) == 1 && j.results[0].Action == v1alpha1.ActionScan && j.results[0].Matched > 0 {
 		say("to delete what matches instead of reporting it, set spec.action to Delete, and preview again")
@@ -169,9 +163,9 @@ func (j *previewJob) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 	files := strings.Join(j.files, " -f ")
 	switch {
 	case j.dump != nil:
-		say("next, on your cluster: %s preview -f %s", name, files)
+		say("next, on your cluster: %s preview -f %s", terminal.Program, files)
 	case len(names) > 0:
-		say("to have the operator do this now: %s run %s", name, names[0])
+		say("to have the operator do this now: %s run %s", terminal.Program, names[0])
 	case len(cleaners) == 1:
 		say("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaners[0]), files)
 	default:

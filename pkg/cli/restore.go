@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -28,7 +29,7 @@ import (
 
 // restoreOptions are the flags of restore.
 type restoreOptions struct {
-	*shared
+	*terminal.Session
 	connection
 
 	restore.Options
@@ -40,8 +41,8 @@ type restoreOptions struct {
 	progress string
 }
 
-func (s *shared) restoreCommand() *cobra.Command {
-	o := &restoreOptions{shared: s}
+func restoreCommand(s *terminal.Session) *cobra.Command {
+	o := &restoreOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "restore RUN",
 		Short: "Bring back what a run deleted, and undo what it changed",
@@ -58,7 +59,7 @@ func (s *shared) restoreCommand() *cobra.Command {
 			"  kubectl cleaner restore unused-configmaps-1795230000 --yes -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
 			}
 			return nil
 		},
@@ -72,10 +73,10 @@ func (s *shared) restoreCommand() *cobra.Command {
 	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
 	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")
 	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
-	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
-	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.bind(flags)
-	cmd.ValidArgsFunction = firstOnly(s.completeRuns(&o.connection))
+	cmd.ValidArgsFunction = terminal.CompleteFirst(completeRuns(s, &o.connection))
 	return cmd
 }
 
@@ -85,11 +86,11 @@ func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 	for _, text := range o.only {
 		w, ok := parseWanted(text)
 		if !ok {
-			return usageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
 		}
 		wanted = append(wanted, w)
 	}
-	api, err := o.connect(&o.connection)
+	api, err := connect(o.Session, &o.connection)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		o.note("to go on, give the same command again: it leaves alone what is back")
+		o.Note("to go on, give the same command again: it leaves alone what is back")
 		return context.Cause(ctx)
 	}
 	return o.conclusion(run, plan)
@@ -137,16 +138,16 @@ func (c *cluster) parts() (*journal.Parts, error) {
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	secrets, err := client.New(c.config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
 	if err != nil {
-		return nil, fail(codes.ClusterUnreachable, err, "")
+		return nil, terminal.Fail(codes.ClusterUnreachable, err, "")
 	}
 	return journal.NewParts(secrets), nil
 }
 
 // plan finds out what is to become of the objects.
 func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []wantedObject) (*restore.Plan, error) {
-	progress := o.startProgress(o.progress)
-	defer progress.stop()
-	progress.begin("checking what run "+run.Name+" touched", false)
+	progress := o.StartProgress(o.progress)
+	defer progress.Stop()
+	progress.Begin("checking what run "+run.Name+" touched", false)
 	var touched []string
 	if len(wanted) > 0 {
 		o.Only = func(object object.Object) bool {
@@ -156,7 +157,7 @@ func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, r
 	}
 	plan, err := restorer.Plan(ctx, run, o.Options)
 	if err != nil {
-		progress.stop()
+		progress.Stop()
 		return nil, o.planError(ctx, run, err)
 	}
 	for _, w := range wanted {
@@ -165,9 +166,9 @@ func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, r
 		}
 		hint := ""
 		if near := suggest.Nearest(w.String(), touched); near != "" {
-			hint = "did you mean " + quoted(near) + "?"
+			hint = "did you mean " + terminal.Quoted(near) + "?"
 		}
-		return nil, fail(codes.ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+		return nil, terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
 	}
 	return plan, nil
 }
@@ -179,11 +180,11 @@ func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &nothing):
-		return fail(codes.RestoreNothing, err, "")
+		return terminal.Fail(codes.RestoreNothing, err, "")
 	case apierrors.IsForbidden(err):
-		return fail(codes.ClusterForbidden, err, "the copies "+neededRole(run))
+		return terminal.Fail(codes.ClusterForbidden, err, "the copies "+neededRole(run))
 	}
-	return fail(codes.RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
+	return terminal.Fail(codes.RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
 }
 
 // restoreRole is the name of the Role that lets people read copies, as config/default installs it.
@@ -200,7 +201,7 @@ func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) e
 	if o.yes {
 		return nil
 	}
-	o.rows(plan, o.ErrOut).flush()
+	o.rows(plan, o.ErrOut).Flush()
 	fmt.Fprintf(o.ErrOut, "%s\nGo on? [y/N] ", planSummary(run, plan))
 	answer, err := bufio.NewReader(o.In).ReadString('\n')
 	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
@@ -208,17 +209,17 @@ func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) e
 		return nil
 	case err != nil:
 		fmt.Fprintln(o.ErrOut)
-		return fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
+		return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
 	}
-	return fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
+	return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
 }
 
 func (o *restoreOptions) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
-	progress := o.startProgress(o.progress)
-	defer progress.stop()
-	progress.begin("bringing back", false)
+	progress := o.StartProgress(o.progress)
+	defer progress.Stop()
+	progress.Begin("bringing back", false)
 	restorer.Carry(ctx, plan, restore.Progress{
-		Waiting: func(what string) { progress.begin("waiting for "+what, false) },
-		Done:    func(*restore.Item) { progress.begin("bringing back", false) },
+		Waiting: func(what string) { progress.Begin("waiting for "+what, false) },
+		Done:    func(*restore.Item) { progress.Begin("bringing back", false) },
 	})
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -66,7 +67,7 @@ func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 func (s *site) answering(answer string, args ...string) session {
 	s.Helper()
 	var out, errOut bytes.Buffer
-	options := Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(answer), Out: &out, ErrOut: &errOut}
 	code := Execute(s.Context(), streams, options, append(args, "--kubeconfig", s.kubeconfig))
 	return session{out.String(), errOut.String(), code}
@@ -205,7 +206,7 @@ func TestRuns(t *testing.T) {
 	c := s.cleaner()
 	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n")
 	run := s.past(c, "a")
-	later := func(o *Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
+	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
 	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   ACTED   COPIES   KEPT UNTIL\n" +
 		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   2027-01-22T08:00:01Z\n"
 	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), codes.ExitDone, table, "")
@@ -224,7 +225,7 @@ func TestRuns(t *testing.T) {
 	check(t, s.Delete(t.Context(), c)) // its records are there still
 	s.wants(s.call(t.Context(), later, "runs", c.Name), codes.ExitDone, table, "")
 	var out bytes.Buffer // not by call, which adds an argument behind the one to complete
-	options := Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
 	Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, options,
 		[]string{"__complete", "restore", "--kubeconfig", s.kubeconfig, run.Name[:8]})
 	if !strings.Contains(out.String(), run.Name+"\tDelete, copies of 1 object\n") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 )
 
@@ -41,36 +42,36 @@ func (o *restoreOptions) print(run *v1alpha1.CleanerRun, plan *restore.Plan) err
 	}
 	switch o.output {
 	case "json":
-		return writeJSON(o.Out, result)
+		return terminal.WriteJSON(o.Out, result)
 	case "yaml":
-		return writeYAML(o.Out, result)
+		return terminal.WriteYAML(o.Out, result)
 	case "name":
 		for _, i := range plan.Items {
 			if i.Result == restore.Restored || i.Result == restore.Planned {
-				fmt.Fprintln(o.Out, oneLine(wantedOf(i.Object).String()))
+				fmt.Fprintln(o.Out, terminal.OneLine(wantedOf(i.Object).String()))
 			}
 		}
 		return nil
 	}
-	o.rows(plan, o.Out).flush()
+	o.rows(plan, o.Out).Flush()
 	return nil
 }
 
 // rows are the table of a plan, before or after it was carried out.
-func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *table {
-	rows := &table{w: w, paint: o.paint(w), header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
+	rows := &terminal.Table{Out: w, Paint: o.Paint(w), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
 	if plan.Count(restore.Planned) > 0 {
-		rows.header[3] = "WOULD"
+		rows.Header[3] = "WOULD"
 	}
 	if o.output == "wide" {
-		rows.header = slices.Insert(rows.header, 2, "APIVERSION")
+		rows.Header = slices.Insert(rows.Header, 2, "APIVERSION")
 	}
 	for _, i := range plan.Items {
-		row := []cell{{text: i.Namespace}, {text: i.Kind.Kind}, {text: i.Name}, restoreCell(rows.paint, i, rows.header), {text: strings.Join(compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
+		row := []terminal.Cell{{Text: i.Namespace}, {Text: i.Kind.Kind}, {Text: i.Name}, restoreCell(rows.Paint, i, rows.Header), {Text: strings.Join(compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
 		if o.output == "wide" {
-			row = slices.Insert(row, 2, cell{text: i.Kind.APIVersion()})
+			row = slices.Insert(row, 2, terminal.Cell{Text: i.Kind.APIVersion()})
 		}
-		rows.add(row)
+		rows.Add(row)
 	}
 	return rows
 }
@@ -80,27 +81,27 @@ func compact(words []string) []string {
 }
 
 // restoreCell is what becomes of an object; below WOULD, so that "would" can stand before it.
-func restoreCell(paint paint, item *restore.Item, header []string) cell {
+func restoreCell(paint terminal.Paint, item *restore.Item, header []string) terminal.Cell {
 	if !slices.Contains(header, "WOULD") {
 		switch {
 		case item.Result.IsProblem():
-			return cell{string(item.Result), paint.red}
+			return terminal.Cell{Text: string(item.Result), In: paint.Red}
 		case item.Result == restore.Left:
-			return cell{string(item.Result), nil}
+			return terminal.Cell{Text: string(item.Result), In: nil}
 		}
-		return cell{string(item.Result), paint.green}
+		return terminal.Cell{Text: string(item.Result), In: paint.Green}
 	}
 	switch {
 	case item.Result == restore.Failed:
-		return cell{"fail", paint.red}
+		return terminal.Cell{Text: "fail", In: paint.Red}
 	case item.Result != restore.Planned:
-		return cell{"stay as it is (" + string(item.Result) + ")", nil}
+		return terminal.Cell{Text: "stay as it is (" + string(item.Result) + ")", In: nil}
 	case item.Step == restore.StepCreate:
-		return cell{"be created", paint.green}
+		return terminal.Cell{Text: "be created", In: paint.Green}
 	case item.Step == restore.StepOverwrite:
-		return cell{"be overwritten", paint.yellow}
+		return terminal.Cell{Text: "be overwritten", In: paint.Yellow}
 	}
-	return cell{"be put back", paint.yellow}
+	return terminal.Cell{Text: "be put back", In: paint.Yellow}
 }
 
 // planSummary is "run x: 3 objects would be brought back, 1 exists already".
@@ -126,7 +127,7 @@ func restoreCounts(plan *restore.Plan) []string {
 		{restore.Interrupted, "was not come to", "were not come to"},
 	} {
 		if n := plan.Count(of.result); n > 0 {
-			parts = append(parts, thousands(n)+" "+plural(n, of.one, of.many))
+			parts = append(parts, terminal.Thousands(n)+" "+terminal.Plural(n, of.one, of.many))
 		}
 	}
 	if len(parts) == 0 {
@@ -145,16 +146,16 @@ func (o *restoreOptions) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan
 	if problems == 0 {
 		fmt.Fprintln(o.ErrOut, summary)
 		if plan.Count(restore.Restored) > 0 {
-			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] %s-\n", o.paint(o.ErrOut).bold("hint:"), v1alpha1.RestoredFromAnnotation)
+			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] %s-\n", o.Paint(o.ErrOut).Bold("hint:"), v1alpha1.RestoredFromAnnotation)
 		}
 		return nil
 	}
-	f := &failure{exit: codes.ExitPartial, code: codes.RestoreIncomplete, err: fmt.Errorf("%s", summary)}
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.RestoreIncomplete, Err: fmt.Errorf("%s", summary)}
 	if problems == int64(len(plan.Items)) {
-		f.exit = codes.ExitError
+		f.Exit = codes.ExitError
 	}
 	if plan.Count(restore.Exists, restore.ChangedSince) > 0 {
-		f.hint = "--force makes what exists and differs, or was edited since, as it was before the run"
+		f.Hint = "--force makes what exists and differs, or was edited since, as it was before the run"
 	}
 	return f
 }

@@ -21,20 +21,21 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
-	*shared
+	*terminal.Session
 	connection
 	wait     bool
 	timeout  time.Duration
 	progress string
 }
 
-func (s *shared) runCommand() *cobra.Command {
-	o := &runOptions{shared: s}
+func runCommand(s *terminal.Session) *cobra.Command {
+	o := &runOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Let the operator run a Cleaner now",
@@ -46,13 +47,13 @@ func (s *shared) runCommand() *cobra.Command {
 		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError(cmd, fmt.Sprintf("needs the name of one Cleaner, and was given %d", len(args)))
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one Cleaner, and was given %d", len(args)))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.timeout <= 0 {
-				return usageError(cmd, "--timeout must be more than 0")
+				return terminal.UsageError(cmd, "--timeout must be more than 0")
 			}
 			return o.run(cmd.Context(), args[0])
 		},
@@ -60,9 +61,9 @@ func (s *shared) runCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
-	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
 	o.bind(flags)
-	names := s.complete(&o.connection)
+	names := completeCleaners(s, &o.connection)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -73,7 +74,7 @@ func (s *shared) runCommand() *cobra.Command {
 }
 
 func (o *runOptions) run(ctx context.Context, name string) error {
-	api, err := o.connect(&o.connection)
+	api, err := connect(o.Session, &o.connection)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (o *runOptions) run(ctx context.Context, name string) error {
 	}
 	o.tellAsked(before)
 	if !o.wait {
-		fmt.Fprintf(o.ErrOut, "%s to see how it goes: kubectl get cleaner %s -o wide --watch\n", o.paint(o.ErrOut).bold("hint:"), before.Name)
+		fmt.Fprintf(o.ErrOut, "%s to see how it goes: kubectl get cleaner %s -o wide --watch\n", o.Paint(o.ErrOut).Bold("hint:"), before.Name)
 		return nil
 	}
 	return o.follow(ctx, api, newFollower(asked))
@@ -106,7 +107,7 @@ func (o *runOptions) ready(cleaner *v1alpha1.Cleaner) error {
 		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return nil
 	}
-	return fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
+	return terminal.Fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
 }
 
 // intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that is not refused: the
@@ -123,7 +124,7 @@ func (c *cluster) intact(ctx context.Context, hint string) error {
 	lacks, err := served.Check(ctx)
 	connections.CloseIdleConnections()
 	if err == nil && lacks != "" && !schema.IsUnread(lacks) {
-		return fail(codes.RunNotReady, errors.New(lacks), hint)
+		return terminal.Fail(codes.RunNotReady, errors.New(lacks), hint)
 	}
 	if err != nil {
 		return requestError("looking which fields of Cleaners the API server keeps", err)
@@ -163,10 +164,10 @@ func (o *runOptions) tellAsked(cleaner *v1alpha1.Cleaner) {
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
 	if cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedGeneration == cleaner.Generation {
-		does = "it only reports what matches, because " + cmp.Or(oneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
+		does = "it only reports what matches, because " + cmp.Or(terminal.OneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
 	if active := cleaner.Status.ActiveRun; active != nil {
-		o.note("the run %s is going on; the new one begins after it", active.Name)
+		o.Note("the run %s is going on; the new one begins after it", active.Name)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 const (
@@ -52,7 +53,7 @@ func newFollower(asked *v1alpha1.Cleaner) *follower {
 // step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing to wait for.
 func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	if c.UID != f.uid {
-		return false, fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
+		return false, terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
 	}
 	if f.run == "" {
 		if err := f.find(c); err != nil || f.run == "" {
@@ -109,7 +110,7 @@ func (f *follower) waiting(c *v1alpha1.Cleaner) error {
 	switch requested := c.RunRequest(); requested {
 	case f.value:
 	case "":
-		return fail(codes.RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
+		return terminal.Fail(codes.RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
 	default: // somebody else asked as well; one run answers both
 		f.value = requested
 	}
@@ -126,21 +127,21 @@ func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
 	if condition := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil && condition.Status == metav1.ConditionFalse {
 		message = condition.Message
 	}
-	return fail(codes.RunNotBegun, fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message), "see: kubectl describe cleaner "+f.cleaner)
+	return terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message), "see: kubectl describe cleaner "+f.cleaner)
 }
 
 // follow waits for the end of the run, and tells it.
 func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) error {
 	ctx, cancel := context.WithTimeout(parent, o.timeout)
 	defer cancel()
-	progress := o.startProgress(o.progress)
-	defer progress.stop()
+	progress := o.StartProgress(o.progress)
+	defer progress.Stop()
 	seen := make(chan sighting)
-	go func() { defer close(seen); api.look(ctx, o.clock(), f.cleaner, seen) }()
-	unanswered := o.clock().After(answerPatience)
+	go func() { defer close(seen); api.look(ctx, o.Clock, f.cleaner, seen) }()
+	unanswered := o.Clock.After(answerPatience)
 	var howFar chan look
 	for {
-		progress.begin(f.phase, false)
+		progress.Begin(f.phase, false)
 		if f.run != "" && howFar == nil {
 			howFar = make(chan look)
 			go o.lookAtRun(ctx, api, f.run, howFar)
@@ -149,16 +150,16 @@ func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) e
 		case now := <-howFar:
 			f.queued = now.absent
 			f.goesOn()
-			progress.begin(f.phase, false)
-			progress.came(now.progress)
+			progress.Begin(f.phase, false)
+			progress.Elsewhere(now.progress)
 		case <-unanswered:
 			unanswered = nil
 			if !f.answered {
-				progress.beside(func() { o.tellUnanswered() })
+				progress.Beside(func() { o.tellUnanswered() })
 			}
 		case sight, ok := <-seen:
 			if !ok {
-				progress.stop()
+				progress.Stop()
 				return o.left(parent, f)
 			}
 			ended, err := false, sight.err
@@ -168,7 +169,7 @@ func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) e
 			if err == nil && !ended {
 				continue
 			}
-			progress.stop()
+			progress.Stop()
 			if err != nil {
 				return err
 			}
@@ -178,7 +179,7 @@ func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) e
 }
 
 func (o *runOptions) tellUnanswered() {
-	o.note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
+	o.Note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
 		cmp.Or(o.Getenv("NAMESPACE"), defaultOperatorNamespace))
 }
 
@@ -196,10 +197,10 @@ func (o *runOptions) left(parent context.Context, f *follower) error {
 		}
 	}
 	if parent.Err() != nil {
-		o.note("%s; %s", state, hint)
+		o.Note("%s; %s", state, hint)
 		return context.Cause(parent)
 	}
-	return fail(code, fmt.Errorf("the run did not end within %s (--timeout); %s", o.timeout, state), hint)
+	return terminal.Fail(code, fmt.Errorf("the run did not end within %s (--timeout); %s", o.timeout, state), hint)
 }
 
 // sighting is a Cleaner as it is now, or why it cannot be looked at any more.
@@ -226,7 +227,7 @@ func (c *cluster) look(ctx context.Context, clk clock.Clock, name string, seen c
 		case ctx.Err() != nil:
 			return
 		case apierrors.IsNotFound(err):
-			tell(sighting{err: fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
+			tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
 			return
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			tell(sighting{err: requestError(fmt.Sprintf("reading cleaner %q", name), err)})
@@ -271,7 +272,7 @@ func (c *cluster) watch(ctx context.Context, from *v1alpha1.Cleaner, tell func(s
 				return false
 			}
 		case watch.Deleted:
-			return tell(sighting{err: fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
+			return tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
 		case watch.Error:
 			return true
 		}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // runPoll is how often the record of a run that is followed is read. The operator writes its progress every five seconds.
@@ -29,7 +30,7 @@ type look struct {
 	// absent is whether there is none yet, because the run waits for its turn.
 	absent bool
 	// progress is nil when the record says nothing of it.
-	progress *runProgress
+	progress terminal.Measure
 }
 
 // lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing, and one that is
@@ -50,26 +51,26 @@ func (o *runOptions) lookAtRun(ctx context.Context, api *cluster, run string, se
 			}
 		}
 		select {
-		case <-o.clock().After(runPoll):
+		case <-o.Clock.After(runPoll):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// line is "listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s" or "deleting · 120 of 300 objects · 16/s · 11s left".
-func (r *runProgress) line(took time.Duration) string {
+// Line is "listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s" or "deleting · 120 of 300 objects · 16/s · 11s left".
+func (r *runProgress) Line(took time.Duration) string {
 	parts := []string{strings.TrimSpace(r.doing() + " " + r.Kind)}
 	switch {
 	case r.Total != nil && r.Phase == v1alpha1.ProgressCopying: // they are not counted
-		parts = append(parts, grouped(*r.Total, "object"))
+		parts = append(parts, terminal.Grouped(*r.Total, "object"))
 	case r.Total != nil:
-		parts = append(parts, fmt.Sprintf("%s of %s", thousands(r.Done), grouped(*r.Total, "object")))
+		parts = append(parts, fmt.Sprintf("%s of %s", terminal.Thousands(r.Done), terminal.Grouped(*r.Total, "object")))
 	case r.Matched != nil:
-		parts = append(parts, fmt.Sprintf("%s (%s)", grouped(r.Done, "object"), matchWords(*r.Matched)))
+		parts = append(parts, fmt.Sprintf("%s (%s)", terminal.Grouped(r.Done, "object"), terminal.MatchWords(*r.Matched)))
 	}
 	if r.Rate > 0 {
-		parts = append(parts, short1000(r.Rate)+"/s")
+		parts = append(parts, terminal.Short1000(r.Rate)+"/s")
 	}
 	if r.Rate > 0 && r.Total != nil {
 		left := time.Duration((*r.Total-r.Done)/r.Rate) * time.Second
@@ -103,7 +104,8 @@ type runFacts struct {
 	ElapsedSeconds float64                `json:"elapsedSeconds"`
 }
 
-func (r *runProgress) facts(took time.Duration) runFacts {
+// Facts are what --progress=json prints of a run.
+func (r *runProgress) Facts(took time.Duration) any {
 	return runFacts{r.run, r.Phase, r.Kind, r.Done, r.Total, r.Matched, r.Rate, took.Round(100 * time.Millisecond).Seconds()}
 }
 

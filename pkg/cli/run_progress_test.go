@@ -6,19 +6,19 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 func TestRunProgressLines(t *testing.T) {
@@ -54,21 +54,14 @@ func TestRunProgressLines(t *testing.T) {
 		},
 	}
 	for name, test := range tests {
-		for mode, want := range map[string]string{progressPlain: test.line + "\n", progressJSON: test.json + "\n"} {
-			t.Run(name+", "+mode, func(t *testing.T) {
-				w := &recorder{written: make(chan struct{}, 100)}
-				clk := clocktesting.NewFakeClock(now)
-				p := newProgress(w, clk, mode, func() int { return 80 })
-				p.begin("run r is going on", false)
-				p.came(&test.progress)
-				clk.Step(took)
-				w.wait(t)
-				p.stop()
-				if diff := cmp.Diff(want, w.text.String()); diff != "" {
-					t.Error(diff)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := test.progress.Line(took); got != test.line {
+				t.Errorf("got  %s\nwant %s", got, test.line)
+			}
+			if facts, err := json.Marshal(test.progress.Facts(took)); err != nil || string(facts) != test.json {
+				t.Errorf("got  %s, %v\nwant %s", facts, err, test.json)
+			}
+		})
 	}
 }
 
@@ -130,7 +123,7 @@ func TestRunShowsProgress(t *testing.T) {
 				case <-time.After(2 * time.Minute):
 				}
 			}()
-			options := Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
+			options := terminal.Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: errOut}
 			code := Execute(ctx, streams, options, []string{"run", c.Name, "--wait", "--progress=plain", "--kubeconfig", s.kubeconfig})
 			got := s.plain(errOut.text.String())

@@ -24,6 +24,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // operator answers a request as the operator would, step by step.
@@ -138,7 +139,7 @@ func TestRunAsks(t *testing.T) {
 		t.Errorf("the annotation is %s's", manager)
 	}
 	// A clock that is behind must not make the request look older than the Cleaner.
-	s.call(t.Context(), func(o *Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
+	s.call(t.Context(), func(o *terminal.Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
 	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
 	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
 	if err != nil || at.Before(c.CreationTimestamp.Time) {
@@ -394,7 +395,7 @@ func TestRunUnanswered(t *testing.T) {
 	c := s.cleaner()
 	ctx, cancel := context.WithCancel(t.Context())
 	var told atomic.Bool
-	edit := func(o *Options) {
+	edit := func(o *terminal.Options) {
 		o.Clock = stepping(t, 20*time.Millisecond)
 		o.Getenv = func(name string) string {
 			if name == "NAMESPACE" && told.CompareAndSwap(false, true) { // it is about to say so
@@ -427,7 +428,7 @@ func TestRunTimeoutWhileItWaits(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	s.answer(c, begin)
-	edit := func(o *Options) { o.Clock = stepping(t, 20*time.Millisecond) }
+	edit := func(o *terminal.Options) { o.Clock = stepping(t, 20*time.Millisecond) }
 	got := s.call(t.Context(), edit, "run", c.Name, "--wait", "--timeout", "5s", "--progress", "none")
 	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to keep it from beginning: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
@@ -27,9 +28,9 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 	for _, n := range record.Status.Notifications {
 		switch {
 		case n.State == v1alpha1.NotificationFailed:
-			o.note("notification %s (%s) was not delivered: %s", oneLine(n.Name), n.Type, oneLine(n.Message))
+			o.Note("notification %s (%s) was not delivered: %s", terminal.OneLine(n.Name), n.Type, terminal.OneLine(n.Message))
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			o.note("notification %s (%s) could not be delivered yet: %s", oneLine(n.Name), n.Type, oneLine(n.Message))
+			o.Note("notification %s (%s) could not be delivered yet: %s", terminal.OneLine(n.Name), n.Type, terminal.OneLine(n.Message))
 		}
 	}
 	took := ""
@@ -37,26 +38,26 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 		took = " after " + record.Status.Duration.Round(100*time.Millisecond).String()
 	}
 	if record.Status.Phase == v1alpha1.RunCompleted {
-		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, oneLine(record.Status.Message))
+		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, terminal.OneLine(record.Status.Message))
 		return nil
 	}
-	f := &failure{exit: codes.ExitError, code: codes.RunFailed, err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, oneLine(record.Status.Message))}
+	f := &terminal.Failure{Exit: codes.ExitError, Code: codes.RunFailed, Err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, terminal.OneLine(record.Status.Message))}
 	switch record.Status.Reason {
 	case v1alpha1.ReasonPartiallyFailed, v1alpha1.ReasonViewIncomplete, v1alpha1.ReasonForbidden:
-		f.exit = codes.ExitPartial
+		f.Exit = codes.ExitPartial
 	}
-	f.hint = afterRun(record)
+	f.Hint = afterRun(record)
 	return f
 }
 
 // tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
 func (o *runOptions) tellObjects(record *v1alpha1.CleanerRun) {
-	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
 	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
 		because := cmp.Or(object.Reason, object.Message)
-		rows.add([]cell{{text: object.Namespace}, {text: object.Kind}, {text: object.Name}, {string(object.Outcome), colourOf(rows.paint, object.Outcome)}, {text: because}})
+		rows.Add([]terminal.Cell{{Text: object.Namespace}, {Text: object.Kind}, {Text: object.Name}, {Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)}, {Text: because}})
 	}
-	rows.flush()
+	rows.Flush()
 	o.tellRest(record)
 }
 
@@ -69,22 +70,22 @@ func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
 	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
 	switch {
 	case omitted > 0 && record.Status.Intent != nil:
-		fmt.Fprintf(o.ErrOut, "... and %s more; all that the run was going to touch are in: %s runs %s -o json\n", thousands(max(listed, 0)+omitted), name, record.Name)
+		fmt.Fprintf(o.ErrOut, "... and %s more; all that the run was going to touch are in: %s runs %s -o json\n", terminal.Thousands(max(listed, 0)+omitted), terminal.Program, record.Name)
 	case listed > 0 && omitted > 0:
-		fmt.Fprintf(o.ErrOut, "... and %s more, %s of them in: kubectl get %s -o yaml\n", thousands(listed+omitted), thousands(listed), where)
+		fmt.Fprintf(o.ErrOut, "... and %s more, %s of them in: kubectl get %s -o yaml\n", terminal.Thousands(listed+omitted), terminal.Thousands(listed), where)
 	case listed > 0:
-		fmt.Fprintf(o.ErrOut, "... and %s more: kubectl get %s -o yaml\n", thousands(listed), where)
+		fmt.Fprintf(o.ErrOut, "... and %s more: kubectl get %s -o yaml\n", terminal.Thousands(listed), where)
 	case omitted > 0:
-		o.note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", grouped(omitted, "more object")+" "+plural(omitted, "is", "are"), plural(omitted, "it", "them"))
+		o.Note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
 	}
 }
 
 // afterRun says how to go on after a run that did not do all that it was asked to do.
 func afterRun(record *v1alpha1.CleanerRun) string {
-	status, again := &record.Status, name+" run "+record.Spec.Cleaner
+	status, again := &record.Status, terminal.Program+" run "+record.Spec.Cleaner
 	switch {
 	case status.Reason == v1alpha1.ReasonActingStopped:
-		return "what still matches is dealt with by the next run after: " + name + " resume"
+		return "what still matches is dealt with by the next run after: " + terminal.Program + " resume"
 	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0: // the next one would end in the same place
 		return "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), " +
 			"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
@@ -96,12 +97,12 @@ func afterRun(record *v1alpha1.CleanerRun) string {
 	return "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
 }
 
-func colourOf(paint paint, outcome v1alpha1.OutcomeResult) func(string) string {
+func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string) string {
 	switch {
 	case outcome == v1alpha1.OutcomeDeleted, outcome == v1alpha1.OutcomeTerminating, outcome == v1alpha1.OutcomeTransformed, outcome == v1alpha1.OutcomeMatched:
-		return paint.green
+		return paint.Green
 	case outcome.IsFailure(), outcome == v1alpha1.OutcomeNotEvaluated:
-		return paint.red
+		return paint.Red
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (o *runOptions) tellEnd(ctx context.Context, api *cluster, f *follower, cle
 	case cleaner.Status.LastRun != nil && cleaner.Status.LastRun.Name == f.run:
 		record = summedUp(cleaner)
 		if !apierrors.IsNotFound(err) {
-			o.note("the CleanerRun cannot be read, so only what status.lastRun holds is shown: %s", err)
+			o.Note("the CleanerRun cannot be read, so only what status.lastRun holds is shown: %s", err)
 		}
 	default:
 		return requestError("reading the CleanerRun "+f.run, err)

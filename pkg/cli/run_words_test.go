@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // became are n objects of one outcome, named by it.
@@ -58,7 +59,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 				record.Status.Intent = &v1alpha1.RunIntent{}
 			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
-			check(t, (&runOptions{shared: &shared{IOStreams: streams, Options: Options{Getenv: func(string) string { return "" }}}}).tellRun(record))
+			check(t, (&runOptions{Session: &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}}).tellRun(record))
 			var names []string
 			for line := range strings.Lines(out.String()) {
 				names = append(names, strings.Fields(line)[2])

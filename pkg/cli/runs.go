@@ -18,18 +18,19 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // runsOptions are the flags of runs.
 type runsOptions struct {
-	*shared
+	*terminal.Session
 	connection
 	output string
 }
 
-func (s *shared) runsCommand() *cobra.Command {
-	o := &runsOptions{shared: s}
+func runsCommand(s *terminal.Session) *cobra.Command {
+	o := &runsOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "runs [CLEANER | RUN]",
 		Short: "List the runs of Cleaners, and until when they can be undone",
@@ -41,30 +42,20 @@ func (s *shared) runsCommand() *cobra.Command {
 		Example: "  kubectl cleaner runs\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000 -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError(cmd, fmt.Sprintf("takes the name of one Cleaner or of one run, and was given %d", len(args)))
+				return terminal.UsageError(cmd, fmt.Sprintf("takes the name of one Cleaner or of one run, and was given %d", len(args)))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, "")) },
 	}
-	cmd.Flags().VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
 	o.bind(cmd.Flags())
-	cmd.ValidArgsFunction = firstOnly(s.complete(&o.connection))
+	cmd.ValidArgsFunction = terminal.CompleteFirst(completeCleaners(s, &o.connection))
 	return cmd
 }
 
-// firstOnly completes the first argument.
-func firstOnly(complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(given) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return complete(cmd, given, begun)
-	}
-}
-
 func (o *runsOptions) run(ctx context.Context, name string) error {
-	api, err := o.connect(&o.connection)
+	api, err := connect(o.Session, &o.connection)
 	if err != nil {
 		return err
 	}
@@ -105,7 +96,7 @@ func (c *cluster) knows(ctx context.Context, cleaner string, runs []v1alpha1.Cle
 		names = append(names, runs[i].Spec.Cleaner, runs[i].Name)
 	}
 	if near := suggest.Nearest(cleaner, names); near != "" {
-		return fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+quoted(near)+"?")
+		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+terminal.Quoted(near)+"?")
 	}
 	return err
 }
@@ -116,7 +107,7 @@ func (o *runsOptions) printAll(ctx context.Context, api *cluster, cleaner string
 		return err
 	}
 	if off := api.whyOff(ctx, cleaner); off != "" {
-		o.note("Cleaners only report now, because %s", oneLine(off))
+		o.Note("Cleaners only report now, because %s", terminal.OneLine(off))
 	}
 	return nil
 }
@@ -142,9 +133,9 @@ func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
 	}
 	switch o.output {
 	case "json":
-		return writeJSON(o.Out, list)
+		return terminal.WriteJSON(o.Out, list)
 	case "yaml":
-		return writeYAML(o.Out, list)
+		return terminal.WriteYAML(o.Out, list)
 	case "name":
 		for i := range runs {
 			fmt.Fprintln(o.Out, "cleanerrun/"+runs[i].Name)
@@ -152,21 +143,21 @@ func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
 		return nil
 	}
 	if len(runs) == 0 {
-		o.note("there are no runs")
+		o.Note("there are no runs")
 		return nil
 	}
-	rows := &table{w: o.Out, paint: o.paint(o.Out), header: []string{"NAME", "CLEANER", "ACTION", "PHASE", "WHEN", "ACTED", "COPIES", "KEPT UNTIL"}}
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAME", "CLEANER", "ACTION", "PHASE", "WHEN", "ACTED", "COPIES", "KEPT UNTIL"}}
 	if o.output == "wide" {
-		rows.header = append(rows.header, "TRIGGER", "MATCHED", "SKIPPED", "FAILED", "STORAGE", "SIZE", "WHY")
+		rows.Header = append(rows.Header, "TRIGGER", "MATCHED", "SKIPPED", "FAILED", "STORAGE", "SIZE", "WHY")
 	}
 	for i := range runs {
-		rows.add(o.row(rows.paint, &runs[i]))
+		rows.Add(o.row(rows.Paint, &runs[i]))
 	}
-	rows.flush()
+	rows.Flush()
 	return nil
 }
 
-func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
+func (o *runsOptions) row(paint terminal.Paint, run *v1alpha1.CleanerRun) []terminal.Cell {
 	var copies, until, storage, size string
 	if kept := run.Status.Copies; kept != nil {
 		copies, until = fmt.Sprint(kept.Objects), kept.ExpirationTime.UTC().Format(time.RFC3339)
@@ -175,28 +166,28 @@ func (o *runsOptions) row(paint paint, run *v1alpha1.CleanerRun) []cell {
 			until = "dropped: " + kept.Dropped
 		}
 	}
-	phase := cell{text: string(run.Status.Phase)}
+	phase := terminal.Cell{Text: string(run.Status.Phase)}
 	switch run.Status.Phase {
 	case v1alpha1.RunCompleted:
-		phase.in = paint.green
+		phase.In = paint.Green
 	case v1alpha1.RunFailed, v1alpha1.RunInterrupted:
-		phase.in = paint.red
+		phase.In = paint.Red
 	}
-	row := []cell{
-		{text: run.Name},
-		{text: run.Spec.Cleaner},
-		{text: string(run.Spec.Action)},
+	row := []terminal.Cell{
+		{Text: run.Name},
+		{Text: run.Spec.Cleaner},
+		{Text: string(run.Spec.Action)},
 		phase,
-		{text: duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))) + " ago"}, // the clocks may differ
-		{text: fmt.Sprint(run.Status.Acted)},
-		{text: copies},
-		{text: until},
+		{Text: duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))) + " ago"}, // the clocks may differ
+		{Text: fmt.Sprint(run.Status.Acted)},
+		{Text: copies},
+		{Text: until},
 	}
 	if o.output != "wide" {
 		return row
 	}
-	return append(row, cell{text: string(run.Spec.Trigger)}, cell{text: fmt.Sprint(run.Status.Matched)}, cell{text: fmt.Sprint(run.Status.Skipped)},
-		cell{text: fmt.Sprint(run.Status.Failed)}, cell{text: storage}, cell{text: size}, cell{text: run.Status.Message})
+	return append(row, terminal.Cell{Text: string(run.Spec.Trigger)}, terminal.Cell{Text: fmt.Sprint(run.Status.Matched)}, terminal.Cell{Text: fmt.Sprint(run.Status.Skipped)},
+		terminal.Cell{Text: fmt.Sprint(run.Status.Failed)}, terminal.Cell{Text: storage}, terminal.Cell{Text: size}, terminal.Cell{Text: run.Status.Message})
 }
 
 // runs are all CleanerRuns, the latest first.
@@ -237,15 +228,15 @@ func (c *cluster) cleanerRun(ctx context.Context, name string) (*v1alpha1.Cleane
 		}
 	}
 	if near := suggest.Nearest(name, names); near != "" {
-		hint = "did you mean " + quoted(near) + "?"
+		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
-	return nil, fail(codes.RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
+	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
 }
 
 // completeRuns completes the names of the runs that keep copies.
-func (s *shared) completeRuns(c *connection) cobra.CompletionFunc {
+func completeRuns(s *terminal.Session, c *connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		api, err := s.connect(c)
+		api, err := connect(s, c)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -253,7 +244,7 @@ func (s *shared) completeRuns(c *connection) cobra.CompletionFunc {
 		var names []cobra.Completion
 		for i := range runs {
 			if kept := runs[i].Status.Copies; kept != nil && kept.Dropped == "" {
-				names = append(names, cobra.CompletionWithDesc(runs[i].Name, fmt.Sprintf("%s, copies of %s", runs[i].Spec.Action, grouped(kept.Objects, "object"))))
+				names = append(names, cobra.CompletionWithDesc(runs[i].Name, fmt.Sprintf("%s, copies of %s", runs[i].Spec.Action, terminal.Grouped(kept.Objects, "object"))))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
@@ -26,16 +27,16 @@ func (o *runsOptions) one(ctx context.Context, api *cluster, run *v1alpha1.Clean
 		return context.Cause(ctx)
 	}
 	run.APIVersion, run.Kind, run.ManagedFields = v1alpha1.GroupVersion.String(), "CleanerRun", nil
-	write := writeJSON
+	write := terminal.WriteJSON
 	if o.output == "yaml" {
-		write = writeYAML
+		write = terminal.WriteYAML
 	}
 	if err := write(o.Out, run); err != nil {
 		return err
 	}
 	if omitted := run.Status.ObjectsOmitted; omitted > 0 && unread == nil {
-		o.note("%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
-			grouped(omitted, "more object")+" "+plural(omitted, "is", "are"), plural(omitted, "it", "them"))
+		o.Note("%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
+			terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
 	}
 	return unread
 }
@@ -56,14 +57,14 @@ func (c *cluster) fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	if err != nil {
 		what := "the outcomes of run " + run.Name + " cannot be read"
 		if status.ObjectsOmitted > 0 {
-			what = grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
+			what = terminal.Grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
 		}
-		f := &failure{exit: codes.ExitPartial, code: codes.RunUnreadable, err: fmt.Errorf("%s: %w", what, err)}
+		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.RunUnreadable, Err: fmt.Errorf("%s: %w", what, err)}
 		switch {
 		case apierrors.IsForbidden(err):
-			f.hint = "they " + neededRole(run)
+			f.Hint = "they " + neededRole(run)
 		case errors.Is(err, journal.ErrNoPart):
-			f.hint = "they are kept no longer than the run's copies; status.tallies counts them"
+			f.Hint = "they are kept no longer than the run's copies; status.tallies counts them"
 		}
 		return f
 	}

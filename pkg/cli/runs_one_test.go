@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -125,7 +126,7 @@ func TestRunWithAllItsObjects(t *testing.T) {
 			if run.Kind != "CleanerRun" || run.UID != record.UID || run.Status.ObjectsOmitted != left || cmp.Diff(record.Status.Tallies, run.Status.Tallies) != "" {
 				t.Errorf("the record is %s %s with %d omitted, want %d, and the tallies %v", run.Kind, run.UID, run.Status.ObjectsOmitted, left, run.Status.Tallies)
 			}
-			if note := fmt.Sprintf("note: %s not listed: ", grouped(left, "more object")+" are"); !strings.HasPrefix(got.errOut, note) {
+			if note := fmt.Sprintf("note: %s not listed: ", terminal.Grouped(left, "more object")+" are"); !strings.HasPrefix(got.errOut, note) {
 				t.Errorf("it says %q, want %q", got.errOut, note)
 			}
 		}
@@ -247,7 +248,7 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.out), &run); err != nil || len(run.Status.Objects) != len(record.Status.Objects) || run.Status.ObjectsOmitted != record.Status.ObjectsOmitted {
 			t.Errorf("%v: it lists %d objects", err, len(run.Status.Objects))
 		}
-		begin := fmt.Sprintf("error: %s objects of run %s cannot be listed: ", thousands(record.Status.ObjectsOmitted), record.Name)
+		begin := fmt.Sprintf("error: %s objects of run %s cannot be listed: ", terminal.Thousands(record.Status.ObjectsOmitted), record.Name)
 		if got.code != codes.ExitPartial || !strings.HasPrefix(got.errOut, begin) || !strings.Contains(got.errOut, text) || !strings.HasSuffix(got.errOut, "\nhint: "+hint+"   [E-RUN-007]\n") {
 			t.Errorf("exit code %d: %s", got.code, got.errOut)
 		}

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -35,8 +35,8 @@ type scanOptions struct {
 	failOn        int64
 }
 
-func (s *shared) scanCommand() *cobra.Command {
-	o := &scanOptions{searchOptions: searchOptions{shared: s}}
+func scanCommand(s *terminal.Session) *cobra.Command {
+	o := &scanOptions{searchOptions: searchOptions{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "scan",
 		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
@@ -53,7 +53,7 @@ func (s *shared) scanCommand() *cobra.Command {
 			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +
 			"  kubectl cleaner scan -o cleaner > cleaner.yaml\n" +
 			"  kubectl get $(kubectl api-resources --verbs=list -o name | paste -sd, -) -A -o yaml > dump.yaml; kubectl cleaner scan --from dump.yaml --complete",
-		Args: none,
+		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	flags := cmd.Flags()
@@ -63,10 +63,10 @@ func (s *shared) scanCommand() *cobra.Command {
 	flags.StringSliceVar(&o.kinds, "kind", nil,
 		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
 	flags.StringSliceVar(&o.types, "type", nil, "show only findings of these types, such as Unused or Stuck")
-	flags.Var(newChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence", "how sure a finding must be to be shown: Certain, Likely or Weak")
+	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence", "how sure a finding must be to be shown: Certain, Likely or Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
 		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
-	flags.VarP(newChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
 		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, or cleaner (Cleaners that look for the same on a schedule)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
@@ -92,14 +92,14 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	var err error
 	if job.search, err = o.open(ctx); err != nil {
-		return orInterrupted(ctx, err)
+		return terminal.OrInterrupted(ctx, err)
 	}
 	namespace := o.namespace
 	if o.allNamespaces {
 		namespace = ""
 	}
 	if err := job.in(ctx, namespace); err != nil {
-		return orInterrupted(ctx, err)
+		return terminal.OrInterrupted(ctx, err)
 	}
 	job.resolveExcluded()
 	wanted, err := job.wanted(cmd)
@@ -108,7 +108,7 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 	}
 	err = job.look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
 	if err != nil && (ctx.Err() == nil || job.finder == nil) {
-		return orInterrupted(ctx, err)
+		return terminal.OrInterrupted(ctx, err)
 	}
 	result := job.result(ctx.Err() != nil)
 	if err := job.print(result); err != nil {
@@ -117,29 +117,21 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 	return job.conclude(ctx, result)
 }
 
-// orInterrupted is why the command itself came to an end, or else the error.
-func orInterrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
 // check reads the flags that need no cluster.
 func (j *scanJob) check(cmd *cobra.Command) (err error) {
 	switch {
 	case cmd.Flags().Changed("fail-on-findings") && j.failOn < 1:
-		return usageError(cmd, "--fail-on-findings must be at least 1")
+		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
 	case j.complete && len(j.from) == 0:
-		return usageError(cmd, "--complete says something of the manifests of --from; give that as well")
+		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	}
 	if j.selector, err = labels.Parse(j.labels); err != nil {
-		return usageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels, oneLine(err.Error())))
+		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels, terminal.OneLine(err.Error())))
 	}
 	for _, text := range j.scanOptions.exclude {
 		p, err := parsePattern(text)
 		if err != nil {
-			return usageError(cmd, fmt.Sprintf("--exclude %q: %s", text, err))
+			return terminal.UsageError(cmd, fmt.Sprintf("--exclude %q: %s", text, err))
 		}
 		j.exclude = append(j.exclude, p)
 	}
@@ -147,7 +139,7 @@ func (j *scanJob) check(cmd *cobra.Command) (err error) {
 	for _, text := range j.scanOptions.types {
 		i := slices.IndexFunc(all, func(t v1alpha1.FindingType) bool { return strings.EqualFold(string(t), text) })
 		if i < 0 {
-			return usageError(cmd, noSuchType(text, all))
+			return terminal.UsageError(cmd, noSuchType(text, all))
 		}
 		j.types = append(j.types, all[i])
 	}
@@ -159,7 +151,7 @@ func noSuchType(text string, all []v1alpha1.FindingType) string {
 	for _, t := range all {
 		names = append(names, string(t))
 	}
-	message := fmt.Sprintf("--type %q is no type of findings; write %s", text, orList(names))
+	message := fmt.Sprintf("--type %q is no type of findings; write %s", text, terminal.OrList(names))
 	if near := suggest.Nearest(text, names); near != "" {
 		message = fmt.Sprintf("--type %q is no type of findings; did you mean %q?", text, near)
 	}
@@ -189,9 +181,9 @@ func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 		case err != nil:
 			problems = append(problems, err)
 		case j.search.namespace != "" && !kind.Namespaced:
-			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, withArticle(kind.Kind))))
+			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
 		case len(of) == 0:
-			problems = append(problems, usageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
+			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
 				cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))
 		}
 		wanted = append(wanted, of...)

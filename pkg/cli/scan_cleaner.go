@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -25,8 +26,8 @@ func (j *scanJob) printCleaners(r *scanResult) {
 	if len(groups) == 0 {
 		return
 	}
-	fmt.Fprintf(j.Out, "# Cleaners that look for what %s scan found on %s. They only report.\n", name, j.Now().UTC().Format("2006-01-02"))
-	fmt.Fprintf(j.Out, "# Try them:   %s preview -f cleaner.yaml\n# Use them:   kubectl apply -f cleaner.yaml\n", name)
+	fmt.Fprintf(j.Out, "# Cleaners that look for what %s scan found on %s. They only report.\n", terminal.Program, j.Now().UTC().Format("2006-01-02"))
+	fmt.Fprintf(j.Out, "# Try them:   %s preview -f cleaner.yaml\n# Use them:   kubectl apply -f cleaner.yaml\n", terminal.Program)
 	fmt.Fprint(j.Out, "# To have one delete, set action: Delete and a blastRadiusLimit; finding.forSeconds lets an object be found for a while first.\n")
 	resources := map[string]int{}
 	for _, g := range groups {
@@ -69,13 +70,13 @@ func (j *scanJob) cleaner(g findingGroup, ambiguous bool) string {
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	first := g.of[0]
-	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of), oneLine(first.wanted().String()), oneLine(first.why()))
+	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of), terminal.OneLine(first.wanted().String()), terminal.OneLine(first.why()))
 	if in := namespacesOf(g.of); len(in) > 0 && j.search.namespace == "" {
-		line("# They are in these namespaces: %s. To look at one only, add: namespace: NAME", oneLine(shortened(in, 10)))
+		line("# They are in these namespaces: %s. To look at one only, add: namespace: NAME", terminal.OneLine(terminal.Shortened(in, 10)))
 	}
 	if managed := slices.DeleteFunc(slices.Clone(g.of), func(f scanFinding) bool { return f.ManagedBy == "" }); len(managed) > 0 {
 		line("# %d of them %s managed, for example by %s. A Cleaner leaves them alone unless finding has includeManaged: true.",
-			len(managed), plural(int64(len(managed)), "is", "are"), oneLine(managed[0].ManagedBy))
+			len(managed), terminal.Plural(int64(len(managed)), "is", "are"), terminal.OneLine(managed[0].ManagedBy))
 	}
 	if !first.Actionable {
 		line("# A Cleaner can report these, and not delete or change them.")
@@ -101,7 +102,7 @@ func (j *scanJob) narrow(line func(string, ...any), kind object.Kind) {
 		if kind.Namespaced && p.kind == "" && !strings.ContainsAny(p.namespace, `*?[\`) {
 			apart = append(apart, p.namespace)
 		} else if p.kind != "" || kind.Namespaced {
-			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", oneLine(j.scanOptions.exclude[i]))
+			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", terminal.OneLine(j.scanOptions.exclude[i]))
 		}
 	}
 	switch {
@@ -141,7 +142,7 @@ func labelFilters(r labels.Requirement) []string {
 		}
 		return filters
 	}
-	return []string{fmt.Sprintf("{key: %s, operation: %s} # in place of %s, which is no labelFilter; add a matchCondition", yamlText(r.Key()), v1alpha1.OperationHas, oneLine(r.String()))}
+	return []string{fmt.Sprintf("{key: %s, operation: %s} # in place of %s, which is no labelFilter; add a matchCondition", yamlText(r.Key()), v1alpha1.OperationHas, terminal.OneLine(r.String()))}
 }
 
 // yamlText is a text as YAML has it in one line: as JSON does.

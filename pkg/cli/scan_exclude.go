@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
@@ -52,7 +53,7 @@ func (j *scanJob) resolveExcluded() {
 		}
 		kind, err := j.kind(p.kind)
 		if err != nil {
-			j.note("--exclude %s leaves nothing out: %s", oneLine(j.scanOptions.exclude[i]), oneLine(err.Error()))
+			j.Note("--exclude %s leaves nothing out: %s", terminal.OneLine(j.scanOptions.exclude[i]), terminal.OneLine(err.Error()))
 			continue
 		}
 		p.of = kind.GroupKind()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // columns are the fields of one finding in a table for programs.
@@ -38,7 +40,7 @@ func (j *scanJob) printCSV(r *scanResult) error {
 	for _, f := range slices.Concat(r.Findings, r.Unknown) {
 		row := f.columns()
 		for i, text := range row {
-			if row[i] = oneLine(text); strings.ContainsAny(row[i][:min(1, len(row[i]))], "=+-@") {
+			if row[i] = terminal.OneLine(text); strings.ContainsAny(row[i][:min(1, len(row[i]))], "=+-@") {
 				row[i] = "'" + row[i]
 			}
 		}
@@ -74,5 +76,5 @@ func (j *scanJob) printMarkdown(r *scanResult) {
 
 // markdown keeps what others wrote from being read as markup.
 func markdown(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;").Replace(oneLine(text))
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;").Replace(terminal.OneLine(text))
 }

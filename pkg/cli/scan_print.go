@@ -16,19 +16,20 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // print prints what was found, in the form of --output.
 func (j *scanJob) print(r *scanResult) error {
 	switch j.output {
 	case "json":
-		return writeJSON(j.Out, r)
+		return terminal.WriteJSON(j.Out, r)
 	case "yaml":
-		return writeYAML(j.Out, r)
+		return terminal.WriteYAML(j.Out, r)
 	case "name":
 		told := map[string]bool{} // an object may have findings of several types
 		for i := range r.Findings {
-			if line := oneLine(r.Findings[i].wanted().String()); !told[line] {
+			if line := terminal.OneLine(r.Findings[i].wanted().String()); !told[line] {
 				fmt.Fprintln(j.Out, line)
 				told[line] = true
 			}
@@ -49,47 +50,47 @@ func (j *scanJob) print(r *scanResult) error {
 
 // printTable prints findings in rows, the worst first, with an empty line between types, and below them those that are unknown.
 func (j *scanJob) printTable(r *scanResult) {
-	rows := &table{w: j.Out, paint: j.paint(j.Out), header: []string{"TYPE", "KIND", "NAMESPACE", "NAME", "AGE"}}
+	rows := &terminal.Table{Out: j.Out, Paint: j.Paint(j.Out), Header: []string{"TYPE", "KIND", "NAMESPACE", "NAME", "AGE"}}
 	if j.output == "wide" {
-		rows.header = append(rows.header, "SINCE", "CONFIDENCE", "FREES", "MANAGED BY")
+		rows.Header = append(rows.Header, "SINCE", "CONFIDENCE", "FREES", "MANAGED BY")
 	}
-	rows.header = append(rows.header, "WHY")
+	rows.Header = append(rows.Header, "WHY")
 	for i := range r.Findings {
-		rows.add(j.row(rows.paint, &r.Findings[i]))
+		rows.Add(j.row(rows.Paint, &r.Findings[i]))
 	}
-	rows.flush()
+	rows.Flush()
 	if len(r.Unknown) == 0 {
 		return
 	}
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(j.Out)
 	}
-	fmt.Fprintln(j.Out, rows.paint.bold("UNKNOWN")+": not all that could use these objects could be read")
-	unknown := &table{w: j.Out, paint: rows.paint, header: slices.Clone(rows.header)}
-	unknown.header[0] = "MAY BE"
+	fmt.Fprintln(j.Out, rows.Paint.Bold("UNKNOWN")+": not all that could use these objects could be read")
+	unknown := &terminal.Table{Out: j.Out, Paint: rows.Paint, Header: slices.Clone(rows.Header)}
+	unknown.Header[0] = "MAY BE"
 	for i := range r.Unknown {
-		unknown.add(j.row(rows.paint, &r.Unknown[i]))
+		unknown.Add(j.row(rows.Paint, &r.Unknown[i]))
 	}
-	unknown.flush()
+	unknown.Flush()
 }
 
-func (j *scanJob) row(paint paint, f *scanFinding) []cell {
-	typ := cell{text: string(f.Type)}
+func (j *scanJob) row(paint terminal.Paint, f *scanFinding) []terminal.Cell {
+	typ := terminal.Cell{Text: string(f.Type)}
 	if broken := slices.Index(worst, f.Type); broken < slices.Index(worst, "Unused") && len(f.of.Unknown) == 0 {
-		typ.in = paint.red
+		typ.In = paint.Red
 	}
-	row := []cell{typ, {text: f.Kind}, {text: f.Namespace}, {text: f.Name}, {text: j.ago(f.Created)}}
+	row := []terminal.Cell{typ, {Text: f.Kind}, {Text: f.Namespace}, {Text: f.Name}, {Text: j.ago(f.Created)}}
 	if j.output == "wide" {
 		frees := ""
 		if f.Frees != nil {
 			frees = strings.Join(f.Frees.words(), ", ")
 		}
-		row = append(row, cell{text: j.ago(f.Since)}, cell{text: string(f.Confidence)}, cell{text: frees}, cell{text: f.ManagedBy})
+		row = append(row, terminal.Cell{Text: j.ago(f.Since)}, terminal.Cell{Text: string(f.Confidence)}, terminal.Cell{Text: frees}, terminal.Cell{Text: f.ManagedBy})
 	}
 	if j.output == "wide" {
-		return append(row, cell{text: f.why()})
+		return append(row, terminal.Cell{Text: f.why()})
 	}
-	return append(row, cell{text: f.whyAndManager()})
+	return append(row, terminal.Cell{Text: f.whyAndManager()})
 }
 
 func (j *scanJob) ago(t *time.Time) string {
@@ -105,17 +106,17 @@ func (f *scanFrees) words() (words []string) {
 		words = append(words, resource.NewQuantity(f.VolumeBytes, resource.BinarySI).String()+" of volumes")
 	}
 	if f.LoadBalancers > 0 {
-		words = append(words, counted(f.LoadBalancers, "load balancer"))
+		words = append(words, terminal.Counted(f.LoadBalancers, "load balancer"))
 	}
 	return words
 }
 
 // summary is one sentence about all of it.
 func (j *scanJob) summary(r *scanResult) string {
-	of := fmt.Sprintf("in %s of %s", grouped(r.Objects, "object"), counted(r.Kinds, "kind"))
+	of := fmt.Sprintf("in %s of %s", terminal.Grouped(r.Objects, "object"), terminal.Counted(r.Kinds, "kind"))
 	unknown := ""
 	if n := int64(len(r.Unknown)); n > 0 {
-		unknown = fmt.Sprintf(" Of %s it is unknown: not all that could use %s could be read.", grouped(n, "more object"), plural(n, "it", "them"))
+		unknown = fmt.Sprintf(" Of %s it is unknown: not all that could use %s could be read.", terminal.Grouped(n, "more object"), terminal.Plural(n, "it", "them"))
 	}
 	if len(r.Findings) == 0 {
 		return "No findings " + of + "." + unknown
@@ -132,9 +133,9 @@ func (j *scanJob) summary(r *scanResult) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, t))
 		}
 	}
-	text := fmt.Sprintf("%s %s: %s.", counted(len(r.Findings), "finding"), of, strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s %s: %s.", terminal.Counted(len(r.Findings), "finding"), of, strings.Join(parts, ", "))
 	if r.Frees.Objects > 0 {
-		text += " Deleting what may be deleted would free " + strings.Join(append(r.Frees.words(), counted(r.Frees.Objects, "object")), ", ") + "."
+		text += " Deleting what may be deleted would free " + strings.Join(append(r.Frees.words(), terminal.Counted(r.Frees.Objects, "object")), ", ") + "."
 	}
 	return text + unknown
 }
@@ -145,18 +146,18 @@ func (j *scanJob) conclude(ctx context.Context, r *scanResult) error {
 		fmt.Fprintln(j.ErrOut, j.summary(r))
 	}
 	if r.Partial {
-		j.note("this is partial: the scan was stopped before its end, and whatever was not read could change that")
+		j.Note("this is partial: the scan was stopped before its end, and whatever was not read could change that")
 		return context.Cause(ctx)
 	}
 	if r.BelowConfidence > 0 {
-		j.note("%s less sure than %s, and not shown; to see all: --min-confidence Weak",
-			grouped(int64(r.BelowConfidence), "more finding")+plural(int64(r.BelowConfidence), " is", " are"), j.minConfidence)
+		j.Note("%s less sure than %s, and not shown; to see all: --min-confidence Weak",
+			terminal.Grouped(int64(r.BelowConfidence), "more finding")+terminal.Plural(int64(r.BelowConfidence), " is", " are"), j.minConfidence)
 	}
 	if err := j.tellUnread(ctx, r); err != nil {
 		return err
 	}
 	if j.failOn > 0 && int64(len(r.Findings)) >= j.failOn {
-		return quit(codes.ExitFindings)
+		return terminal.Quit(codes.ExitFindings)
 	}
 	j.hint(r)
 	return nil
@@ -167,13 +168,13 @@ func (j *scanJob) hint(r *scanResult) {
 	if len(r.Findings) == 0 || j.output != "table" && j.output != "wide" || j.failOn > 0 {
 		return
 	}
-	bold := j.paint(j.ErrOut).bold("hint:")
+	bold := j.Paint(j.ErrOut).Bold("hint:")
 	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }))]
 	where := []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
-	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, name, shellWord(oneLine(first.wanted().String())),
+	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(first.wanted().String())),
 		given(j.flags, where...))
 	which := append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
-	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, name, given(j.flags, which...))
+	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, terminal.Program, given(j.flags, which...))
 }
 
 // given are those of the flags that were given, as they may be given again.
@@ -193,21 +194,11 @@ func given(flags *pflag.FlagSet, names ...string) string {
 			case flag.Value.Type() == "bool":
 				fmt.Fprintf(&text, " --%s", name)
 			case flag.Shorthand != "":
-				fmt.Fprintf(&text, " -%s %s", flag.Shorthand, shellWord(oneLine(value)))
+				fmt.Fprintf(&text, " -%s %s", flag.Shorthand, terminal.ShellWord(terminal.OneLine(value)))
 			default:
-				fmt.Fprintf(&text, " --%s %s", name, shellWord(oneLine(value)))
+				fmt.Fprintf(&text, " --%s %s", name, terminal.ShellWord(terminal.OneLine(value)))
 			}
 		}
 	}
 	return text.String()
-}
-
-// shellWord is a word that a shell takes as it is.
-func shellWord(text string) string {
-	if text == "" || strings.ContainsFunc(text, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:", r)
-	}) {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
 }

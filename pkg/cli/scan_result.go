@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -179,7 +180,7 @@ func newScanFinding(f *finding.Finding) scanFinding {
 	for _, u := range f.Unknown {
 		if u.Err != nil {
 			s.NotReadable = append(s.NotReadable, scanUnread{
-				Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error()),
+				Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: terminal.OneLine(u.Err.Error()),
 			})
 		}
 	}
@@ -199,7 +200,7 @@ func timeOf(t time.Time) *time.Time {
 func (s *search) scanUnread(u unreadList) scanUnread {
 	found := scanUnread{
 		Kind: u.Kind.Kind, Group: u.Kind.Group, Resource: u.Kind.Resource, Elsewhere: u.elsewhere,
-		Forbidden: apierrors.IsForbidden(u.err), Error: oneLine(u.err.Error()),
+		Forbidden: apierrors.IsForbidden(u.err), Error: terminal.OneLine(u.err.Error()),
 	}
 	if u.Kind.Namespaced && !u.Everywhere {
 		found.Namespace = s.namespace

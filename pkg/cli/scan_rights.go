@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -38,25 +39,25 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 		case u.Forbidden && u.Kind != "*":
 			forbidden = append(forbidden, u)
 		default:
-			j.note("%s could not be read: %s", u.words(), u.Error)
+			j.Note("%s could not be read: %s", u.words(), u.Error)
 		}
 	}
 	if absent == len(unread) && len(r.Unknown) == 0 {
-		j.note("the manifests hold nothing of %s; if the cluster does, that may change what is found", counted(absent, "kind"))
+		j.Note("the manifests hold nothing of %s; if the cluster does, that may change what is found", terminal.Counted(absent, "kind"))
 		return nil
 	}
-	f := &failure{exit: codes.ExitPartial, code: codes.ScanIncomplete, err: fmt.Errorf("%s could not be read: %s", counted(len(unread), "list"), unreadWords(unread))}
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete, Err: fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), unreadWords(unread))}
 	switch {
 	case absent > 0:
 		unread = slices.DeleteFunc(unread, func(u scanUnread) bool {
 			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
 		})
-		f.err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", counted(len(unread), "kind"), unreadWords(unread))
-		f.hint = "if the cluster has none of them either, give --complete"
+		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), unreadWords(unread))
+		f.Hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0:
 		j.tellRole(ctx, forbidden)
 		if j.search.namespace == "" {
-			f.hint = "to look at one namespace, in which you may have more rights: " + name + " scan -n NAMESPACE"
+			f.Hint = "to look at one namespace, in which you may have more rights: " + terminal.Program + " scan -n NAMESPACE"
 		}
 	}
 	return f
@@ -81,25 +82,25 @@ func unreadWords(unread []scanUnread) string {
 		words = append(words, u.words())
 	}
 	slices.Sort(words)
-	return shortened(slices.Compact(words), 12)
+	return terminal.Shortened(slices.Compact(words), 12)
 }
 
 // tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
 func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
 	text, err := rolesFor(forbidden)
 	if err != nil {
-		j.note("%s", err)
+		j.Note("%s", err)
 		return
 	}
 	who := j.api.whoAmI(ctx)
 	if who == "" {
 		who = "YOU"
 	}
-	j.note("you may not list all that could use these objects. Somebody who may can give you the right: apply this, and bind it")
+	j.Note("you may not list all that could use these objects. Somebody who may can give you the right: apply this, and bind it")
 	fmt.Fprint(j.ErrOut, text)
-	user := "--user=" + shellWord(oneLine(who))
+	user := "--user=" + terminal.ShellWord(terminal.OneLine(who))
 	if account, ok := strings.CutPrefix(who, "system:serviceaccount:"); ok {
-		user = "--serviceaccount=" + shellWord(oneLine(account))
+		user = "--serviceaccount=" + terminal.ShellWord(terminal.OneLine(account))
 	}
 	for _, role := range roleKinds(forbidden) {
 		if role.namespace == "" {
@@ -139,7 +140,7 @@ func rolesFor(forbidden []scanUnread) (string, error) {
 		if role.namespace == "" {
 			kind = "ClusterRole"
 		}
-		text, err := asYAML(map[string]any{
+		text, err := terminal.AsYAML(map[string]any{
 			"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": kind, "metadata": nameOf(meta), "rules": listRules(role.unread),
 		})
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -65,7 +66,7 @@ func scanRules(t *testing.T) string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", realCluster(t).Kubeconfig)
 	check(t, err)
-	api, err := (&shared{}).client(config)
+	api, err := clientFor((&terminal.Session{}), config)
 	check(t, err)
 	reader := selector.NewReader(api.raw, instant(time.Now()))
 	catalog, err := reader.Catalog(t.Context())

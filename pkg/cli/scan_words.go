@@ -4,10 +4,10 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // why is the reason, and of what is unknown what could not be read.
@@ -19,7 +19,7 @@ func (f *scanFinding) why() string {
 	for _, u := range f.NotReadable {
 		kinds = append(kinds, u.words())
 	}
-	return f.Reason + "; not readable: " + shortened(kinds, 4)
+	return f.Reason + "; not readable: " + terminal.Shortened(kinds, 4)
 }
 
 // whyAndManager is the reason, for tables that have no column for what manages the object.
@@ -41,14 +41,6 @@ func (u scanUnread) words() string {
 	return u.Kind
 }
 
-// shortened is "a, b and 3 more".
-func shortened(words []string, most int) string {
-	if len(words) <= most+1 {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
-}
-
 // listed is "a, b or c".
 func listed(types []v1alpha1.FindingType, last string) string {
 	words := make([]string, 0, len(types))
@@ -59,12 +51,4 @@ func listed(types []v1alpha1.FindingType, last string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
-}
-
-// withArticle is "a Pod" or "an Ingress".
-func withArticle(kind string) string {
-	if strings.ContainsAny(kind[:min(1, len(kind))], "AEIO") {
-		return "an " + kind
-	}
-	return "a " + kind
 }

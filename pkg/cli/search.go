@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -27,7 +28,7 @@ import (
 
 // searchOptions are the flags of the commands that look for findings.
 type searchOptions struct {
-	*shared
+	*terminal.Session
 	connection
 
 	from, references  []string
@@ -43,7 +44,7 @@ func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
 		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
 		"the operator's namespace (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
-	flags.Var(newChoice(&o.progress, progressAuto, progressPlain, progressJSON, progressNone), "progress",
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress",
 		"how to show the progress of long work: auto, plain, json or none")
 	o.bind(flags)
 }
@@ -78,16 +79,16 @@ func (o *searchOptions) open(ctx context.Context) (*search, error) {
 	s := &search{options: o}
 	var err error
 	if len(o.from) > 0 {
-		if s.dump, err = o.loadDump(o.from); err != nil {
+		if s.dump, err = loadDump(o.Session, o.from); err != nil {
 			return nil, err
 		}
 		for _, note := range s.dump.notes {
-			o.note("%s", note)
+			o.Note("%s", note)
 		}
 		s.dump.partial = !o.complete
-		s.api, err = o.client(s.dump.config())
+		s.api, err = clientFor(o.Session, s.dump.config())
 	} else {
-		s.api, err = o.connect(&o.connection)
+		s.api, err = connect(o.Session, &o.connection)
 	}
 	if err != nil {
 		return nil, err
@@ -101,14 +102,14 @@ func (o *searchOptions) open(ctx context.Context) (*search, error) {
 
 // declare reads the references that users declared. Manifests have no operator's namespace.
 func (s *search) declare(ctx context.Context) error {
-	sources, err := s.options.sources(s.options.references)
+	sources, err := sources(s.options.Session, s.options.references)
 	if err != nil {
 		return err
 	}
 	for _, file := range sources {
 		declared, err := graph.Parse(file.text)
 		if err != nil {
-			return fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.name, oneLine(err.Error())), "")
+			return terminal.Fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.name, terminal.OneLine(err.Error())), "")
 		}
 		s.declared = append(s.declared, declared...)
 	}
@@ -119,11 +120,11 @@ func (s *search) declare(ctx context.Context) error {
 	declared, err := survey.Declared(ctx, s.reader, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		s.options.note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
+		s.options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
-		return fail(codes.ReferencesWrong, err, "")
+		return terminal.Fail(codes.ReferencesWrong, err, "")
 	case err != nil:
 		return requestError("looking for findings", err)
 	}
@@ -146,14 +147,14 @@ func (s *search) kind(word string) (object.Kind, error) {
 	}
 	hint := "list them with: kubectl api-resources"
 	if near := suggest.Nearest(word, known); near != "" {
-		hint = "did you mean " + quoted(near) + "?"
+		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
 	where := "the cluster"
 	if s.dump != nil {
 		where = "the manifests"
 	}
 	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.dump != nil], word)
-	return object.Kind{}, fail(codes.KindUnknown, err, hint)
+	return object.Kind{}, terminal.Fail(codes.KindUnknown, err, hint)
 }
 
 // in sets the namespace. One that does not exist is an error, because in it nothing would be found.
@@ -167,7 +168,7 @@ func (s *search) in(ctx context.Context, namespace string) error {
 	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
 		return nil
 	case !apierrors.IsNotFound(err):
-		return requestError("reading namespace "+quoted(namespace), err)
+		return requestError("reading namespace "+terminal.Quoted(namespace), err)
 	}
 	hint, names := "list them with: kubectl get namespaces", []string{}
 	if s.reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
@@ -175,10 +176,10 @@ func (s *search) in(ctx context.Context, namespace string) error {
 		return nil
 	}) == nil {
 		if near := suggest.Nearest(namespace, names); near != "" {
-			hint = "did you mean " + quoted(near) + "?"
+			hint = "did you mean " + terminal.Quoted(near) + "?"
 		}
 	}
-	return fail(codes.NamespaceNotFound, errors.New("there is no namespace "+quoted(namespace)), hint)
+	return terminal.Fail(codes.NamespaceNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), hint)
 }
 
 // has reports whether any manifest is of the namespace.
@@ -197,10 +198,10 @@ func (d *dump) has(namespace string) bool {
 
 // look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.
 func (s *search) look(ctx context.Context, options survey.Options) error {
-	progress := s.options.startProgress(s.options.progress)
-	defer progress.stop()
-	progress.together()
-	progress.begin("reading schemas", true)
+	progress := s.options.StartProgress(s.options.progress)
+	defer progress.Stop()
+	progress.Together()
+	progress.Begin("reading schemas", true)
 	options.Now, options.Declared, options.Catalog, options.Namespace = s.options.Now(), s.declared, &s.catalog, s.namespace
 	finder, err := survey.New(ctx, s.reader, options)
 	if ctx.Err() != nil {
@@ -212,9 +213,9 @@ func (s *search) look(ctx context.Context, options survey.Options) error {
 	s.finder = finder
 	err = survey.Read(ctx, s.reader, finder, s.namespace, nil, survey.Observer{
 		List: func(kind object.Kind, number, all int) {
-			progress.begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
+			progress.Begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
 		},
-		Object: func() { s.objects++; progress.count(1, 0) },
+		Object: func() { s.objects++; progress.Count(1, 0) },
 		Unread: func(list finding.List, err error, elsewhere bool) error {
 			if ctx.Err() == nil {
 				s.unread = append(s.unread, unreadList{list, err, elsewhere})

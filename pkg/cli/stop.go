@@ -21,20 +21,21 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
 // stopOptions are the flags of stop and of resume.
 type stopOptions struct {
-	*shared
+	*terminal.Session
 	connection
 	reason    string
 	namespace string
 }
 
-func (s *shared) stopCommand() *cobra.Command {
-	o := &stopOptions{shared: s}
+func stopCommand(s *terminal.Session) *cobra.Command {
+	o := &stopOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "stop",
 		Short: "Stop all acting at once, in an emergency",
@@ -43,7 +44,7 @@ func (s *shared) stopCommand() *cobra.Command {
 			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
 			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, set its spec.suspend to true.",
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
-		Args:    none,
+		Args:    terminal.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for everybody who wonders; your name and the time are added")
@@ -51,15 +52,15 @@ func (s *shared) stopCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) resumeCommand() *cobra.Command {
-	o := &stopOptions{shared: s}
+func resumeCommand(s *terminal.Session) *cobra.Command {
+	o := &stopOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "resume",
 		Short: "Let acting go on after kubectl cleaner stop",
 		Long: "Removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace, by which all acting was stopped. Runs that were\n" +
 			"stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts.",
 		Example: "  kubectl cleaner resume",
-		Args:    none,
+		Args:    terminal.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.resume(cmd.Context()) },
 	}
 	o.bindAll(cmd)
@@ -91,7 +92,7 @@ func (o *stopOptions) stop(ctx context.Context) error {
 		fmt.Fprintln(o.ErrOut, "all acting is stopped: the operator has seen it")
 		fmt.Fprintln(o.ErrOut, "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each")
 	} else {
-		o.note("whether the operator knows of it could not be seen: %s; it counts if %s is the operator's namespace (--operator-namespace)", unseen, namespace)
+		o.Note("whether the operator knows of it could not be seen: %s; it counts if %s is the operator's namespace (--operator-namespace)", unseen, namespace)
 	}
 	o.hintResume()
 	return nil
@@ -115,7 +116,7 @@ func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace str
 		value = value + "; before: " + *there
 	}
 	if len(value) > maxReason {
-		return "", "", fail(codes.UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
+		return "", "", terminal.Fail(codes.UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
 			"write the rest where people look for it, and name that place in --reason")
 	}
 	return value, "", api.annotate(ctx, namespace, &value)
@@ -125,7 +126,7 @@ func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace str
 const maxReason = 1024
 
 func (o *stopOptions) hintResume() {
-	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.paint(o.ErrOut).bold("hint:"), name)
+	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
 }
 
 func (o *stopOptions) resume(ctx context.Context) error {
@@ -145,7 +146,7 @@ func (o *stopOptions) resume(ctx context.Context) error {
 		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
 	}
 	fmt.Fprintf(o.ErrOut, "\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",
-		o.paint(o.ErrOut).bold("hint:"), name)
+		o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
 	return nil
 }
 
@@ -153,12 +154,12 @@ func reasonWords(reason string) string {
 	if reason == "" {
 		return "without a reason"
 	}
-	return quoted(reason)
+	return terminal.Quoted(reason)
 }
 
 // find connects, and finds the operator's namespace.
 func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
-	api, err := o.connect(&o.connection)
+	api, err := connect(o.Session, &o.connection)
 	if err != nil {
 		return nil, "", err
 	}
@@ -170,14 +171,14 @@ func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
 	case len(found) == 1:
 		return api, found[0], nil
 	case len(found) > 1:
-		return nil, "", fail(codes.OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
+		return nil, "", terminal.Fail(codes.OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
 			"say which one with --operator-namespace")
 	case err == nil: // to guess could mean to stop nothing, and to say otherwise
-		return nil, "", fail(codes.OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
+		return nil, "", terminal.Fail(codes.OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
 			"say in which namespace it runs with --operator-namespace")
 	}
-	o.note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
-		defaultOperatorNamespace, oneLine(err.Error()))
+	o.Note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
+		defaultOperatorNamespace, terminal.OneLine(err.Error()))
 	return api, defaultOperatorNamespace, nil
 }
 
@@ -237,7 +238,7 @@ func (c *cluster) annotate(ctx context.Context, namespace string, reason *string
 	_, err = send(ctx, c.raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", fieldManager).Body(patch))
 	switch {
 	case apierrors.IsNotFound(err):
-		return fail(codes.OperatorNotFound, errors.New("there is no namespace "+quoted(namespace)), "say which one is the operator's with --operator-namespace")
+		return terminal.Fail(codes.OperatorNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), "say which one is the operator's with --operator-namespace")
 	case err != nil:
 		return requestError("annotating namespace "+namespace, err)
 	}

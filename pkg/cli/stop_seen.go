@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
@@ -30,7 +31,7 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespa
 		cleaners, reasons, err = api.whyAllOff(ctx)
 		switch {
 		case apierrors.IsForbidden(err):
-			return oneLine(err.Error()), nil
+			return terminal.OneLine(err.Error()), nil
 		case err != nil: // the API server may be back soon
 		case slices.Contains(reasons, words):
 			return "", nil
@@ -43,7 +44,7 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespa
 			break
 		}
 		select {
-		case <-o.clock().After(rewatch):
+		case <-o.Clock.After(rewatch):
 		case <-ctx.Done():
 		}
 	}
@@ -53,11 +54,11 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespa
 	instead := ""
 	switch {
 	case err != nil:
-		instead = "The last look failed: " + oneLine(err.Error()) + ". "
+		instead = "The last look failed: " + terminal.OneLine(err.Error()) + ". "
 	case len(reasons) > 0:
-		instead = "Cleaners say: " + oneLine(strings.Join(reasons, "; ")) + ". "
+		instead = "Cleaners say: " + terminal.OneLine(strings.Join(reasons, "; ")) + ". "
 	}
-	return "", fail(codes.StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
+	return "", terminal.Fail(codes.StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
 		"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
 		"say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: "+
 			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-")
@@ -68,14 +69,14 @@ func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster, namespa
 	_, reasons, err := api.whyAllOff(ctx)
 	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
 	if len(reasons) > 0 {
-		say := oneLine(strings.Join(reasons, "; "))
-		return fail(codes.OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
+		say := terminal.OneLine(strings.Join(reasons, "; "))
+		return terminal.Fail(codes.OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
 			"say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; "+
 				"if the operator does not run, they say what was")
 	}
 	fmt.Fprintf(o.ErrOut, "nothing to resume: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
 	if err != nil {
-		o.note("whether Cleaners say that acting is stopped could not be seen: %s", oneLine(err.Error()))
+		o.Note("whether Cleaners say that acting is stopped could not be seen: %s", terminal.OneLine(err.Error()))
 	}
 	return nil
 }

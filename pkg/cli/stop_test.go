@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
@@ -44,7 +45,7 @@ func (s *site) annotated(namespace string) (string, bool) {
 }
 
 // atNoon makes the program believe that it is noon.
-func atNoon(o *Options) { o.Now = func() time.Time { return now } }
+func atNoon(o *terminal.Options) { o.Now = func() time.Time { return now } }
 
 // waits is a clock by which nobody waits: what happens meanwhile is done instead.
 type waits struct {
@@ -65,8 +66,8 @@ func (w *waits) After(d time.Duration) <-chan time.Time {
 }
 
 // meanwhile makes the program believe that it is noon, and does something in place of each wait.
-func meanwhile(do func(waited int)) func(*Options) {
-	return func(o *Options) {
+func meanwhile(do func(waited int)) func(*terminal.Options) {
+	return func(o *terminal.Options) {
 		atNoon(o)
 		o.Clock = &waits{FakeClock: clocktesting.NewFakeClock(now), meanwhile: do}
 	}
@@ -75,7 +76,7 @@ func meanwhile(do func(waited int)) func(*Options) {
 func nothing(int) {}
 
 // obeys is an operator in the namespace, which says in the Cleaner's status what it knows when somebody has waited so often.
-func (s *site) obeys(c *v1alpha1.Cleaner, namespace string, after int) func(*Options) {
+func (s *site) obeys(c *v1alpha1.Cleaner, namespace string, after int) func(*terminal.Options) {
 	o := &operator{site: s, cleaner: c}
 	return meanwhile(func(waited int) {
 		if waited == after {
@@ -169,7 +170,7 @@ func TestStopFindsTheOperator(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), codes.ExitError, "", "error: there is no namespace \"nowhere\"\n"+wayOut)
 	s.deployOperator(s.namespace)
 	// The shell's NAMESPACE is the user's, and may be of anything.
-	s.wants(s.call(t.Context(), func(o *Options) { o.Getenv = func(string) string { return "default" } }, "resume"), codes.ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), func(o *terminal.Options) { o.Getenv = func(string) string { return "default" } }, "resume"), codes.ExitDone, "", toResumeNothing)
 	s.deployOperator("default")
 	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
 		"hint: say which one with --operator-namespace   [E-STP-001]\n")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -29,14 +30,14 @@ const (
 
 // testOptions are the flags of test.
 type testOptions struct {
-	*shared
+	*terminal.Session
 	output string
 	now    string
 	only   string
 }
 
-func (s *shared) testCommand() *cobra.Command {
-	o := &testOptions{shared: s}
+func testCommand(s *terminal.Session) *cobra.Command {
+	o := &testOptions{Session: s}
 	cmd := &cobra.Command{
 		Use:   "test DIR...",
 		Short: "Try Cleaners on objects in files, without a cluster",
@@ -53,10 +54,10 @@ func (s *shared) testCommand() *cobra.Command {
 			"evaluate. A namespaceSelector counts as satisfied for a namespace that is not in resources.yaml. An object of another version\n" +
 			"than the selector's is judged as that version, and one without a namespace as if it were selected; a note says so.",
 		Example: "  kubectl cleaner test cleaners/\n  kubectl cleaner test cleaners/ --run unused --now 2026-01-31T12:00:00Z -o junit",
-		Args:    atLeastOne("a directory"),
+		Args:    terminal.AtLeastOne("a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },
 	}
-	cmd.Flags().VarP(newChoice(&o.output, "text", "json", "junit"), "output", "o", "what to print: text, json or junit")
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "junit"), "output", "o", "what to print: text, json or junit")
 	cmd.Flags().StringVar(&o.now, "now", "", "the time at which the Cleaners run, for example 2026-01-31T12:00:00Z (default: now)")
 	cmd.Flags().StringVar(&o.only, "run", "", "a regular expression: only the directories whose path it matches are tried")
 	return cmd
@@ -67,14 +68,14 @@ func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []strin
 	if o.now != "" {
 		parsed, err := time.Parse(time.RFC3339, o.now)
 		if err != nil {
-			return usageError(cmd, "--now "+quoted(o.now)+" is not a time such as 2026-01-31T12:00:00Z")
+			return terminal.UsageError(cmd, "--now "+terminal.Quoted(o.now)+" is not a time such as 2026-01-31T12:00:00Z")
 		}
 		now = parsed
 	}
 	if o.only != "" {
 		parsed, err := regexp.Compile(o.only)
 		if err != nil {
-			return usageError(cmd, fmt.Sprintf("--run is not a regular expression: %v", err))
+			return terminal.UsageError(cmd, fmt.Sprintf("--run is not a regular expression: %v", err))
 		}
 		only = parsed
 	}
@@ -84,7 +85,7 @@ func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []strin
 	}
 	pool := sandbox.New(o.Scripts)
 	defer pool.Close()
-	check, err := o.newChecker(pool)
+	check, err := newChecker(o.Session, pool)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []strin
 		}
 		report.add(result)
 		if o.output == "text" {
-			result.write(o.Out, o.paint(o.Out))
+			result.write(o.Out, o.Paint(o.Out))
 		}
 	}
 	return o.finish(&report)
@@ -123,15 +124,15 @@ func testDirectories(paths []string, only *regexp.Regexp) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fail(codes.FileUnreadable, unreadable(path, err), "")
+			return nil, terminal.Fail(codes.FileUnreadable, unreadable(path, err), "")
 		}
 		if all == before {
-			return nil, fail(codes.TestNothing, fmt.Errorf("there is no %s in or below %s", cleanerFile, path),
-				"put the Cleaner into a file of that name, and objects beside it; see: "+name+" test --help")
+			return nil, terminal.Fail(codes.TestNothing, fmt.Errorf("there is no %s in or below %s", cleanerFile, path),
+				"put the Cleaner into a file of that name, and objects beside it; see: "+terminal.Program+" test --help")
 		}
 	}
 	if len(found) == 0 {
-		return nil, fail(codes.TestNothing, fmt.Errorf("--run %s matches none of %s", only, "the directories"), "")
+		return nil, terminal.Fail(codes.TestNothing, fmt.Errorf("--run %s matches none of %s", only, "the directories"), "")
 	}
 	return found, nil
 }
@@ -141,7 +142,7 @@ func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*tes
 	result := &testResult{Directory: dir, Failures: []testFailure{}}
 	files, problems, err := readTest(dir)
 	if err != nil {
-		return nil, fail(codes.FileUnreadable, err, "")
+		return nil, terminal.Fail(codes.FileUnreadable, err, "")
 	}
 	for _, p := range problems {
 		result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
@@ -194,13 +195,13 @@ func (o *testOptions) finish(report *testReport) error {
 	var err error
 	switch o.output {
 	case "json":
-		err = writeJSON(o.Out, report)
+		err = terminal.WriteJSON(o.Out, report)
 	case "junit":
 		err = report.junit(o.Out)
 	}
 	fmt.Fprintln(o.ErrOut, report.summary())
 	if err == nil && report.Failed > 0 {
-		err = quit(codes.ExitError)
+		err = terminal.Quit(codes.ExitError)
 	}
 	return err
 }

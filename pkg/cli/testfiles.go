@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -65,7 +66,7 @@ func readTest(dir string) (*testFiles, []problem, error) {
 	if !files.hasMatching && !files.hasNonMatching && !files.hasUpdated {
 		problems = append(problems, problem{
 			File: filepath.Join(dir, cleanerFile), Line: 1, Code: codes.TestNothing, Message: "there is nothing to try the Cleaner on",
-			Hint: "put " + orList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
+			Hint: "put " + terminal.OrList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
 		})
 	}
 	if len(problems) > 0 {

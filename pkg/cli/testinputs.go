@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -76,7 +77,7 @@ func (in *testInputs) read(dir string) (problems []problem, err error) {
 			return nil, err
 		}
 		if err := yaml.UnmarshalStrict(text, file.into); err != nil {
-			problems = append(problems, problem{File: path, Line: 1, Code: codes.FieldValue, Message: "it cannot be read: " + oneLine(err.Error()), Hint: file.hint})
+			problems = append(problems, problem{File: path, Line: 1, Code: codes.FieldValue, Message: "it cannot be read: " + terminal.OneLine(err.Error()), Hint: file.hint})
 		}
 	}
 	return problems, nil

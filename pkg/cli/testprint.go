@@ -9,6 +9,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // testReport is how all directories did; it is what -o json prints.
@@ -62,12 +64,12 @@ func (r *testReport) add(result *testResult) {
 }
 
 // write prints one line when all is well, else what is not.
-func (r *testResult) write(w io.Writer, paint paint) {
-	word := paint.green("ok  ")
+func (r *testResult) write(w io.Writer, paint terminal.Paint) {
+	word := paint.Green("ok  ")
 	if len(r.Failures) > 0 {
-		word = paint.red("FAIL")
+		word = paint.Red("FAIL")
 	}
-	fmt.Fprintf(w, "%s  %s (%s)\n", word, r.Directory, counted(r.Objects, "object"))
+	fmt.Fprintf(w, "%s  %s (%s)\n", word, r.Directory, terminal.Counted(r.Objects, "object"))
 	for _, f := range r.Failures {
 		fmt.Fprintf(w, "      %s:%d: %s\n", f.File, f.Line, f.words())
 		for _, detail := range f.Details {
@@ -101,9 +103,9 @@ func (r *testReport) summary() string {
 		directories = fmt.Sprintf("%d directories", all)
 	}
 	if r.Failed == 0 {
-		return fmt.Sprintf("%s passed, %s tried", directories, counted(objects, "object"))
+		return fmt.Sprintf("%s passed, %s tried", directories, terminal.Counted(objects, "object"))
 	}
-	return fmt.Sprintf("%d of %s failed, %s tried", r.Failed, directories, counted(objects, "object"))
+	return fmt.Sprintf("%d of %s failed, %s tried", r.Failed, directories, terminal.Counted(objects, "object"))
 }
 
 type junitSuites struct {
@@ -163,6 +165,6 @@ func (r *testReport) junit(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, xml.Header+escaped(string(text), "&#x%X;")+"\n")
+	_, err = io.WriteString(w, xml.Header+terminal.Escaped(string(text), "&#x%X;")+"\n")
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -21,7 +22,7 @@ func (t *trial) tryTransform(ctx context.Context) {
 		t.result.fail(testFailure{
 			File: files.updated[0].file, Line: 1,
 			Message: fmt.Sprintf("has %s, and %s has %d; each object of the one must have its own in the other, in the same order",
-				counted(len(files.updated), "object"), matchingFile, len(files.matching)),
+				terminal.Counted(len(files.updated), "object"), matchingFile, len(files.matching)),
 		})
 		return
 	}
@@ -135,7 +136,7 @@ func plainYAML(value map[string]any) (string, error) {
 	if err := utiljson.Unmarshal(raw, &plain); err != nil {
 		return "", err
 	}
-	return asYAML(withoutNulls(plain))
+	return terminal.AsYAML(withoutNulls(plain))
 }
 
 func withoutNulls(value any) any {

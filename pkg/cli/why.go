@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -28,8 +29,8 @@ type whyOptions struct {
 	output string
 }
 
-func (s *shared) whyCommand() *cobra.Command {
-	o := &whyOptions{searchOptions: searchOptions{shared: s}}
+func whyCommand(s *terminal.Session) *cobra.Command {
+	o := &whyOptions{searchOptions: searchOptions{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
 		Short: "Show who uses an object, or what became of it",
@@ -43,15 +44,15 @@ func (s *shared) whyCommand() *cobra.Command {
 			"  kubectl cleaner why StorageClass/fast",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError(cmd, fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)))
+				return terminal.UsageError(cmd, fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	cmd.Flags().VarP(newChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
 	o.bindAll(cmd.Flags())
-	cmd.ValidArgsFunction = firstOnly(s.completeObjects(&o.searchOptions))
+	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(s, &o.searchOptions))
 	return cmd
 }
 
@@ -73,18 +74,18 @@ func (o *whyOptions) run(cmd *cobra.Command, text string) error {
 	wanted, ok := parseWanted(text)
 	switch {
 	case !ok:
-		return usageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
 	case o.complete && len(o.from) == 0:
-		return usageError(cmd, "--complete says something of the manifests of --from; give that as well")
+		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	}
 	ctx := cmd.Context()
 	job := &whyJob{whyOptions: o}
 	if err := job.read(ctx, cmd, wanted); err != nil {
-		return orInterrupted(ctx, err)
+		return terminal.OrInterrupted(ctx, err)
 	}
 	result, err := job.answer(ctx)
 	if err != nil {
-		return orInterrupted(ctx, err)
+		return terminal.OrInterrupted(ctx, err)
 	}
 	if err := job.print(result); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted wantedObje
 	}
 	if j.of.Namespaced != (wanted.namespace != "") {
 		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
-		return usageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), withArticle(j.of.Kind), wanted.kind, wanted.name))
+		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.kind, wanted.name))
 	}
 	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.namespace, Name: wanted.name}
 	switch found, err := j.reader.Object(ctx, j.of, wanted.namespace, wanted.name); {
@@ -111,7 +112,7 @@ func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted wantedObje
 	case apierrors.IsForbidden(err) || j.dump != nil && !apierrors.IsNotFound(err):
 		j.unsure = err
 	case !apierrors.IsNotFound(err):
-		return requestError("reading "+oneLine(j.name.String()), err)
+		return requestError("reading "+terminal.OneLine(j.name.String()), err)
 	}
 	j.namespace = wanted.namespace
 	return j.look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
@@ -151,7 +152,7 @@ func (j *whyJob) noObject(ctx context.Context) error {
 	}
 	hint := ""
 	if near := suggest.Nearest(j.name.Name, j.names(ctx, j.of, j.namespace)); near != "" {
-		hint = "did you mean " + quoted(wantedObject{j.of.Kind, j.namespace, near}.String()) + "?"
+		hint = "did you mean " + terminal.Quoted(wantedObject{j.of.Kind, j.namespace, near}.String()) + "?"
 	}
 	where := "the cluster, and no run that is on record deleted it"
 	switch {
@@ -160,14 +161,14 @@ func (j *whyJob) noObject(ctx context.Context) error {
 	case j.unrecorded:
 		where = "the cluster, and not all records of runs could be read"
 	}
-	return fail(codes.WhyNotFound, fmt.Errorf("there is no %s in %s", oneLine(j.name.String()), where), hint)
+	return terminal.Fail(codes.WhyNotFound, fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where), hint)
 }
 
 // completeObjects completes the kind, then the namespace, then the name.
-func (s *shared) completeObjects(o *searchOptions) cobra.CompletionFunc {
+func completeObjects(s *terminal.Session, o *searchOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		api, err := s.connect(&o.connection)
+		api, err := connect(s, &o.connection)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -168,7 +169,7 @@ func (j *whyJob) searchedBy(r *whyResult) {
 		r.Searched = append(r.Searched, kind.Kind)
 	}
 	for _, u := range unread {
-		found := scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: oneLine(u.Err.Error())}
+		found := scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: terminal.OneLine(u.Err.Error())}
 		if i := slices.IndexFunc(j.unread, func(list unreadList) bool { return list.Kind.GroupKind() == u.Kind }); i >= 0 {
 			found = j.scanUnread(j.unread[i])
 		}
@@ -203,7 +204,7 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 	case apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return // Cleaners are not installed
 	case err != nil:
-		j.note("which Cleaners may select it is not known: %s", oneLine(err.Error()))
+		j.Note("which Cleaners may select it is not known: %s", terminal.OneLine(err.Error()))
 		return
 	}
 	t := &trial{namespaces: map[string]labels.Set{}}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // findRun looks for the run that deleted the object, the latest first.
@@ -23,7 +24,7 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 	}
 	if err != nil {
 		j.unrecorded = true
-		j.note("whether a run deleted it is not known: %s", oneLine(err.Error()))
+		j.Note("whether a run deleted it is not known: %s", terminal.OneLine(err.Error()))
 		return
 	}
 	slices.SortStableFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
@@ -37,7 +38,7 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 		}
 		if err := j.api.fill(ctx, run); err != nil && ctx.Err() == nil {
 			j.unrecorded = true
-			j.note("%s", oneLine(err.Error()))
+			j.Note("%s", terminal.OneLine(err.Error()))
 			continue
 		}
 		if r.DeletedBy = j.deletedIn(run); r.DeletedBy != nil {
@@ -56,7 +57,7 @@ func (j *whyJob) deletedIn(run *v1alpha1.CleanerRun) *whyRun {
 		}
 		found := &whyRun{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
-			found.Restore = name + " restore " + shellWord(run.Name) + " --only " + shellWord(wantedObject{o.Kind, o.Namespace, o.Name}.String())
+			found.Restore = terminal.Program + " restore " + terminal.ShellWord(run.Name) + " --only " + terminal.ShellWord(wantedObject{o.Kind, o.Namespace, o.Name}.String())
 			found.Until = timeOf(kept.ExpirationTime.Time)
 		}
 		return found

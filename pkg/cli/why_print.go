@@ -16,22 +16,23 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // print prints the answer.
 func (j *whyJob) print(r *whyResult) error {
 	switch j.output {
 	case "json":
-		return writeJSON(j.Out, r)
+		return terminal.WriteJSON(j.Out, r)
 	case "yaml":
-		return writeYAML(j.Out, r)
+		return terminal.WriteYAML(j.Out, r)
 	}
 	if !r.Exists && r.DeletedBy == nil && j.unsure == nil && len(r.Users) == 0 {
 		return nil // there is nothing to say but that
 	}
-	paint := j.paint(j.Out)
-	say := func(format string, args ...any) { fmt.Fprintln(j.Out, oneLine(fmt.Sprintf(format, args...))) }
-	fmt.Fprintln(j.Out, paint.bold(oneLine(j.headline(r))))
+	paint := j.Paint(j.Out)
+	say := func(format string, args ...any) { fmt.Fprintln(j.Out, terminal.OneLine(fmt.Sprintf(format, args...))) }
+	fmt.Fprintln(j.Out, paint.Bold(terminal.OneLine(j.headline(r))))
 	if r.Selects {
 		say("Its selector matches Pods, or a template of Pods.")
 	}
@@ -117,7 +118,7 @@ func (j *whyJob) printUsers(r *whyResult) {
 			u := r.Users[end]
 			names = append(names, strings.TrimPrefix(u.Namespace+"/"+u.Name, "/"))
 		}
-		rows = append(rows, [2]string{first.Kind + " " + shortened(names, mostUsers), strings.Join(append([]string{first.Path}, first.words()...), "   ")})
+		rows = append(rows, [2]string{first.Kind + " " + terminal.Shortened(names, mostUsers), strings.Join(append([]string{first.Path}, first.words()...), "   ")})
 		i = end
 	}
 	indented(j.Out, rows)
@@ -127,11 +128,11 @@ func (j *whyJob) printUsers(r *whyResult) {
 func indented(w io.Writer, rows [][2]string) {
 	width := 0
 	for i := range rows {
-		rows[i][0] = oneLine(rows[i][0])
+		rows[i][0] = terminal.OneLine(rows[i][0])
 		width = max(width, utf8.RuneCountInString(rows[i][0]))
 	}
 	for _, row := range rows {
-		fmt.Fprintf(w, "  %-*s   %s\n", width, row[0], oneLine(row[1]))
+		fmt.Fprintf(w, "  %-*s   %s\n", width, row[0], terminal.OneLine(row[1]))
 	}
 }
 
@@ -152,9 +153,9 @@ func (u whyUser) words() (words []string) {
 func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
 	fmt.Fprintln(j.Out)
 	if n := len(r.Searched); n > 0 {
-		say("Searched: %s that can name %s: %s.", counted(n, "kind"), withArticle(j.of.Kind), strings.Join(r.Searched, ", "))
+		say("Searched: %s that can name %s: %s.", terminal.Counted(n, "kind"), terminal.WithArticle(j.of.Kind), strings.Join(r.Searched, ", "))
 	} else if len(r.NotReadable) == 0 {
-		say("No kind is known that names %s.", withArticle(j.of.Kind))
+		say("No kind is known that names %s.", terminal.WithArticle(j.of.Kind))
 	}
 	var forbidden []string
 	for _, u := range r.NotReadable {
@@ -195,31 +196,31 @@ func (j *whyJob) printCleaners(r *whyResult) {
 
 // conclude tells people how to go on, and decides how the command exits.
 func (j *whyJob) conclude(ctx context.Context, r *whyResult) error {
-	bold := j.paint(j.ErrOut).bold("hint:")
+	bold := j.Paint(j.ErrOut).Bold("hint:")
 	switch {
 	case r.DeletedBy != nil && r.DeletedBy.Restore != "":
 		until := ""
 		if r.DeletedBy.Until != nil {
 			until = " (until " + r.DeletedBy.Until.UTC().Format(time.RFC3339) + ")"
 		}
-		fmt.Fprintf(j.ErrOut, "%s to bring it back%s: %s\n", bold, until, oneLine(r.DeletedBy.Restore))
+		fmt.Fprintf(j.ErrOut, "%s to bring it back%s: %s\n", bold, until, terminal.OneLine(r.DeletedBy.Restore))
 	case r.DeletedBy != nil:
-		j.note("the run keeps no copy of it, so it cannot be brought back")
+		j.Note("the run keeps no copy of it, so it cannot be brought back")
 	case !r.Exists && j.unsure == nil:
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:
-		f := &failure{exit: codes.ExitPartial, code: codes.ScanIncomplete}
-		f.err = fmt.Errorf("%s could not be read: %s", counted(len(r.NotReadable), "kind"), unreadWords(r.NotReadable))
+		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
+		f.Err = fmt.Errorf("%s could not be read: %s", terminal.Counted(len(r.NotReadable), "kind"), unreadWords(r.NotReadable))
 		switch {
 		case j.dump != nil:
-			f.hint = "if the cluster has none of them, give --complete"
+			f.Hint = "if the cluster has none of them, give --complete"
 		case slices.ContainsFunc(r.NotReadable, func(u scanUnread) bool { return u.Forbidden }):
-			f.hint = "you need more rights; " + name + " scan prints the Role that gives them"
+			f.Hint = "you need more rights; " + terminal.Program + " scan prints the Role that gives them"
 		}
 		return f
 	case len(r.Cleaners) > 0:
-		fmt.Fprintf(j.ErrOut, "%s whether a Cleaner would touch it: %s preview %s --only %s\n", bold, name, shellWord(oneLine(r.Cleaners[0].Name)),
-			shellWord(oneLine(wantedObject{r.Kind, r.Namespace, r.Name}.String())))
+		fmt.Fprintf(j.ErrOut, "%s whether a Cleaner would touch it: %s preview %s --only %s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(r.Cleaners[0].Name)),
+			terminal.ShellWord(terminal.OneLine(wantedObject{r.Kind, r.Namespace, r.Name}.String())))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -134,7 +135,7 @@ func (s *crdSchema) notSupported(path string, bad any) (message, hint string) {
 	}
 	message = fmt.Sprintf("%q is not one of %s", fmt.Sprint(bad), strings.Join(allowed, ", "))
 	if near := suggest.Nearest(fmt.Sprint(bad), allowed); near != "" {
-		return message + "; did you mean " + quoted(near) + "?", ""
+		return message + "; did you mean " + terminal.Quoted(near) + "?", ""
 	}
 	if strings.HasSuffix(path, ".type") && strings.HasPrefix(path, "spec.notifications") {
 		hint = "this version tells its results in no other way; remove the notification, or read the CleanerRuns"

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package terminal
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// terminal is what all text goes through on its way out, to the standard output and to the standard error. Names, messages and
+// output is what all text goes through on its way out, to the standard output and to the standard error. Names, messages and
 // errors come from files and from the cluster: nothing in them may be obeyed by a terminal, or change what a reader sees.
-type terminal struct {
+type output struct {
 	io.Writer
 	// mark stands before the commands that are the plugin's own. It is random, so that no other text has it.
 	mark string
@@ -30,25 +30,25 @@ type terminal struct {
 // eraseLine is the command that empties the line. The others are colours: "31m".
 const eraseLine = "K"
 
-// newTerminals wraps both outputs. They have the same mark.
-func newTerminals(out, errOut io.Writer) (*terminal, *terminal) {
+// newOutputs wraps both outputs. They have the same mark.
+func newOutputs(out, errOut io.Writer) (*output, *output) {
 	mark := "\x1b" + rand.Text()
-	return &terminal{Writer: out, mark: mark}, &terminal{Writer: errOut, mark: mark}
+	return &output{Writer: out, mark: mark}, &output{Writer: errOut, mark: mark}
 }
 
 // Write implements io.Writer. Each call must hold whole characters and whole commands.
-func (t *terminal) Write(p []byte) (int, error) {
+func (t *output) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text, commands, _ := strings.Cut(string(p), t.mark)
 	var safe strings.Builder
-	safe.WriteString(clean(text))
+	safe.WriteString(Clean(text))
 	for part := range strings.SplitSeq(commands, t.mark) {
 		switch end := strings.IndexAny(part, "mK") + 1; {
 		case strings.HasPrefix(part, eraseLine):
-			safe.WriteString("\r\x1b[K" + clean(part[end:]))
+			safe.WriteString("\r\x1b[K" + Clean(part[end:]))
 		case end > 0:
-			safe.WriteString("\x1b[" + part[:end] + clean(part[end:]))
+			safe.WriteString("\x1b[" + part[:end] + Clean(part[end:]))
 		}
 	}
 	_, err := io.WriteString(t.Writer, safe.String())
@@ -60,7 +60,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 }
 
 // failed is the first error of writing.
-func (t *terminal) failed() error {
+func (t *output) failed() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
@@ -68,18 +68,18 @@ func (t *terminal) failed() error {
 
 // fileOf is the file that an output is.
 func fileOf(w io.Writer) (*os.File, bool) {
-	if t, ok := w.(*terminal); ok {
+	if t, ok := w.(*output); ok {
 		w = t.Writer
 	}
 	file, ok := w.(*os.File)
 	return file, ok
 }
 
-// clean shows what is unsafe as \u001b. In JSON that is the same text.
-func clean(text string) string { return escaped(text, `\u%04x`) }
+// Clean shows what is unsafe as \u001b. In JSON that is the same text.
+func Clean(text string) string { return Escaped(text, `\u%04x`) }
 
-// escaped writes what is unsafe in a format. Bytes that are no UTF-8 are unsafe too: some terminals obey 0x9b.
-func escaped(text, format string) string {
+// Escaped writes what is unsafe in a format. Bytes that are no UTF-8 are unsafe too: some terminals obey 0x9b.
+func Escaped(text, format string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, isUnsafe) {
 		return text
 	}
@@ -104,5 +104,5 @@ func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
-// oneLine keeps what others wrote from breaking a table.
-func oneLine(text string) string { return clean(strings.Join(strings.Fields(text), " ")) }
+// OneLine keeps what others wrote from breaking a table.
+func OneLine(text string) string { return Clean(strings.Join(strings.Fields(text), " ")) }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package terminal
 
 import (
 	"fmt"
@@ -43,22 +43,22 @@ func TestProgress(t *testing.T) {
 		step time.Duration
 		want string
 	}{
-		progressPlain:     {10 * time.Second, line + "\nROW\n"},
-		progressJSON:      {10 * time.Second, `{"phase":"reading Pod","considered":41200,"matched":38,"perSecond":4120,"elapsedSeconds":10}` + "\nROW\n"},
+		ProgressPlain:     {10 * time.Second, line + "\nROW\n"},
+		ProgressJSON:      {10 * time.Second, `{"phase":"reading Pod","considered":41200,"matched":38,"perSecond":4120,"elapsedSeconds":10}` + "\nROW\n"},
 		progressRewritten: {10 * time.Second, "\r\x1b[K" + line + "\r\x1b[KROW\n"},
 	}
 	for mode, test := range tests {
 		t.Run(mode, func(t *testing.T) {
 			w := &recorder{written: make(chan struct{}, 100)}
-			clk := clocktesting.NewFakeClock(now)
-			screen, _ := newTerminals(w, nil)
+			clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
+			screen, _ := newOutputs(w, nil)
 			p := newProgress(screen, clk, mode, func() int { return 80 })
-			p.begin("reading Pod", true)
-			p.count(41_200, 38)
+			p.Begin("reading Pod", true)
+			p.Count(41_200, 38)
 			clk.Step(test.step)
 			w.wait(t)
-			p.beside(func() { fmt.Fprintln(w, "ROW") })
-			p.stop()
+			p.Beside(func() { fmt.Fprintln(w, "ROW") })
+			p.Stop()
 			if diff := cmp.Diff(test.want, w.text.String()); diff != "" {
 				t.Error(diff)
 			}
@@ -68,13 +68,13 @@ func TestProgress(t *testing.T) {
 
 // What takes but a moment says nothing, nor does anything that is asked to be quiet.
 func TestProgressIsQuiet(t *testing.T) {
-	for mode, step := range map[string]time.Duration{progressRewritten: 900 * time.Millisecond, progressNone: time.Hour, progressPlain: 9 * time.Second} {
+	for mode, step := range map[string]time.Duration{progressRewritten: 900 * time.Millisecond, ProgressNone: time.Hour, ProgressPlain: 9 * time.Second} {
 		w := &recorder{written: make(chan struct{}, 100)}
-		clk := clocktesting.NewFakeClock(now)
+		clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
 		p := newProgress(w, clk, mode, func() int { return 80 })
-		p.begin("reading Pod", true)
+		p.Begin("reading Pod", true)
 		clk.Step(step)
-		p.stop()
+		p.Stop()
 		if w.text.Len() > 0 {
 			t.Errorf("%s: %q", mode, w.text.String())
 		}
@@ -83,27 +83,14 @@ func TestProgressIsQuiet(t *testing.T) {
 
 func TestProgressFits(t *testing.T) {
 	w := &recorder{written: make(chan struct{}, 100)}
-	clk := clocktesting.NewFakeClock(now)
-	screen, _ := newTerminals(w, nil)
+	clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
+	screen, _ := newOutputs(w, nil)
 	p := newProgress(screen, clk, progressRewritten, func() int { return 20 })
-	p.begin("waiting for the operator", false)
+	p.Begin("waiting for the operator", false)
 	clk.Step(3 * time.Second)
 	w.wait(t)
-	p.stop()
+	p.Stop()
 	if got, want := w.text.String(), "\r\x1b[Kwaiting for the op…\r\x1b[K"; got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	for n, want := range map[int64]string{999: "999", 4123: "4.1k", 99_999: "100.0k", 250_000: "250k"} {
-		if got := short1000(n); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package terminal
 
 import (
 	"encoding/json"
@@ -26,23 +26,24 @@ const (
 
 // The ways to show progress, and auto, which is one of them.
 const (
-	progressAuto  = "auto"
-	progressPlain = "plain" // a line now and then
-	progressJSON  = "json"  // the same as JSON
-	progressNone  = "none"
+	ProgressAuto  = "auto"
+	ProgressPlain = "plain" // a line now and then
+	ProgressJSON  = "json"  // the same as JSON
+	ProgressNone  = "none"
 	// progressRewritten is a line that is rewritten all the time. auto is that on a terminal, and plain elsewhere.
 	progressRewritten = "rewritten"
 )
 
-// progress tells how far work has come, once it takes longer than a moment.
-type progress struct {
+// Progress tells how far work has come, once it takes longer than a moment.
+type Progress struct {
 	w     io.Writer
 	erase string // what empties the line of a terminal
 	clock clock.WithTicker
 	mode  string
 	// width is how wide the terminal is, in columns.
 	width func() int
-	stop  func()
+	// Stop ends it, and takes its line away.
+	Stop func()
 
 	mu sync.Mutex
 	// whole is true of work whose phases count together, and only what was read.
@@ -51,15 +52,21 @@ type progress struct {
 	since               time.Time // when the phase began
 	counted             bool      // whether the phase counts
 	considered, matched int64
-	run                 *runProgress // what the record of a run says instead of what was counted here
-	shown               bool         // whether a line stands on the terminal
+	elsewhere           Measure // what is known of work that goes on elsewhere, instead of what was counted here
+	shown               bool    // whether a line stands on the terminal
 }
 
-// startProgress begins to tell about work. The caller stops it.
-func (s *shared) startProgress(mode string) *progress {
+// Measure is how far work has come that goes on elsewhere: as a line, and as what --progress=json prints.
+type Measure interface {
+	Line(took time.Duration) string
+	Facts(took time.Duration) any
+}
+
+// StartProgress begins to tell about work. The caller stops it.
+func (s *Session) StartProgress(mode string) *Progress {
 	file, isFile := fileOf(s.ErrOut)
-	if mode == progressAuto {
-		mode = progressPlain
+	if mode == ProgressAuto {
+		mode = ProgressPlain
 		if isFile && term.IsTerminal(int(file.Fd())) && s.Getenv("TERM") != "dumb" {
 			mode = progressRewritten
 		}
@@ -72,24 +79,16 @@ func (s *shared) startProgress(mode string) *progress {
 		}
 		return 80
 	}
-	return newProgress(s.ErrOut, s.clock(), mode, width)
+	return newProgress(s.ErrOut, s.Clock, mode, width)
 }
 
-// clock is the one by which waiting is measured.
-func (s *shared) clock() clock.WithTicker {
-	if s.Clock != nil {
-		return s.Clock
-	}
-	return clock.RealClock{}
-}
-
-func newProgress(w io.Writer, clk clock.WithTicker, mode string, width func() int) *progress {
+func newProgress(w io.Writer, clk clock.WithTicker, mode string, width func() int) *Progress {
 	erase := ""
-	if t, ok := w.(*terminal); ok {
+	if t, ok := w.(*output); ok {
 		erase = t.mark + eraseLine
 	}
-	p := &progress{w: w, erase: erase, clock: clk, mode: mode, width: width, since: clk.Now(), stop: func() {}}
-	if mode == progressNone {
+	p := &Progress{w: w, erase: erase, clock: clk, mode: mode, width: width, since: clk.Now(), Stop: func() {}}
+	if mode == ProgressNone {
 		return p
 	}
 	every := progressLine
@@ -108,24 +107,24 @@ func newProgress(w io.Writer, clk clock.WithTicker, mode string, width func() in
 			}
 		}
 	}()
-	p.stop = sync.OnceFunc(func() {
+	p.Stop = sync.OnceFunc(func() {
 		ticker.Stop()
 		close(done)
 		<-ended
-		p.beside(func() {})
+		p.Beside(func() {})
 	})
 	return p
 }
 
-// together makes all phases one, of which only what was read is counted.
-func (p *progress) together() {
+// Together makes all phases one, of which only what was read is counted.
+func (p *Progress) Together() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.whole = true
 }
 
-// begin begins a phase, such as "reading ConfigMap". One that counts starts at zero.
-func (p *progress) begin(phase string, counts bool) {
+// Begin begins a phase, such as "reading ConfigMap". One that counts starts at zero.
+func (p *Progress) Begin(phase string, counts bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.whole && p.phase != "" {
@@ -133,27 +132,27 @@ func (p *progress) begin(phase string, counts bool) {
 		return
 	}
 	if p.phase != phase {
-		p.phase, p.since, p.counted, p.considered, p.matched, p.run = phase, p.clock.Now(), counts, 0, 0, nil
+		p.phase, p.since, p.counted, p.considered, p.matched, p.elsewhere = phase, p.clock.Now(), counts, 0, 0, nil
 	}
 }
 
-// came says how far the run has come that the phase is about.
-func (p *progress) came(run *runProgress) {
+// Elsewhere says how far the work has come that the phase is about. Nil when that is not known.
+func (p *Progress) Elsewhere(elsewhere Measure) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.run = run
+	p.elsewhere = elsewhere
 }
 
-// count adds to what was considered and to what matched.
-func (p *progress) count(considered, matched int64) {
+// Count adds to what was considered and to what matched.
+func (p *Progress) Count(considered, matched int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.considered += considered
 	p.matched += matched
 }
 
-// beside does something that writes on the same terminal, with the line out of the way.
-func (p *progress) beside(do func()) {
+// Beside does something that writes on the same terminal, with the line out of the way.
+func (p *Progress) Beside(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
@@ -163,7 +162,7 @@ func (p *progress) beside(do func()) {
 	do()
 }
 
-func (p *progress) tick() {
+func (p *Progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	took := p.clock.Since(p.since)
@@ -172,9 +171,9 @@ func (p *progress) tick() {
 	}
 	switch p.mode {
 	case progressRewritten:
-		fmt.Fprint(p.w, p.erase+fit(clean(p.line(took)), p.width()-1))
+		fmt.Fprint(p.w, p.erase+fit(Clean(p.line(took)), p.width()-1))
 		p.shown = true
-	case progressJSON:
+	case ProgressJSON:
 		_ = json.NewEncoder(p.w).Encode(p.facts(took)) // there is nobody to tell that telling failed
 	default:
 		fmt.Fprintln(p.w, p.line(took))
@@ -190,65 +189,30 @@ type progressFacts struct {
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 }
 
-func (p *progress) facts(took time.Duration) any {
-	if p.run != nil {
-		return p.run.facts(took)
+func (p *Progress) facts(took time.Duration) any {
+	if p.elsewhere != nil {
+		return p.elsewhere.Facts(took)
 	}
 	return progressFacts{p.phase, p.considered, p.matched, rate(p.considered, took), took.Round(100 * time.Millisecond).Seconds()}
 }
 
 // line is "reading ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s".
-func (p *progress) line(took time.Duration) string {
-	if p.run != nil {
-		return p.run.line(took)
+func (p *Progress) line(took time.Duration) string {
+	if p.elsewhere != nil {
+		return p.elsewhere.Line(took)
 	}
 	parts := []string{p.phase}
 	switch {
 	case p.counted && p.whole:
-		parts = append(parts, grouped(p.considered, "object"), short1000(rate(p.considered, took))+"/s")
+		parts = append(parts, Grouped(p.considered, "object"), Short1000(rate(p.considered, took))+"/s")
 	case p.counted:
-		parts = append(parts, fmt.Sprintf("%s (%s)", grouped(p.considered, "object"), matchWords(p.matched)), short1000(rate(p.considered, took))+"/s")
+		parts = append(parts, fmt.Sprintf("%s (%s)", Grouped(p.considered, "object"), MatchWords(p.matched)), Short1000(rate(p.considered, took))+"/s")
 	}
 	return strings.Join(append(parts, took.Truncate(time.Second).String()), " · ")
 }
 
-func matchWords(n int64) string {
-	if n == 1 {
-		return "1 matches"
-	}
-	return thousands(n) + " match"
-}
-
 func rate(n int64, took time.Duration) int64 {
 	return int64(float64(n) / max(took.Seconds(), 1e-3))
-}
-
-// short1000 writes 4123 as 4.1k.
-func short1000(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 100_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	}
-	return fmt.Sprintf("%dk", n/1000)
-}
-
-// grouped is "1 object" or "41,500 objects".
-func grouped(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return thousands(n) + " " + word + "s"
-}
-
-// thousands writes 41500 as 41,500.
-func thousands(n int64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 // fit cuts text to a number of columns.
