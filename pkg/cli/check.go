@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
@@ -31,12 +32,12 @@ type checker struct {
 
 // checked is a Cleaner and what was found out about it.
 type checked struct {
-	document *document
+	document *manifest.Document
 	// cleaner is the Cleaner as the API server would store it, as far as it can be read.
 	cleaner *v1alpha1.Cleaner
 	// schedule is nil when it cannot be read.
 	schedule *schedule.Schedule
-	problems []problem
+	problems []manifest.Problem
 }
 
 // hasConditions reports whether a selector of it has matchConditions.
@@ -52,43 +53,43 @@ func newChecker(s *terminal.Session, pool *sandbox.Pool) (*checker, error) {
 }
 
 // isCleaner reports whether a document is a Cleaner. One that is almost one is a problem.
-func isCleaner(d *document) (bool, *problem) {
-	group, _, _ := strings.Cut(d.apiVersion(), "/")
+func isCleaner(d *manifest.Document) (bool, *manifest.Problem) {
+	group, _, _ := strings.Cut(d.APIVersion(), "/")
 	ours := group == v1alpha1.GroupVersion.Group
-	spec, _ := d.value["spec"].(map[string]any)
+	spec, _ := d.Value["spec"].(map[string]any)
 	_, looksLikeOne := spec["resourcePolicySet"]
-	wrong := func(field, message, hint string) (bool, *problem) {
-		p := d.at(field, codes.KindWrong, message, hint)
+	wrong := func(field, message, hint string) (bool, *manifest.Problem) {
+		p := d.At(field, codes.KindWrong, message, hint)
 		return false, &p
 	}
 	switch {
-	case d.kind() == "Cleaner" && d.apiVersion() == v1alpha1.GroupVersion.String():
+	case d.Kind() == "Cleaner" && d.APIVersion() == v1alpha1.GroupVersion.String():
 		return true, nil
-	case d.kind() == "Cleaner" && (ours || looksLikeOne):
-		return wrong("apiVersion", terminal.Quoted(d.apiVersion())+" is not the version of Cleaners", "write apiVersion: "+v1alpha1.GroupVersion.String())
-	case d.kind() == "" && looksLikeOne:
+	case d.Kind() == "Cleaner" && (ours || looksLikeOne):
+		return wrong("apiVersion", terminal.Quoted(d.APIVersion())+" is not the version of Cleaners", "write apiVersion: "+v1alpha1.GroupVersion.String())
+	case d.Kind() == "" && looksLikeOne:
 		return wrong("kind", "is missing", "write apiVersion: "+v1alpha1.GroupVersion.String()+" and kind: Cleaner")
-	case ours && d.kind() != "Report" && d.kind() != "CleanerRun", looksLikeOne:
-		return wrong("kind", terminal.Quoted(d.kind())+" is not a kind of "+v1alpha1.GroupVersion.Group, "write kind: Cleaner")
+	case ours && d.Kind() != "Report" && d.Kind() != "CleanerRun", looksLikeOne:
+		return wrong("kind", terminal.Quoted(d.Kind())+" is not a kind of "+v1alpha1.GroupVersion.Group, "write kind: Cleaner")
 	}
 	return false, nil
 }
 
 // check finds all problems of a Cleaner. The error means that no process for its scripts could be had.
-func (c *checker) check(ctx context.Context, d *document) (*checked, error) {
+func (c *checker) check(ctx context.Context, d *manifest.Document) (*checked, error) {
 	result := c.withoutScripts(ctx, d)
 	if err := result.scripts(ctx, c.pool); err != nil {
 		return nil, err
 	}
-	result.problems = sorted(result.problems)
+	result.problems = manifest.Sorted(result.problems)
 	return result, nil
 }
 
 // withoutScripts finds the problems that need no process for scripts.
-func (c *checker) withoutScripts(ctx context.Context, d *document) *checked {
+func (c *checker) withoutScripts(ctx context.Context, d *manifest.Document) *checked {
 	result := &checked{document: d, cleaner: &v1alpha1.Cleaner{}}
 	result.problems = append(result.problems, c.schema.unknownFields(d)...)
-	errs, stored := c.schema.validate(ctx, d.value)
+	errs, stored := c.schema.validate(ctx, d.Value)
 	for _, err := range errs {
 		if p := c.schema.reword(d, err); p.Code == codes.FieldRule || !result.has(p.Field) {
 			result.problems = append(result.problems, p)
@@ -117,14 +118,14 @@ func (r *checked) decode(stored map[string]any) {
 			r.add(wrongType.Field, codes.FieldType, words, hint)
 		}
 	default:
-		if countErrors(r.problems) == 0 {
+		if manifest.CountErrors(r.problems) == 0 {
 			r.add("", codes.FieldValue, err.Error(), "")
 		}
 	}
 }
 
 func (r *checked) add(field string, code codes.Code, message, hint string) {
-	r.problems = append(r.problems, r.document.at(field, code, message, hint))
+	r.problems = append(r.problems, r.document.At(field, code, message, hint))
 }
 
 // has reports whether a field already has an error.

@@ -77,7 +77,7 @@ func (r *checked) unused(action v1alpha1.Action) {
 
 // knowsAction reports whether it can be told what the Cleaner does.
 func (r *checked) knowsAction() bool {
-	_, hasSpec := r.document.value["spec"].(map[string]any)
+	_, hasSpec := r.document.Value["spec"].(map[string]any)
 	return hasSpec && !r.has("spec.action") && !r.has("spec.resourcePolicySet.action")
 }
 

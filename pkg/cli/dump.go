@@ -40,7 +40,7 @@ type dump struct {
 
 type dumpedKind struct {
 	object.Kind
-	objects []*manifest
+	objects []*entry
 }
 
 // config is how a client reaches the dump.

@@ -19,8 +19,8 @@ import (
 )
 
 // add puts the manifests into the dump, completed by what an API server would have added.
-func (d *dump) add(manifests []*manifest) error {
-	byKind := map[schema.GroupVersionKind][]*manifest{}
+func (d *dump) add(manifests []*entry) error {
+	byKind := map[schema.GroupVersionKind][]*entry{}
 	defined := map[schema.GroupKind]definition{}
 	for _, m := range manifests {
 		byKind[m.gvk] = append(byKind[m.gvk], m)
@@ -80,7 +80,7 @@ func define(defined map[schema.GroupKind]definition, raw []byte) error {
 
 // complete adds to a manifest what an API server would have: a namespace, an identity, and to a Secret its data, which is where
 // those who hide it look for it.
-func complete(m *manifest, namespaced bool) (err error) {
+func complete(m *entry, namespaced bool) (err error) {
 	isNamespace, isSecret := m.isCore("Namespace"), m.isCore("Secret")
 	was := *m
 	switch {
@@ -115,7 +115,7 @@ func complete(m *manifest, namespaced bool) (err error) {
 	return err
 }
 
-func (m *manifest) isCore(kind string) bool { return m.gvk.Group == "" && m.gvk.Kind == kind }
+func (m *entry) isCore(kind string) bool { return m.gvk.Group == "" && m.gvk.Kind == kind }
 
 // encodeStrings moves a Secret's stringData into data, as the API server does.
 func encodeStrings(secret map[string]any) {
@@ -142,10 +142,10 @@ func (d *dump) checkUnique() error {
 		schema.GroupKind
 		namespace, name string
 	}
-	holders := map[string]*manifest{}
+	holders := map[string]*entry{}
 	for _, gv := range sortedGroupVersions(d.served) {
 		for _, kind := range d.served[gv] {
-			last := map[identity]*manifest{}
+			last := map[identity]*entry{}
 			for _, m := range kind.objects {
 				id := identity{m.gvk.GroupKind(), m.namespace, m.name}
 				if before := last[id]; before != nil {
@@ -157,7 +157,7 @@ func (d *dump) checkUnique() error {
 				}
 				holders[m.uid] = m
 			}
-			kind.objects = slices.DeleteFunc(kind.objects, func(m *manifest) bool {
+			kind.objects = slices.DeleteFunc(kind.objects, func(m *entry) bool {
 				return last[identity{m.gvk.GroupKind(), m.namespace, m.name}] != m
 			})
 		}
@@ -168,6 +168,6 @@ func (d *dump) checkUnique() error {
 
 // sameObject reports whether two manifests with one uid are of one object. Some are served by two groups: Events, by "" and by
 // events.k8s.io, so a dump of all kinds holds them twice.
-func sameObject(a, b *manifest) bool {
+func sameObject(a, b *entry) bool {
 	return a.gvk.Kind == b.gvk.Kind && a.namespace == b.namespace && a.name == b.name
 }

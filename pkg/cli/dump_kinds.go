@@ -104,7 +104,7 @@ func guessedKind(gvk schema.GroupVersionKind, namespaced bool) object.Kind {
 
 // kindOf finds out what kind manifests are of: a built-in one, one that a CustomResourceDefinition among the manifests
 // describes, or one that can only be guessed.
-func kindOf(gvk schema.GroupVersionKind, manifests []*manifest, defined map[schema.GroupKind]definition) object.Kind {
+func kindOf(gvk schema.GroupVersionKind, manifests []*entry, defined map[schema.GroupKind]definition) object.Kind {
 	if builtInGroup(gvk.Group) {
 		return builtInKind(gvk)
 	}
@@ -114,8 +114,8 @@ func kindOf(gvk schema.GroupVersionKind, manifests []*manifest, defined map[sche
 	if strings.HasPrefix(gvk.Kind, "Cluster") || strings.HasSuffix(gvk.Kind, "Class") {
 		return guessedKind(gvk, false)
 	}
-	namespaced := slices.ContainsFunc(manifests, func(m *manifest) bool { return m.namespace != "" })
-	fromCluster := slices.ContainsFunc(manifests, func(m *manifest) bool { return m.uid != "" })
+	namespaced := slices.ContainsFunc(manifests, func(m *entry) bool { return m.namespace != "" })
+	fromCluster := slices.ContainsFunc(manifests, func(m *entry) bool { return m.uid != "" })
 	return guessedKind(gvk, namespaced || !fromCluster) // an author may leave the namespace out, an API server does not
 }
 

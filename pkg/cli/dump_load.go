@@ -15,11 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// manifest is one object of a dump.
-type manifest struct {
+// entry is one object of a dump.
+type entry struct {
 	raw             []byte // JSON
 	gvk             schema.GroupVersionKind
 	namespace, name string
@@ -38,11 +39,11 @@ func loadDump(s *terminal.Session, paths []string) (*dump, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := sources(s, paths)
+	sources, err := manifest.Read(s, paths)
 	if err != nil {
 		return nil, err
 	}
-	var manifests []*manifest
+	var manifests []*entry
 	for _, source := range sources {
 		read, err := readManifests(source)
 		if err != nil {
@@ -58,27 +59,27 @@ func loadDump(s *terminal.Session, paths []string) (*dump, error) {
 
 // readManifests reads one file of YAML documents or JSON values. It does without the nodes of documents, of which a large dump
 // would have many times its own size.
-func readManifests(f source) ([]*manifest, error) {
-	if isJSON(f.text) {
+func readManifests(f manifest.Source) ([]*entry, error) {
+	if isJSON(f.Text) {
 		return readJSON(f)
 	}
-	var manifests []*manifest
-	lines := bytes.SplitAfter(f.text, []byte("\n"))
+	var manifests []*entry
+	lines := bytes.SplitAfter(f.Text, []byte("\n"))
 	for begin := 0; begin < len(lines); {
 		end := begin
-		for end < len(lines) && !isSeparator(strings.TrimRight(string(lines[end]), "\r\n")) {
+		for end < len(lines) && !manifest.IsSeparator(strings.TrimRight(string(lines[end]), "\r\n")) {
 			end++
 		}
 		raw, err := yaml.YAMLToJSON(bytes.Join(lines[begin:end], nil))
 		if err != nil {
-			at, message := yamlLine(err)
-			return nil, terminal.Fail(codes.YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.name, begin+at, message), "")
+			at, message := manifest.YAMLLine(err)
+			return nil, terminal.Fail(codes.YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.Name, begin+at, message), "")
 		}
 		line := begin
 		for line < end && blank(lines[line]) {
 			line++
 		}
-		if manifests, err = unfold(manifests, raw, fmt.Sprintf("%s:%d", f.name, line+1)); err != nil {
+		if manifests, err = unfold(manifests, raw, fmt.Sprintf("%s:%d", f.Name, line+1)); err != nil {
 			return nil, err
 		}
 		begin = end + 1
@@ -99,8 +100,8 @@ func isJSON(text []byte) bool {
 }
 
 // readJSON reads any number of values, one after the other.
-func readJSON(f source) (manifests []*manifest, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(f.text))
+func readJSON(f manifest.Source) (manifests []*entry, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(f.Text))
 	for {
 		var raw json.RawMessage
 		err := decoder.Decode(&raw)
@@ -109,7 +110,7 @@ func readJSON(f source) (manifests []*manifest, err error) {
 		if errors.As(err, &syntax) {
 			at = syntax.Offset - 1
 		}
-		where := fmt.Sprintf("%s:%d", f.name, 1+bytes.Count(f.text[:at], []byte("\n")))
+		where := fmt.Sprintf("%s:%d", f.Name, 1+bytes.Count(f.Text[:at], []byte("\n")))
 		switch {
 		case errors.Is(err, io.EOF):
 			return manifests, nil
@@ -123,7 +124,7 @@ func readJSON(f source) (manifests []*manifest, err error) {
 }
 
 // unfold adds a document's object or, of a list, its items. An empty document has none.
-func unfold(manifests []*manifest, raw []byte, where string) ([]*manifest, error) {
+func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		return manifests, nil
 	}
@@ -161,7 +162,7 @@ func unfold(manifests []*manifest, raw []byte, where string) ([]*manifest, error
 	case head.Metadata.Name == "":
 		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: the %s has no metadata.name", where, head.Kind), "")
 	}
-	return append(manifests, &manifest{
+	return append(manifests, &entry{
 		raw: raw, gvk: gv.WithKind(head.Kind), namespace: head.Metadata.Namespace, name: head.Metadata.Name,
 		uid: head.Metadata.UID, resourceVersion: head.Metadata.ResourceVersion, created: head.Metadata.CreationTimestamp,
 		labels: head.Metadata.Labels, where: where,
@@ -189,7 +190,7 @@ func edited(raw []byte, edit func(map[string]any)) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-func (m *manifest) String() string {
+func (m *entry) String() string {
 	if m.namespace == "" {
 		return m.gvk.Kind + " " + m.name
 	}

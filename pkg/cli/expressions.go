@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
@@ -56,7 +57,7 @@ func (r *checked) selectors(now time.Time) {
 // labels places an error that begins with the field's name: `namespaceSelector "env=" ...` or `labelFilters[0]: ...`.
 func (r *checked) labels(field, message string) {
 	name := message[:strings.IndexAny(message+" ", " :")]
-	if place := join(field, name); !r.anyBelow(place) {
+	if place := manifest.Join(field, name); !r.anyBelow(place) {
 		text := strings.TrimPrefix(strings.TrimPrefix(message, name), ":")
 		what, hint := twoParts(strings.TrimSpace(text))
 		r.add(place, codes.SelectorWrong, what, hint)
@@ -66,8 +67,8 @@ func (r *checked) labels(field, message string) {
 // inputs places an error that begins with the field's name: `metricSource.url must begin with ...`.
 func (r *checked) inputs(field, message string) {
 	name := message[:strings.IndexAny(message, " :")]
-	place := join(field, name)
-	if first, _, _ := strings.Cut(name, "."); r.anyBelow(place) || r.has(field) || r.has(join(field, first)) {
+	place := manifest.Join(field, name)
+	if first, _, _ := strings.Cut(name, "."); r.anyBelow(place) || r.has(field) || r.has(manifest.Join(field, first)) {
 		return // the schema said so
 	}
 	what, hint := twoParts(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(message, name), ":")))
@@ -111,15 +112,15 @@ func (r *checked) condition(field, message string) {
 // Where the file's line can be shown below the message, the message goes without; where the lines of the file are not those of
 // the text, it has the text's.
 func (r *checked) inText(field string, code codes.Code, message string, line, column int) {
-	p := r.document.at(field, code, message, "")
-	if _, node := r.document.find(field); node != nil && line > 0 {
-		p.Line, p.Column = r.document.within(node, line, column)
-		p.text = r.document.lines[p.Line-1]
+	p := r.document.At(field, code, message, "")
+	if _, node := r.document.Find(field); node != nil && line > 0 {
+		p.Line, p.Column = r.document.Within(node, line, column)
+		p.Text = r.document.Lines[p.Line-1]
 		if lines := strings.Split(node.Value, "\n"); line <= len(lines) {
 			quote := ": " + strings.TrimSpace(lines[line-1])
 			p.Message = strings.TrimSuffix(message, quote)
 			if p.Column == 0 {
-				p.Message, p.text = p.Message+quote, ""
+				p.Message, p.Text = p.Message+quote, ""
 			}
 		}
 	}

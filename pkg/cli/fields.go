@@ -15,14 +15,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // unknownFields are the fields that the schema does not have. The API server drops them, or refuses them when kubectl asks it
 // to; either way they do not do what they were written for.
-func (s *crdSchema) unknownFields(d *document) []problem {
-	var problems []problem
+func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
+	var problems []manifest.Problem
 	unknown := func(key *yamlnode.Node, path string, known []string) {
 		message, hint := "there is no such field", ""
 		if near := suggest.Nearest(key.Value, known); near != "" {
@@ -32,13 +33,13 @@ func (s *crdSchema) unknownFields(d *document) []problem {
 		} else {
 			hint = "remove it, or see: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
 		}
-		problems = append(problems, problem{
-			File: d.file, Line: key.Line, Cleaner: d.name(), Field: join(path, key.Value), Code: codes.FieldUnknown, Message: message, Hint: hint,
+		problems = append(problems, manifest.Problem{
+			File: d.File, Line: key.Line, Cleaner: d.Name(), Field: manifest.Join(path, key.Value), Code: codes.FieldUnknown, Message: message, Hint: hint,
 		})
 	}
 	var walk func(node *yamlnode.Node, at *schema.Structural, path string)
 	walk = func(node *yamlnode.Node, at *schema.Structural, path string) {
-		node = meant(node)
+		node = manifest.Meant(node)
 		switch {
 		case at == nil || at.XPreserveUnknownFields || path == "status":
 		case path == "metadata":
@@ -58,17 +59,17 @@ func (s *crdSchema) unknownFields(d *document) []problem {
 					unknown(key, path, slices.Sorted(maps.Keys(at.Properties)))
 					return
 				}
-				walk(value, &property, join(path, key.Value))
+				walk(value, &property, manifest.Join(path, key.Value))
 			})
 		}
 	}
-	walk(d.node, s.structural, "")
+	walk(d.Node, s.structural, "")
 	return problems
 }
 
 // eachKey visits the fields of a map, and those that it takes over with <<.
 func eachKey(node *yamlnode.Node, visit func(key, value *yamlnode.Node)) {
-	node = meant(node)
+	node = manifest.Meant(node)
 	if node == nil || node.Kind != yamlnode.MappingNode {
 		return
 	}
@@ -99,7 +100,7 @@ func (s *crdSchema) places(name string) []string {
 			walk(at.Items, path+"[]")
 		}
 		for _, key := range slices.Sorted(maps.Keys(at.Properties)) {
-			property, below := at.Properties[key], join(path, key)
+			property, below := at.Properties[key], manifest.Join(path, key)
 			if key == name {
 				found = append(found, below)
 			}
@@ -114,5 +115,5 @@ func (s *crdSchema) places(name string) []string {
 
 // fieldNames are the steps of a path without the indices.
 func fieldNames(path string) []string {
-	return slices.DeleteFunc(steps(path), func(step string) bool { return step[0] >= '0' && step[0] <= '9' })
+	return slices.DeleteFunc(manifest.Steps(path), func(step string) bool { return step[0] >= '0' && step[0] <= '9' })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
@@ -49,8 +50,8 @@ func lintCommand(s *terminal.Session) *cobra.Command {
 
 // lintResult is what lint found; it is what -o json prints.
 type lintResult struct {
-	Cleaners []lintedCleaner `json:"cleaners"`
-	Problems []problem       `json:"problems"`
+	Cleaners []lintedCleaner    `json:"cleaners"`
+	Problems []manifest.Problem `json:"problems"`
 
 	files int
 	// conditions says that a Cleaner has matchConditions. Which fields a kind has is not known without a cluster.
@@ -58,7 +59,7 @@ type lintResult struct {
 }
 
 func (o *lintOptions) run(ctx context.Context) error {
-	sources, err := sources(o.Session, o.files)
+	sources, err := manifest.Read(o.Session, o.files)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result := lintResult{Cleaners: []lintedCleaner{}, Problems: []problem{}, files: len(sources)}
+	result := lintResult{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
 	none := true // whether no Cleaner, and nothing like one, was found
 	for _, source := range sources {
 		found, err := o.lintSource(ctx, check, source, &result)
@@ -77,7 +78,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 		}
 		none = none && !found
 	}
-	if none && !slices.ContainsFunc(sources, func(s source) bool { return s.named }) {
+	if none && !slices.ContainsFunc(sources, func(s manifest.Source) bool { return s.Named }) {
 		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
 	}
 	if err := o.print(&result); err != nil {
@@ -93,17 +94,17 @@ func (o *lintOptions) run(ctx context.Context) error {
 }
 
 // failed reports whether the problems make the command fail.
-func (o *lintOptions) failed(problems []problem) bool {
-	return slices.ContainsFunc(problems, func(p problem) bool {
+func (o *lintOptions) failed(problems []manifest.Problem) bool {
+	return slices.ContainsFunc(problems, func(p manifest.Problem) bool {
 		severity := p.Code.Severity()
 		return severity == codes.SeverityError || o.strict && severity == codes.SeverityWarning
 	})
 }
 
 // lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
-func (o *lintOptions) lintSource(ctx context.Context, check *checker, source source, result *lintResult) (found bool, err error) {
-	docs, problems := source.documents()
-	defer func() { result.Problems = append(result.Problems, sorted(problems)...) }()
+func (o *lintOptions) lintSource(ctx context.Context, check *checker, source manifest.Source, result *lintResult) (found bool, err error) {
+	docs, problems := source.Documents()
+	defer func() { result.Problems = append(result.Problems, manifest.Sorted(problems)...) }()
 	found = len(problems) > 0
 	var others []string
 	for _, d := range docs {
@@ -126,27 +127,27 @@ func (o *lintOptions) lintSource(ctx context.Context, check *checker, source sou
 		}
 	}
 	switch {
-	case !found && source.named:
+	case !found && source.Named:
 		message, code := "there is no Cleaner in this file", codes.FileNoCleaner
 		if len(docs) == 0 {
 			message, code = "the file is empty", codes.FileEmpty
 		}
-		problems = append(problems, problem{File: source.name, Line: 1, Code: code, Message: message})
+		problems = append(problems, manifest.Problem{File: source.Name, Line: 1, Code: code, Message: message})
 	case len(others) > 0:
 		slices.Sort(others)
-		o.Note("%s: skipped %s: %s", source.name, terminal.Counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
+		o.Note("%s: skipped %s: %s", source.Name, terminal.Counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
 	}
 	return found, nil
 }
 
-func kindWord(d *document) string {
-	switch d.kind() {
+func kindWord(d *manifest.Document) string {
+	switch d.Kind() {
 	case "":
 		return "without a kind"
 	case "Cleaner":
-		return "Cleaner of " + d.apiVersion()
+		return "Cleaner of " + d.APIVersion()
 	}
-	return d.kind()
+	return d.Kind()
 }
 
 // summary counts what was found.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
@@ -38,7 +39,7 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		check(t, err)
-		docs, _ := (&source{name: file, text: text}).documents()
+		docs, _ := (&manifest.Source{Name: file, Text: text}).Documents()
 		for _, d := range docs {
 			if is, _ := isCleaner(d); !is {
 				continue
@@ -46,12 +47,12 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 			linted, err := checker.check(t.Context(), d)
 			check(t, err)
 			offer := func(validation string) error {
-				u := &unstructured.Unstructured{Object: d.value}
+				u := &unstructured.Unstructured{Object: d.Value}
 				return c.Create(t.Context(), u.DeepCopy(), client.DryRunAll, client.FieldValidation(validation))
 			}
 			strict := offer("Strict")
 			if lints := slices.ContainsFunc(linted.problems, isServers); lints != (strict != nil) {
-				t.Errorf("%s:%d: the server says %v, lint says %v", file, d.line, strict, linted.problems)
+				t.Errorf("%s:%d: the server says %v, lint says %v", file, d.Line, strict, linted.problems)
 			}
 			if strict == nil {
 				accepted++
@@ -63,12 +64,12 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 				continue // it minds unknown fields only
 			}
 			for _, cause := range status.ErrStatus.Details.Causes {
-				told := slices.ContainsFunc(linted.problems, func(p problem) bool {
+				told := slices.ContainsFunc(linted.problems, func(p manifest.Problem) bool {
 					return isServers(p) && strings.HasPrefix(p.Field, cause.Field)
 				})
 				causes++
 				if !told && cause.Field != "<nil>" { // a way to say that the cause before kept it from looking on
-					t.Errorf("%s:%d: lint does not tell what the server says of %s: %s", file, d.line, cause.Field, cause.Message)
+					t.Errorf("%s:%d: lint does not tell what the server says of %s: %s", file, d.Line, cause.Field, cause.Message)
 				}
 			}
 		}
@@ -79,6 +80,6 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 }
 
 // isServers reports whether a problem is one that the API server finds; the others are the operator's, or ours.
-func isServers(p problem) bool {
+func isServers(p manifest.Problem) bool {
 	return slices.Contains([]codes.Code{codes.FieldUnknown, codes.FieldMissing, codes.FieldType, codes.FieldValue, codes.FieldRule}, p.Code)
 }

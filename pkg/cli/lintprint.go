@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -34,7 +35,7 @@ type lintedCleaner struct {
 
 func linted(c *checked, now time.Time) lintedCleaner {
 	l := lintedCleaner{
-		File: c.document.file, Line: c.document.line, Name: c.document.name(), Next: []time.Time{}, errors: countErrors(c.problems), now: now,
+		File: c.document.File, Line: c.document.Line, Name: c.document.Name(), Next: []time.Time{}, errors: manifest.CountErrors(c.problems), now: now,
 	}
 	if c.knowsAction() {
 		l.Action = string(c.cleaner.EffectiveAction())
@@ -67,7 +68,7 @@ func (o *lintOptions) print(result *lintResult) error {
 }
 
 // writeProblem writes it so that editors can jump to it: file:line:column: severity: ...
-func writeProblem(w io.Writer, paint terminal.Paint, p problem) {
+func writeProblem(w io.Writer, paint terminal.Paint, p manifest.Problem) {
 	place := fmt.Sprintf("%s:%d", p.File, p.Line)
 	if p.Column > 0 {
 		place += fmt.Sprintf(":%d", p.Column)
@@ -87,11 +88,11 @@ func writeProblem(w io.Writer, paint terminal.Paint, p problem) {
 	}
 	words := strings.Join(append(about, p.Message), ": ")
 	fmt.Fprintf(w, "%s: %s %s   [%s]\n", place, severity, words, p.Code)
-	if p.text != "" {
+	if p.Text != "" {
 		number := fmt.Sprintf("%6d | ", p.Line)
-		fmt.Fprintf(w, "%s%s\n", number, p.text)
+		fmt.Fprintf(w, "%s%s\n", number, p.Text)
 		if p.Column > 0 {
-			fmt.Fprintf(w, "%s%s%s\n", strings.Repeat(" ", len(number)), caretIndent(p.text, p.Column), paint.Red("^"))
+			fmt.Fprintf(w, "%s%s%s\n", strings.Repeat(" ", len(number)), caretIndent(p.Text, p.Column), paint.Red("^"))
 		}
 	}
 	if p.Hint != "" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -46,14 +47,14 @@ func TestArbitraryManifests(t *testing.T) {
 	}
 }
 
-func manifestProblems(t *testing.T, checker *checker, text []byte) []problem {
+func manifestProblems(t *testing.T, checker *checker, text []byte) []manifest.Problem {
 	t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
 			t.Fatalf("%v\n%s", p, text)
 		}
 	}()
-	docs, problems := (&source{name: "f", text: text}).documents()
+	docs, problems := (&manifest.Source{Name: "f", Text: text}).Documents()
 	for _, d := range docs {
 		if is, almost := isCleaner(d); almost != nil {
 			problems = append(problems, *almost)

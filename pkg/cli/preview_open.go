@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -62,7 +63,7 @@ func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1al
 
 // readCleaners reads Cleaners from files as lint does. What is wrong with them is told.
 func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, files []string) ([]*v1alpha1.Cleaner, error) {
-	sources, err := sources(s, files)
+	sources, err := manifest.Read(s, files)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +72,9 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 		return nil, err
 	}
 	var cleaners []*v1alpha1.Cleaner
-	var problems []problem
+	var problems []manifest.Problem
 	for _, source := range sources {
-		docs, broken := source.documents()
+		docs, broken := source.Documents()
 		problems = append(problems, broken...)
 		for _, d := range docs {
 			is, almost := isCleaner(d)
@@ -96,7 +97,7 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 			writeProblem(s.ErrOut, s.Paint(s.ErrOut), p)
 		}
 	}
-	if n := countErrors(problems); n > 0 {
+	if n := manifest.CountErrors(problems); n > 0 {
 		return nil, terminal.Fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", terminal.Counted(n, "error")), "see also: "+terminal.Program+" lint -f "+strings.Join(files, " "))
 	}
 	if len(cleaners) == 0 {

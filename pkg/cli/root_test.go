@@ -5,13 +5,10 @@ package cli
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 )
-
-var codePattern = regexp.MustCompile(`"[EWN]-[A-Z]{3}-\d{3}"`)
 
 func TestUsage(t *testing.T) {
 	tests := []struct {

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	crd "github.com/kubecleaner/kubecleaner/config/crd"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 )
 
 // crdSchema validates as the API server does, by the CustomResourceDefinition that this program was built with.
@@ -96,7 +97,7 @@ func (s *crdSchema) validate(ctx context.Context, value map[string]any) (field.E
 // node is the schema of a field; nil when there is none.
 func (s *crdSchema) node(path string) *schema.Structural {
 	at := s.structural
-	for _, step := range steps(path) {
+	for _, step := range manifest.Steps(path) {
 		switch {
 		case at == nil:
 			return nil

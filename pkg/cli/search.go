@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -102,14 +103,14 @@ func (o *searchOptions) open(ctx context.Context) (*search, error) {
 
 // declare reads the references that users declared. Manifests have no operator's namespace.
 func (s *search) declare(ctx context.Context) error {
-	sources, err := sources(s.options.Session, s.options.references)
+	sources, err := manifest.Read(s.options.Session, s.options.references)
 	if err != nil {
 		return err
 	}
 	for _, file := range sources {
-		declared, err := graph.Parse(file.text)
+		declared, err := graph.Parse(file.Text)
 		if err != nil {
-			return terminal.Fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.name, terminal.OneLine(err.Error())), "")
+			return terminal.Fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.Name, terminal.OneLine(err.Error())), "")
 		}
 		s.declared = append(s.declared, declared...)
 	}

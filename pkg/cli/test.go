@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -124,7 +125,7 @@ func testDirectories(paths []string, only *regexp.Regexp) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, terminal.Fail(codes.FileUnreadable, unreadable(path, err), "")
+			return nil, terminal.Fail(codes.FileUnreadable, manifest.Unreadable(path, err), "")
 		}
 		if all == before {
 			return nil, terminal.Fail(codes.TestNothing, fmt.Errorf("there is no %s in or below %s", cleanerFile, path),
@@ -179,7 +180,7 @@ func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*tes
 	return result, err
 }
 
-func problemWords(p problem) string {
+func problemWords(p manifest.Problem) string {
 	words := p.Message
 	if p.Field != "" {
 		words = p.Field + ": " + words

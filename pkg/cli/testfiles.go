@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -24,7 +25,7 @@ import (
 // testFiles is what a directory holds.
 type testFiles struct {
 	dir                                       string
-	cleaner                                   *document
+	cleaner                                   *manifest.Document
 	matching, nonMatching, resources, updated []*testObject
 	hasMatching, hasNonMatching, hasUpdated   bool
 	hasResources                              bool
@@ -32,7 +33,7 @@ type testFiles struct {
 }
 
 // readTest reads the files of a directory. Without files, the problems say why.
-func readTest(dir string) (*testFiles, []problem, error) {
+func readTest(dir string) (*testFiles, []manifest.Problem, error) {
 	files := &testFiles{dir: dir}
 	problems, err := files.readCleaner()
 	if err != nil {
@@ -64,7 +65,7 @@ func readTest(dir string) (*testFiles, []problem, error) {
 	}
 	problems = append(problems, wrong...)
 	if !files.hasMatching && !files.hasNonMatching && !files.hasUpdated {
-		problems = append(problems, problem{
+		problems = append(problems, manifest.Problem{
 			File: filepath.Join(dir, cleanerFile), Line: 1, Code: codes.TestNothing, Message: "there is nothing to try the Cleaner on",
 			Hint: "put " + terminal.OrList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
 		})
@@ -86,26 +87,26 @@ func (f *testFiles) secrets() []object.Object {
 	return all
 }
 
-func (f *testFiles) readCleaner() ([]problem, error) {
+func (f *testFiles) readCleaner() ([]manifest.Problem, error) {
 	path := filepath.Join(f.dir, cleanerFile)
-	sources, err := readPath(path)
+	sources, err := manifest.ReadPath(path)
 	if err != nil {
 		return nil, err
 	}
-	docs, problems := sources[0].documents()
+	docs, problems := sources[0].Documents()
 	for _, d := range docs {
 		is, almost := isCleaner(d)
 		switch {
 		case almost != nil:
 			problems = append(problems, *almost)
 		case is && f.cleaner != nil:
-			problems = append(problems, d.at("", codes.FileNoCleaner, "there is more than one Cleaner in this file", "give each one a directory of its own"))
+			problems = append(problems, d.At("", codes.FileNoCleaner, "there is more than one Cleaner in this file", "give each one a directory of its own"))
 		case is:
 			f.cleaner = d
 		}
 	}
 	if f.cleaner == nil && len(problems) == 0 {
-		problems = append(problems, problem{File: path, Line: 1, Code: codes.FileNoCleaner, Message: "there is no Cleaner in this file"})
+		problems = append(problems, manifest.Problem{File: path, Line: 1, Code: codes.FileNoCleaner, Message: "there is no Cleaner in this file"})
 	}
 	return problems, nil
 }
@@ -121,58 +122,58 @@ type testObject struct {
 }
 
 // readObjects reads the objects of a file. That the file is not there is an error; what is wrong in it are problems.
-func readObjects(path string) (objects []*testObject, problems []problem, err error) {
-	sources, err := readPath(path)
+func readObjects(path string) (objects []*testObject, problems []manifest.Problem, err error) {
+	sources, err := manifest.ReadPath(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	docs, problems := sources[0].documents()
+	docs, problems := sources[0].Documents()
 	for _, d := range docs {
 		o, err := newTestObject(d, len(objects))
 		if err != nil {
-			problems = append(problems, problem{File: d.file, Line: d.line, Code: codes.FieldValue, Message: err.Error()})
+			problems = append(problems, manifest.Problem{File: d.File, Line: d.Line, Code: codes.FieldValue, Message: err.Error()})
 			continue
 		}
 		objects = append(objects, o)
 	}
 	if len(docs) == 0 && len(problems) == 0 {
-		problems = append(problems, problem{File: path, Line: 1, Code: codes.FileEmpty, Message: "the file is empty", Hint: "put objects into it, or remove it"})
+		problems = append(problems, manifest.Problem{File: path, Line: 1, Code: codes.FileEmpty, Message: "the file is empty", Hint: "put objects into it, or remove it"})
 	}
 	return objects, problems, nil
 }
 
 // newTestObject makes an object of a document. What it lacks of an identity is invented, where scripts do not see it.
-func newTestObject(d *document, index int) (*testObject, error) {
-	gv, err := schema.ParseGroupVersion(d.apiVersion())
+func newTestObject(d *manifest.Document, index int) (*testObject, error) {
+	gv, err := schema.ParseGroupVersion(d.APIVersion())
 	if err != nil {
 		return nil, fmt.Errorf("apiVersion: %w", err)
 	}
 	var partial metav1.PartialObjectMetadata
 	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(d.raw, &partial); errors.As(err, &wrongType) {
+	if err := json.Unmarshal(d.Raw, &partial); errors.As(err, &wrongType) {
 		message, hint := wrongTypeWords(wrongType)
 		return nil, fmt.Errorf("%s: %s", wrongType.Field, strings.Join(compact([]string{message, hint}), "; "))
 	} else if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	switch {
-	case gv.Version == "" || d.kind() == "":
+	case gv.Version == "" || d.Kind() == "":
 		return nil, errors.New("it is no Kubernetes object: apiVersion or kind is missing")
 	case partial.Name == "":
 		return nil, errors.New("metadata.name is missing: objects are told apart by it")
 	}
 	o := object.Object{
-		Kind: object.Kind{GroupVersionKind: gv.WithKind(d.kind()), Namespaced: partial.Namespace != ""}, Raw: d.raw,
+		Kind: object.Kind{GroupVersionKind: gv.WithKind(d.Kind()), Namespaced: partial.Namespace != ""}, Raw: d.Raw,
 		Namespace: partial.Namespace, Name: partial.Name, UID: partial.UID, ResourceVersion: partial.ResourceVersion,
 		Created: partial.CreationTimestamp.Time, Deleting: partial.DeletionTimestamp != nil,
 	}
 	if o.UID == "" {
-		o.UID = types.UID(fmt.Sprintf("%s:%d:%d", d.file, d.line, index))
+		o.UID = types.UID(fmt.Sprintf("%s:%d:%d", d.File, d.Line, index))
 	}
 	if o.ResourceVersion == "" {
 		o.ResourceVersion = "1"
 	}
-	return &testObject{Object: o, file: d.file, line: d.line, metadata: partial.ObjectMeta}, nil
+	return &testObject{Object: o, file: d.File, line: d.Line, metadata: partial.ObjectMeta}, nil
 }
 
 // identity is by what two files name the same object.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -42,7 +43,7 @@ type testInputs struct {
 }
 
 // read reads the files. The problems say what is wrong in them.
-func (in *testInputs) read(dir string) (problems []problem, err error) {
+func (in *testInputs) read(dir string) (problems []manifest.Problem, err error) {
 	path := filepath.Join(dir, eventsFile)
 	in.events, problems, err = readObjects(path)
 	switch {
@@ -54,7 +55,7 @@ func (in *testInputs) read(dir string) (problems []problem, err error) {
 	}
 	for _, event := range in.events {
 		if event.Kind.GroupVersionKind != (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
-			problems = append(problems, problem{
+			problems = append(problems, manifest.Problem{
 				File: event.file, Line: event.line, Code: codes.FieldValue, Message: fmt.Sprintf("%s is no Event", event),
 				Hint: "write events with apiVersion: v1 and kind: Event, as kubectl get events -o yaml prints them",
 			})
@@ -77,7 +78,7 @@ func (in *testInputs) read(dir string) (problems []problem, err error) {
 			return nil, err
 		}
 		if err := yaml.UnmarshalStrict(text, file.into); err != nil {
-			problems = append(problems, problem{File: path, Line: 1, Code: codes.FieldValue, Message: "it cannot be read: " + terminal.OneLine(err.Error()), Hint: file.hint})
+			problems = append(problems, manifest.Problem{File: path, Line: 1, Code: codes.FieldValue, Message: "it cannot be read: " + terminal.OneLine(err.Error()), Hint: file.hint})
 		}
 	}
 	return problems, nil

@@ -164,7 +164,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 	}
 	selected, err := t.session.Choose(ctx, t.cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
 	if err != nil {
-		t.result.fail(testFailure{File: t.files.cleaner.file, Line: t.files.cleaner.line, Message: t.mask("aggregatedSelection: " + err.Error())})
+		t.result.fail(testFailure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask("aggregatedSelection: " + err.Error())})
 		return
 	}
 	chosen := map[string]string{}

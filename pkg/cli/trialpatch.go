@@ -28,7 +28,7 @@ func (t *trial) tryTransform(ctx context.Context) {
 	}
 	if t.cleaner.Spec.Transform == "" && t.cleaner.Spec.MergePatch == nil {
 		t.result.fail(testFailure{
-			File: files.cleaner.file, Line: files.cleaner.line,
+			File: files.cleaner.File, Line: files.cleaner.Line,
 			Message: "the Cleaner changes nothing: there is neither transform nor mergePatch, but there is " + updatedFile,
 		})
 		return

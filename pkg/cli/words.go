@@ -13,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // reword makes a problem of what the API server's validation says, in words for people.
-func (s *crdSchema) reword(d *document, err *field.Error) problem {
+func (s *crdSchema) reword(d *manifest.Document, err *field.Error) manifest.Problem {
 	code, path := codes.FieldValue, err.Field
 	var message, hint string
 	switch err.Type {
@@ -33,25 +34,25 @@ func (s *crdSchema) reword(d *document, err *field.Error) problem {
 		message, hint = duplicateWords(err.BadValue), "give each one a name of its own"
 	case field.ErrorTypeInvalid:
 		if s.messages[err.Detail] {
-			code, path, message, hint = d.ruleWords(path, err.Detail)
+			code, path, message, hint = ruleWords(d, path, err.Detail)
 			break
 		}
 		path, message = valueWords(path, err)
 	default:
 		message = err.ErrorBody()
 	}
-	return d.at(path, code, message, hint)
+	return d.At(path, code, message, hint)
 }
 
 // ruleWords splits the message of a rule of the CustomResourceDefinition, "logSource is for Pods only ...; ...", into
 // the field that it begins with, if the document has it, what is wrong with it, and the way out.
-func (d *document) ruleWords(path, detail string) (code codes.Code, at, message, hint string) {
+func ruleWords(d *manifest.Document, path, detail string) (code codes.Code, at, message, hint string) {
 	code = codes.FieldRule
 	message, hint, _ = strings.Cut(detail, "; ")
 	first, rest, _ := strings.Cut(message, " ")
-	if _, node := d.find(path); node != nil {
-		if key, _ := child(node, first); key != nil {
-			path = join(path, first)
+	if _, node := d.Find(path); node != nil {
+		if key, _ := manifest.Child(node, first); key != nil {
+			path = manifest.Join(path, first)
 		}
 	}
 	if strings.HasSuffix(path, "."+first) && (strings.HasPrefix(rest, "must ") || strings.HasPrefix(rest, "is ")) {

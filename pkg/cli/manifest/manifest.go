@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package manifest reads files of manifests, and knows at which line each field stands.
+package manifest
 
 import (
 	"bytes"
@@ -24,35 +25,38 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// source is a file, or the standard input, as text.
-type source struct {
-	// name is what to call it.
-	name string
-	text []byte
-	// named is false for a file that was found in a directory.
-	named bool
+// Source is a file, or the standard input, as text.
+type Source struct {
+	// Name is what to call it.
+	Name string
+	Text []byte
+	// Named is false for a file that was found in a directory.
+	Named bool
 }
 
-// document is one YAML document, or one item of a List in it.
-type document struct {
-	file string
-	// line is where it begins, counted from 1 in the file.
-	line int
-	// lines are those of the whole file.
-	lines []string
-	// node is the document with its places in the file, and value what kubectl would send.
-	node  *yamlnode.Node
-	value map[string]any
-	// raw is value as JSON.
-	raw []byte
+// Document is one YAML document, or one item of a List in it.
+type Document struct {
+	File string
+	// Line is where it begins, counted from 1 in the file.
+	Line int
+	// Lines are those of the whole file.
+	Lines []string
+	// Node is the document with its places in the file, and value what kubectl would send.
+	Node  *yamlnode.Node
+	Value map[string]any
+	// Raw is value as JSON.
+	Raw []byte
 }
 
-func (d *document) apiVersion() string { return text(d.value, "apiVersion") }
-func (d *document) kind() string       { return text(d.value, "kind") }
+// APIVersion is what the document says of itself.
+func (d *Document) APIVersion() string { return text(d.Value, "apiVersion") }
 
-// name is metadata.name.
-func (d *document) name() string {
-	metadata, _ := d.value["metadata"].(map[string]any)
+// Kind is what the document says of itself.
+func (d *Document) Kind() string { return text(d.Value, "kind") }
+
+// Name is metadata.name.
+func (d *Document) Name() string {
+	metadata, _ := d.Value["metadata"].(map[string]any)
 	return text(metadata, "name")
 }
 
@@ -61,17 +65,17 @@ func text(fields map[string]any, name string) string {
 	return value
 }
 
-// sources reads files, and directories with all that is below them; "-" is the standard input.
-func sources(s *terminal.Session, paths []string) ([]source, error) {
-	var all []source
+// Read reads files, and directories with all that is below them; "-" is the standard input.
+func Read(s *terminal.Session, paths []string) ([]Source, error) {
+	var all []Source
 	for _, path := range paths {
-		var found []source
+		var found []Source
 		var err error
 		if path == "-" {
-			found = []source{{name: "standard input", named: true}}
-			found[0].text, err = readAll(s.In, "standard input")
+			found = []Source{{Name: "standard input", Named: true}}
+			found[0].Text, err = readAll(s.In, "standard input")
 		} else {
-			found, err = readPath(path)
+			found, err = ReadPath(path)
 		}
 		if err != nil {
 			return nil, terminal.Fail(codes.FileUnreadable, err, "")
@@ -102,16 +106,16 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	return text, err
 }
 
-func readPath(path string) ([]source, error) {
+func ReadPath(path string) ([]Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, Unreadable(path, err)
 	}
 	if !info.IsDir() {
 		text, err := readFile(path)
-		return []source{{path, text, true}}, unreadable(path, err)
+		return []Source{{path, text, true}}, Unreadable(path, err)
 	}
-	var found []source
+	var found []Source
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(entry.Name(), ".") && file != path
 		switch {
@@ -123,18 +127,18 @@ func readPath(path string) ([]source, error) {
 			return nil
 		}
 		text, err := readFile(file)
-		found = append(found, source{name: file, text: text})
+		found = append(found, Source{Name: file, Text: text})
 		return err
 	})
-	err = unreadable(path, err)
+	err = Unreadable(path, err)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("there is no .yaml, .yml or .json file in the directory %s", path)
 	}
 	return found, err
 }
 
-// unreadable says what could not be read, and why.
-func unreadable(path string, err error) error {
+// Unreadable says what could not be read, and why.
+func Unreadable(path string, err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		return fmt.Errorf("reading %s: %w", cmp.Or(pathError.Path, path), pathError.Err)
@@ -142,22 +146,22 @@ func unreadable(path string, err error) error {
 	return err
 }
 
-// documents reads all documents of a file, items of Lists one by one. Each broken one is a problem, and the others are there.
-func (f *source) documents() (docs []*document, problems []problem) {
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(f.text), "\ufeff"), "\r\n", "\n"), "\n")
+// Documents reads all documents of a file, items of Lists one by one. Each broken one is a problem, and the others are there.
+func (f *Source) Documents() (docs []*Document, problems []Problem) {
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(f.Text), "\ufeff"), "\r\n", "\n"), "\n")
 	for begin := 0; begin < len(lines); {
 		end := begin + 1 // the separator's own line belongs to the document that follows
-		for end < len(lines) && !isSeparator(lines[end]) {
+		for end < len(lines) && !IsSeparator(lines[end]) {
 			end++
 		}
 		doc, err := parse(lines[begin:end])
 		switch {
 		case err != nil:
-			problems = append(problems, syntaxProblem(f.name, lines, begin, err))
+			problems = append(problems, syntaxProblem(f.Name, lines, begin, err))
 		case doc != nil:
-			doc.file, doc.lines = f.name, lines
-			shift(doc.node, begin)
-			doc.line = doc.node.Line
+			doc.File, doc.Lines = f.Name, lines
+			shift(doc.Node, begin)
+			doc.Line = doc.Node.Line
 			docs = append(docs, doc.items()...)
 			problems = append(problems, duplicates(doc)...)
 		}
@@ -166,8 +170,8 @@ func (f *source) documents() (docs []*document, problems []problem) {
 	return docs, problems
 }
 
-// isSeparator reports whether a line ends a document. Inside a document no text can stand so far to the left.
-func isSeparator(line string) bool {
+// IsSeparator reports whether a line ends a document. Inside a document no text can stand so far to the left.
+func IsSeparator(line string) bool {
 	return line == "---" || line == "..." || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
 }
 
@@ -176,7 +180,7 @@ func content(lines []string) []byte {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
 		switch {
-		case i == 0 && isSeparator(line):
+		case i == 0 && IsSeparator(line):
 			lines[i] = "   " + line[3:]
 		case strings.HasPrefix(line, "%"):
 			lines[i] = ""
@@ -187,10 +191,10 @@ func content(lines []string) []byte {
 
 // parse reads one document twice: its places from one reader, its values from the one that kubectl uses. Nil without an error
 // when there is nothing in it.
-func parse(lines []string) (*document, error) {
+func parse(lines []string) (*Document, error) {
 	text := content(lines)
 	var root yamlnode.Node
-	var doc document
+	var doc Document
 	if json.Valid(text) { // JSON may be indented with tabs, YAML not; in JSON's strings there are none
 		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
 	}
@@ -200,16 +204,16 @@ func parse(lines []string) (*document, error) {
 	if root.Kind != yamlnode.DocumentNode || len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
 		return nil, nil
 	}
-	doc.node = root.Content[0]
+	doc.Node = root.Content[0]
 	raw, err := yaml.YAMLToJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	if doc.node.Kind != yamlnode.MappingNode {
-		return nil, &misplaced{doc.node.Line, errors.New("the document is no map of fields, such as apiVersion, kind and metadata")}
+	if doc.Node.Kind != yamlnode.MappingNode {
+		return nil, &misplaced{doc.Node.Line, errors.New("the document is no map of fields, such as apiVersion, kind and metadata")}
 	}
-	doc.raw = raw
-	return &doc, utiljson.Unmarshal(raw, &doc.value)
+	doc.Raw = raw
+	return &doc, utiljson.Unmarshal(raw, &doc.Value)
 }
 
 // misplaced is an error at a line, counted from 1.
@@ -230,13 +234,13 @@ func shift(node *yamlnode.Node, by int) {
 }
 
 // items are those of a List, else the document itself.
-func (d *document) items() []*document {
-	items, isList := d.value["items"].([]any)
-	if !isList || !strings.HasSuffix(d.kind(), "List") {
-		return []*document{d}
+func (d *Document) items() []*Document {
+	items, isList := d.Value["items"].([]any)
+	if !isList || !strings.HasSuffix(d.Kind(), "List") {
+		return []*Document{d}
 	}
-	_, node := child(d.node, "items")
-	var docs []*document
+	_, node := Child(d.Node, "items")
+	var docs []*Document
 	for i, item := range items {
 		fields, ok := item.(map[string]any)
 		place := element(node, i)
@@ -247,7 +251,7 @@ func (d *document) items() []*document {
 		if err != nil {
 			continue // what was read from JSON can be written
 		}
-		docs = append(docs, &document{file: d.file, line: place.Line, lines: d.lines, node: place, value: fields, raw: raw})
+		docs = append(docs, &Document{File: d.File, Line: place.Line, Lines: d.Lines, Node: place, Value: fields, Raw: raw})
 	}
 	return docs
 }
