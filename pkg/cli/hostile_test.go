@@ -74,8 +74,8 @@ func hostileFiles(t *testing.T) string {
 		"test/updated.yaml":      objectOf("other") + objectOf(quoted),
 	} {
 		path := filepath.Join(dir, name)
-		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		check(t, os.WriteFile(path, []byte(text), 0o600))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return dir
 }
@@ -117,7 +117,7 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 			var patch struct {
 				Metadata struct{ Annotations map[string]string }
 			}
-			check(t, json.NewDecoder(r.Body).Decode(&patch))
+			must(t, json.NewDecoder(r.Body).Decode(&patch))
 			request = patch.Metadata.Annotations["apps.projectsveltos.io/run-requested-at"]
 			answer = cleaner(request)
 		case strings.HasSuffix(path, "/namespaces/stopped"):
@@ -144,11 +144,11 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 			w.WriteHeader(http.StatusForbidden)
 			answer = fields{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": hostile}
 		}
-		check(t, json.NewEncoder(w).Encode(answer))
+		must(t, json.NewEncoder(w).Encode(answer))
 	}))
 	t.Cleanup(server.Close)
 	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	check(t, os.WriteFile(kubeconfig, []byte(fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}],
+	must(t, os.WriteFile(kubeconfig, []byte(fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}],
 clusters: [{name: a, cluster: {server: %q}}]}`, server.URL)), 0o600))
 	return kubeconfig
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -65,14 +66,14 @@ func (o *lintOptions) run(ctx context.Context) error {
 	}
 	pool := sandbox.New(o.Scripts)
 	defer pool.Close()
-	check, err := newChecker(o.Session, pool)
+	checker, err := check.New(o.Session, pool)
 	if err != nil {
 		return err
 	}
 	result := lintResult{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
 	none := true // whether no Cleaner, and nothing like one, was found
 	for _, source := range sources {
-		found, err := o.lintSource(ctx, check, source, &result)
+		found, err := o.lintSource(ctx, checker, source, &result)
 		if err != nil {
 			return err
 		}
@@ -102,13 +103,13 @@ func (o *lintOptions) failed(problems []manifest.Problem) bool {
 }
 
 // lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
-func (o *lintOptions) lintSource(ctx context.Context, check *checker, source manifest.Source, result *lintResult) (found bool, err error) {
+func (o *lintOptions) lintSource(ctx context.Context, checker *check.Checker, source manifest.Source, result *lintResult) (found bool, err error) {
 	docs, problems := source.Documents()
 	defer func() { result.Problems = append(result.Problems, manifest.Sorted(problems)...) }()
 	found = len(problems) > 0
 	var others []string
 	for _, d := range docs {
-		is, almost := isCleaner(d)
+		is, almost := check.IsCleaner(d)
 		switch {
 		case almost != nil:
 			found = true
@@ -117,13 +118,13 @@ func (o *lintOptions) lintSource(ctx context.Context, check *checker, source man
 			others = append(others, kindWord(d))
 		default:
 			found = true
-			checked, err := check.check(ctx, d)
+			checked, err := checker.Check(ctx, d)
 			if err != nil {
 				return found, err
 			}
-			problems = append(problems, checked.problems...)
-			result.Cleaners = append(result.Cleaners, linted(checked, check.now))
-			result.conditions = result.conditions || checked.hasConditions()
+			problems = append(problems, checked.Problems...)
+			result.Cleaners = append(result.Cleaners, linted(checked, checker.Now))
+			result.conditions = result.conditions || checked.HasConditions()
 		}
 	}
 	switch {

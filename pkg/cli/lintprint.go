@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -33,15 +33,15 @@ type lintedCleaner struct {
 	now    time.Time
 }
 
-func linted(c *checked, now time.Time) lintedCleaner {
+func linted(c *check.Result, now time.Time) lintedCleaner {
 	l := lintedCleaner{
-		File: c.document.File, Line: c.document.Line, Name: c.document.Name(), Next: []time.Time{}, errors: manifest.CountErrors(c.problems), now: now,
+		File: c.Document.File, Line: c.Document.Line, Name: c.Document.Name(), Next: []time.Time{}, errors: manifest.CountErrors(c.Problems), now: now,
 	}
-	if c.knowsAction() {
-		l.Action = string(c.cleaner.EffectiveAction())
+	if c.KnowsAction() {
+		l.Action = string(c.Cleaner.EffectiveAction())
 	}
-	if c.schedule != nil {
-		l.Schedule, l.Next = c.schedule.String(), c.next(now, nextTimes)
+	if c.Schedule != nil {
+		l.Schedule, l.Next = c.Schedule.String(), c.Next(now, nextTimes)
 	}
 	return l
 }
@@ -55,7 +55,7 @@ func (o *lintOptions) print(result *lintResult) error {
 		if i > 0 && p.File != result.Problems[i-1].File {
 			fmt.Fprintln(o.Out)
 		}
-		writeProblem(o.Out, paint, p)
+		check.Print(o.Out, paint, p)
 	}
 	for i, cleaner := range result.Cleaners {
 		if i > 0 || len(result.Problems) > 0 {
@@ -65,58 +65,6 @@ func (o *lintOptions) print(result *lintResult) error {
 	}
 	fmt.Fprintln(o.ErrOut, result.summary())
 	return nil
-}
-
-// writeProblem writes it so that editors can jump to it: file:line:column: severity: ...
-func writeProblem(w io.Writer, paint terminal.Paint, p manifest.Problem) {
-	place := fmt.Sprintf("%s:%d", p.File, p.Line)
-	if p.Column > 0 {
-		place += fmt.Sprintf(":%d", p.Column)
-	}
-	severity := string(p.Code.Severity()) + ":"
-	switch p.Code.Severity() {
-	case codes.SeverityError:
-		severity = paint.Red(severity)
-	case codes.SeverityWarning:
-		severity = paint.Yellow(severity)
-	}
-	var about []string
-	for _, part := range []string{p.Cleaner, shortField(p.Field)} {
-		if part != "" {
-			about = append(about, part)
-		}
-	}
-	words := strings.Join(append(about, p.Message), ": ")
-	fmt.Fprintf(w, "%s: %s %s   [%s]\n", place, severity, words, p.Code)
-	if p.Text != "" {
-		number := fmt.Sprintf("%6d | ", p.Line)
-		fmt.Fprintf(w, "%s%s\n", number, p.Text)
-		if p.Column > 0 {
-			fmt.Fprintf(w, "%s%s%s\n", strings.Repeat(" ", len(number)), caretIndent(p.Text, p.Column), paint.Red("^"))
-		}
-	}
-	if p.Hint != "" {
-		fmt.Fprintf(w, "  %s %s\n", paint.Bold("hint:"), p.Hint)
-	}
-}
-
-// shortField leaves out what is the same in every Cleaner.
-func shortField(field string) string {
-	const set = "spec.resourcePolicySet."
-	if strings.HasPrefix(field, selectorsField) || field == set+"aggregatedSelection" {
-		return strings.TrimPrefix(field, set)
-	}
-	return field
-}
-
-// caretIndent is white space as wide as the text before the column: tabs stay tabs.
-func caretIndent(text string, column int) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return r
-		}
-		return ' '
-	}, terminal.Clean(text[:min(column-1, len(text))]))
 }
 
 func (l *lintedCleaner) write(w io.Writer, paint terminal.Paint) {

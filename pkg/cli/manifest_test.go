@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -22,17 +23,17 @@ func TestArbitraryManifests(t *testing.T) {
 	var corpus [][]byte
 	for _, pattern := range []string{"testdata/lint/*", "testdata/test/*/*/*.yaml"} {
 		files, err := filepath.Glob(pattern)
-		check(t, err)
+		must(t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			check(t, err)
+			must(t, err)
 			corpus = append(corpus, text)
 		}
 	}
 	corpus = append(corpus, []byte("a: &a [*a]\n"), []byte("a: &a {<<: *a}\n"), []byte("%YAML 1.2\n--- x\n...\n"), []byte("---\n---"))
 	s := &terminal.Session{Options: terminal.Options{Now: func() time.Time { return now }}}
-	checker, err := newChecker(s, nil)
-	check(t, err)
+	checker, err := check.New(s, nil)
+	must(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 3000 {
 		text := corpus[i%len(corpus)]
@@ -47,7 +48,7 @@ func TestArbitraryManifests(t *testing.T) {
 	}
 }
 
-func manifestProblems(t *testing.T, checker *checker, text []byte) []manifest.Problem {
+func manifestProblems(t *testing.T, checker *check.Checker, text []byte) []manifest.Problem {
 	t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
@@ -56,10 +57,10 @@ func manifestProblems(t *testing.T, checker *checker, text []byte) []manifest.Pr
 	}()
 	docs, problems := (&manifest.Source{Name: "f", Text: text}).Documents()
 	for _, d := range docs {
-		if is, almost := isCleaner(d); almost != nil {
+		if is, almost := check.IsCleaner(d); almost != nil {
 			problems = append(problems, *almost)
 		} else if is {
-			problems = append(problems, checker.withoutScripts(t.Context(), d).problems...)
+			problems = append(problems, checker.WithoutScripts(t.Context(), d).Problems...)
 		}
 		_, _ = newTestObject(d, 0)
 	}

@@ -24,13 +24,13 @@ func TestNotifyTest(t *testing.T) {
 	bodies := make(chan string, 10)
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		check(t, err)
+		must(t, err)
 		bodies <- string(body)
 	}))
 	t.Cleanup(service.Close)
 	notifications := []v1alpha1.Notification{{Name: "report", Type: v1alpha1.NotificationCleanerReport}}
 	for name, keys := range map[string]map[string]string{"good": {"WEBHOOK_URL": service.URL}, "bad": {"WEBHOOK_TOKEN": "canary-token"}} {
-		check(t, s.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}, StringData: keys}))
+		must(t, s.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}, StringData: keys}))
 	}
 	for _, name := range []string{"good", "bad", "none"} {
 		notifications = append(notifications, v1alpha1.Notification{
@@ -45,7 +45,7 @@ func TestNotifyTest(t *testing.T) {
 		"none   Webhook   there is no Secret NS/none, which notificationRef names\n", "note: no sample of report (CleanerReport): the operator writes it into the cluster\n")
 	var sent struct{ Cleaner, Message string }
 	body := <-bodies
-	check(t, json.Unmarshal([]byte(body), &sent))
+	must(t, json.Unmarshal([]byte(body), &sent))
 	if sent.Cleaner != c.Name || !strings.HasPrefix(sent.Message, "This is a test of the notification: nothing was run") {
 		t.Errorf("the service got %s", body)
 	}

@@ -31,10 +31,10 @@ func (s *site) through(seen func(w http.ResponseWriter, r *http.Request) (passes
 	s.Helper()
 	config := realCluster(s.T).Config
 	target, err := url.Parse(config.Host)
-	check(s.T, err)
+	must(s.T, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport, err = rest.TransportFor(config)
-	check(s.T, err)
+	must(s.T, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen(w, r) {
 			proxy.ServeHTTP(w, r)
@@ -42,7 +42,7 @@ func (s *site) through(seen func(w http.ResponseWriter, r *http.Request) (passes
 	}))
 	s.Cleanup(server.Close)
 	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	check(s.T, os.WriteFile(s.kubeconfig, []byte(fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}],
+	must(s.T, os.WriteFile(s.kubeconfig, []byte(fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}],
 clusters: [{name: a, cluster: {server: %q}}]}`, server.URL)), 0o600))
 }
 
@@ -52,7 +52,7 @@ func TestRunsComeInPages(t *testing.T) {
 	const all = 520
 	labels := map[string]string{"of": s.namespace}
 	t.Cleanup(func() {
-		check(t, s.DeleteAllOf(context.Background(), &v1alpha1.CleanerRun{}, client.MatchingLabels(labels)))
+		must(t, s.DeleteAllOf(context.Background(), &v1alpha1.CleanerRun{}, client.MatchingLabels(labels)))
 	})
 	var group errgroup.Group
 	group.SetLimit(8)
@@ -64,7 +64,7 @@ func TestRunsComeInPages(t *testing.T) {
 			})
 		})
 	}
-	check(t, group.Wait())
+	must(t, group.Wait())
 	for name, expires := range map[string]bool{"all pages are there": false, "the second page has expired": true} {
 		t.Run(name, func(t *testing.T) {
 			s := *s
@@ -83,7 +83,7 @@ func TestRunsComeInPages(t *testing.T) {
 				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusGone)
-				check(t, json.NewEncoder(w).Encode(metav1.Status{
+				must(t, json.NewEncoder(w).Encode(metav1.Status{
 					TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
 				}))
 				return false

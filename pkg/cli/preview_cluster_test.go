@@ -61,16 +61,16 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	env := realCluster(t)
 	scheme := runtime.NewScheme()
-	check(t, clientgoscheme.AddToScheme(scheme))
-	check(t, v1alpha1.AddToScheme(scheme))
+	must(t, clientgoscheme.AddToScheme(scheme))
+	must(t, v1alpha1.AddToScheme(scheme))
 	c, err := client.New(env.Config, client.Options{Scheme: scheme})
-	check(t, err)
+	must(t, err)
 	s := &site{T: t, Client: c, kubeconfig: env.Kubeconfig, namespace: fmt.Sprintf("cli-%d", clusterSerial.Add(1))}
-	check(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
+	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
 	return s
 }
 
-func check(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func (s *site) call(ctx context.Context, edit func(*terminal.Options), args ...s
 
 func (s *site) configMap(name string, labels map[string]string) {
 	s.Helper()
-	check(s.T, s.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: labels}}))
+	must(s.T, s.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: labels}}))
 }
 
 // cleaner creates a Cleaner that deletes the ConfigMaps of the namespace that are labelled as unused.
@@ -107,7 +107,7 @@ func (s *site) cleaner(edit ...func(*v1alpha1.Cleaner)) *v1alpha1.Cleaner {
 	for _, e := range edit {
 		e(c)
 	}
-	check(s.T, s.Create(s.Context(), c))
+	must(s.T, s.Create(s.Context(), c))
 	s.Cleanup(func() { _ = s.Delete(context.Background(), c) })
 	return c
 }
@@ -141,11 +141,11 @@ func (s *site) user(rules ...rbacv1.PolicyRule) string {
 	meta := metav1.ObjectMeta{Name: name}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
 	own := []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"cleaners"}, Verbs: []string{"get", "list"}}}
-	check(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: own}))
-	check(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}}))
+	must(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: own}))
+	must(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}}))
 	meta.Namespace = s.namespace
-	check(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}))
-	check(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}))
+	must(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}))
+	must(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}))
 	last := rules[len(rules)-1]
 	for _, right := range []authorizationv1.ResourceAttributes{
 		{Group: own[0].APIGroups[0], Resource: "cleaners", Verb: "list"},
@@ -162,7 +162,7 @@ func (s *site) user(rules ...rbacv1.PolicyRule) string {
 
 func (s *site) eventually(done wait.ConditionWithContextFunc) {
 	s.Helper()
-	check(s.T, wait.PollUntilContextTimeout(context.WithoutCancel(s.Context()), 20*time.Millisecond, 30*time.Second, true, done))
+	must(s.T, wait.PollUntilContextTimeout(context.WithoutCancel(s.Context()), 20*time.Millisecond, 30*time.Second, true, done))
 }
 
 func TestPreviewOfACluster(t *testing.T) {
@@ -177,9 +177,9 @@ func TestPreviewOfACluster(t *testing.T) {
 		"2 of 2 objects match; 2 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
 	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), codes.ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
 	var maps corev1.ConfigMapList
-	check(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))
+	must(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))
 	var after v1alpha1.Cleaner
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &after))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &after))
 	if len(maps.Items) != 2 || after.ResourceVersion != c.ResourceVersion {
 		t.Errorf("a preview changed something: %d ConfigMaps, the Cleaner is at %s", len(maps.Items), after.ResourceVersion)
 	}
@@ -220,7 +220,7 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 		"1 of 1 object matches; 1 would be deleted\n"+
 			"note: a run reads and acts as ServiceAccount NS/cleaner, this preview read with your own rights; to preview as that account: --as system:serviceaccount:NS:cleaner\n"+
 			"hint: to have the operator do this now: kubectl cleaner run unused-NS\n")
-	check(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+	must(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "account-" + s.namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: "cleaner"}},
 	}))

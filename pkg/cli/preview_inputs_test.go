@@ -26,14 +26,14 @@ func TestPreviewAsksForInputs(t *testing.T) {
 	}))
 	t.Cleanup(metrics.Close)
 	for _, name := range []string{"noted", "quiet"} {
-		check(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}))
+		must(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}))
 	}
-	check(t, s.Create(t.Context(), &corev1.Event{
+	must(t, s.Create(t.Context(), &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "noted.1"}, Reason: "Noted", Type: "Normal",
 		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.namespace, Name: "noted"},
 	}))
 	file := filepath.Join(t.TempDir(), "cleaner.yaml")
-	check(t, os.WriteFile(file, []byte(fmt.Sprintf(`apiVersion: apps.projectsveltos.io/v1alpha1
+	must(t, os.WriteFile(file, []byte(fmt.Sprintf(`apiVersion: apps.projectsveltos.io/v1alpha1
 kind: Cleaner
 metadata: {name: inputs}
 spec:

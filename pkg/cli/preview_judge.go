@@ -177,7 +177,7 @@ func firstNotEvaluated(found *run.Preview) *run.PreviewItem {
 
 // isForbidden looks through joined errors too, where errors.As stops at the first that fits.
 func isForbidden(err error) bool {
-	for _, inner := range unjoined(err) {
+	for _, inner := range terminal.Unjoined(err) {
 		if apierrors.IsForbidden(inner) || (inner != err && isForbidden(inner)) { //nolint:errorlint // the same value, not of the same kind
 			return true
 		}

@@ -24,12 +24,12 @@ import (
 func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.FakeClock) {
 	t.Helper()
 	d, err := dumpOf(t, "a.yaml", `{apiVersion: v1, kind: Namespace, metadata: {name: vault, annotations: {cleaner/protect: "true"}}}`)
-	check(t, err)
+	must(t, err)
 	clk := clocktesting.NewFakeClock(now)
 	s := &terminal.Session{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errOut}, Options: terminal.Options{Clock: clk, Getenv: func(string) string { return "" }}}
 	job := &previewJob{previewOptions: &previewOptions{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: instant(now)}
 	job.api, err = clientFor(s, d.config())
-	check(t, err)
+	must(t, err)
 	action := v1alpha1.ActionDelete
 	cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &action}}
 	job.rows = job.newTable([]*v1alpha1.Cleaner{cleaner})
@@ -41,7 +41,7 @@ func candidateOf(t *testing.T, namespace, name string) object.Candidate {
 	kind := object.Kind{Resource: "configmaps", Namespaced: true}
 	kind.Version, kind.Kind = "v1", "ConfigMap"
 	o, err := object.New(kind, []byte(`{"metadata":{"namespace":"`+namespace+`","name":"`+name+`","uid":"`+name+`","resourceVersion":"1"}}`))
-	check(t, err)
+	must(t, err)
 	return object.Candidate{Object: o, Message: "unused"}
 }
 

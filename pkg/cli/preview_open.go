@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -67,7 +68,7 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 	if err != nil {
 		return nil, err
 	}
-	check, err := newChecker(s, pool)
+	checker, err := check.New(s, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -77,24 +78,24 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 		docs, broken := source.Documents()
 		problems = append(problems, broken...)
 		for _, d := range docs {
-			is, almost := isCleaner(d)
+			is, almost := check.IsCleaner(d)
 			if almost != nil {
 				problems = append(problems, *almost)
 			}
 			if !is {
 				continue
 			}
-			checked, err := check.check(ctx, d)
+			checked, err := checker.Check(ctx, d)
 			if err != nil {
 				return nil, err
 			}
-			problems = append(problems, checked.problems...)
-			cleaners = append(cleaners, checked.cleaner)
+			problems = append(problems, checked.Problems...)
+			cleaners = append(cleaners, checked.Cleaner)
 		}
 	}
 	for _, p := range problems {
 		if p.Code.Severity() == codes.SeverityError {
-			writeProblem(s.ErrOut, s.Paint(s.ErrOut), p)
+			check.Print(s.ErrOut, s.Paint(s.ErrOut), p)
 		}
 	}
 	if n := manifest.CountErrors(problems); n > 0 {

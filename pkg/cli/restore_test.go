@@ -33,33 +33,33 @@ func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	s.Helper()
 	ctx := s.Context()
 	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
-		check(s.T, err)
+		must(s.T, err)
 	}
 	book := journal.New(s.Client, defaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
-	check(s.T, err)
+	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
 	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Resource: "configmaps", Namespaced: true}
 	var victims []journal.Victim
 	for _, name := range names {
 		var live corev1.ConfigMap
-		check(s.T, s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &live))
+		must(s.T, s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &live))
 		raw, err := json.Marshal(live)
-		check(s.T, err)
+		must(s.T, err)
 		o, err := object.New(kind, raw)
-		check(s.T, err)
+		must(s.T, err)
 		victims = append(victims, journal.Victim{Candidate: object.Candidate{Object: o}})
 	}
 	ledger, err := book.Intend(ctx, c, run, 3, nil, victims)
-	check(s.T, err)
+	must(s.T, err)
 	for i, v := range victims {
-		check(s.T, s.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: v.Name}}))
-		check(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
+		must(s.T, s.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: v.Name}}))
+		must(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
 	}
-	check(s.T, ledger.Flush(ctx))
+	must(s.T, ledger.Flush(ctx))
 	run.Status.Matched, run.Status.Acted = int64(len(victims)), int64(len(victims))
 	book.End(run, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")
-	check(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
+	must(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
 	return run
 }
 
@@ -83,7 +83,7 @@ const (
 func (s *site) exists(name string) bool {
 	s.Helper()
 	err := s.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, &corev1.ConfigMap{})
-	check(s.T, client.IgnoreNotFound(err))
+	must(s.T, client.IgnoreNotFound(err))
 	return err == nil
 }
 
@@ -161,20 +161,20 @@ func TestRestoreMistakes(t *testing.T) {
 	// A copy that somebody exchanged is not what the run wrote.
 	key := client.ObjectKey{Namespace: defaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"}
 	var part corev1.Secret
-	check(t, s.Get(t.Context(), key, &part))
-	check(t, s.Delete(t.Context(), &part))
+	must(t, s.Get(t.Context(), key, &part))
+	must(t, s.Delete(t.Context(), &part))
 	part.ResourceVersion, part.UID = "", ""
 	part.Data["copies.gz"][20] ^= 4
-	check(t, s.Create(t.Context(), &part))
+	must(t, s.Create(t.Context(), &part))
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force")
 	if got.code != codes.ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
 		!strings.HasSuffix(got.errOut, "\nhint: nothing was brought back: copies that are not exactly what the run wrote are never used   [E-RST-002]\n") || s.exists("a") {
 		t.Errorf("%+v", got)
 	}
 
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(run), run))
 	run.Status.Copies.Dropped = "there were newer ones"
-	check(t, s.Status().Update(t.Context(), run))
+	must(t, s.Status().Update(t.Context(), run))
 	s.wants(s.call(t.Context(), nil, "restore", run.Name), codes.ExitError, "", "error: the copies of run unused-NS-SECONDS were dropped: there were newer ones   [E-RST-001]\n")
 }
 
@@ -185,9 +185,9 @@ func TestRestoreForbidden(t *testing.T) {
 	run := s.past(s.cleaner(), "a")
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
 	var role rbacv1.ClusterRole
-	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	must(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
 	role.Rules[0].Resources = append(role.Rules[0].Resources, "cleanerruns")
-	check(t, s.Update(t.Context(), &role))
+	must(t, s.Update(t.Context(), &role))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
 		got = s.call(ctx, nil, "restore", run.Name, "--as", user)
@@ -222,7 +222,7 @@ func TestRuns(t *testing.T) {
 	}
 	s.wants(s.call(t.Context(), nil, "runs", c.Name+"x"), codes.ExitError, "",
 		"error: there is no cleaner \"unused-NSx\" in the cluster, and no run of it\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
-	check(t, s.Delete(t.Context(), c)) // its records are there still
+	must(t, s.Delete(t.Context(), c)) // its records are there still
 	s.wants(s.call(t.Context(), later, "runs", c.Name), codes.ExitDone, table, "")
 	var out bytes.Buffer // not by call, which adds an argument behind the one to complete
 	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}

@@ -89,11 +89,11 @@ func inProgress(o *operator) {
 	record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
 		Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
 	}}
-	check(o.T, o.Create(context.Background(), record))
+	must(o.T, o.Create(context.Background(), record))
 	o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
 	record.Status.Phase = v1alpha1.RunExecuting
 	record.Status.Progress = &v1alpha1.RunProgress{Phase: v1alpha1.ProgressActing, Done: 120, Total: ptr.To(int64(300)), Rate: 16, UpdateTime: nominal}
-	check(o.T, o.Status().Update(context.Background(), record))
+	must(o.T, o.Status().Update(context.Background(), record))
 }
 
 // The progress of the record is shown while the run goes on, and who stops waiting is told how to stop the run.

@@ -91,12 +91,12 @@ func end(phase v1alpha1.RunPhase, reason, message string, objects ...v1alpha1.Ob
 		record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
 			Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
 		}}
-		check(o.T, o.Create(context.Background(), record))
+		must(o.T, o.Create(context.Background(), record))
 		o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
 		record.Status = v1alpha1.CleanerRunStatus{
 			Phase: phase, Reason: reason, Message: message, Objects: objects, Duration: &metav1.Duration{Duration: 1234 * time.Millisecond},
 		}
-		check(o.T, o.Status().Update(context.Background(), record))
+		must(o.T, o.Status().Update(context.Background(), record))
 		endStatus(phase, reason, message, objects...)(o)
 	}
 }
@@ -129,7 +129,7 @@ func TestRunAsks(t *testing.T) {
 	c := s.cleaner()
 	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	var first, second v1alpha1.Cleaner
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
 	value := first.Annotations[v1alpha1.RunRequestedAtAnnotation]
 	at, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil || time.Since(at) > time.Minute {
@@ -140,7 +140,7 @@ func TestRunAsks(t *testing.T) {
 	}
 	// A clock that is behind must not make the request look older than the Cleaner.
 	s.call(t.Context(), func(o *terminal.Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
 	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
 	if err != nil || at.Before(c.CreationTimestamp.Time) {
 		t.Errorf("the annotation is %q, the Cleaner is of %s: %v", at, c.CreationTimestamp, err)
@@ -209,14 +209,14 @@ func TestRunWait(t *testing.T) {
 			"error: cleaner \"unused-NS\" did not run: The run that was asked for did not begin: why.\nhint: see: kubectl describe cleaner unused-NS   [E-RUN-003]\n",
 		},
 		"the Cleaner is deleted": {
-			[]func(*operator){begin, func(o *operator) { check(o.T, o.Delete(context.Background(), o.cleaner)) }},
+			[]func(*operator){begin, func(o *operator) { must(o.T, o.Delete(context.Background(), o.cleaner)) }},
 			codes.ExitError, "",
 			"error: cleaner \"unused-NS\" was deleted   [E-RUN-003]\n",
 		},
 		"the request is taken back": {
 			[]func(*operator){func(o *operator) {
 				o.cleaner.Annotations = nil
-				check(o.T, o.Update(context.Background(), o.cleaner))
+				must(o.T, o.Update(context.Background(), o.cleaner))
 			}},
 			codes.ExitError, "",
 			"error: the request was taken back: cleaner \"unused-NS\" does not have the annotation apps.projectsveltos.io/run-requested-at any more   [E-RUN-003]\n",
@@ -224,7 +224,7 @@ func TestRunWait(t *testing.T) {
 		"somebody else asks too": {
 			[]func(*operator){func(o *operator) {
 				o.cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation] = "another"
-				check(o.T, o.Update(context.Background(), o.cleaner))
+				must(o.T, o.Update(context.Background(), o.cleaner))
 			}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")},
 			codes.ExitDone, "",
 			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
@@ -291,9 +291,9 @@ func TestRunWaitWithoutWatch(t *testing.T) {
 	c := s.cleaner()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list"}})
 	var role rbacv1.ClusterRole
-	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	must(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
 	role.Rules[0].Verbs = []string{"get", "patch"}
-	check(t, s.Update(t.Context(), &role))
+	must(t, s.Update(t.Context(), &role))
 	s.answer(c, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
@@ -316,7 +316,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 	})
 	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitError, "",
 		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; mend the Cleaner first   [E-RUN-001]\n")
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
 		t.Error("a run was asked for")
 	}
@@ -335,22 +335,22 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 	c := s.cleaner()
 	const path = "/openapi/v3/apis/apps.projectsveltos.io/v1alpha1"
 	transport, err := rest.TransportFor(realCluster(t).Config)
-	check(t, err)
+	must(t, err)
 	s.through(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != path {
 			return true
 		}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(realCluster(t).Config.Host, "/")+path, nil)
-		check(t, err)
+		must(t, err)
 		request.Header.Set("Accept", "application/json")
 		whole, err := (&http.Client{Transport: transport}).Do(request)
-		check(t, err)
+		must(t, err)
 		defer func() { _ = whole.Body.Close() }()
 		text, err := io.ReadAll(whole.Body)
-		check(t, err)
+		must(t, err)
 		w.WriteHeader(whole.StatusCode)
 		_, err = w.Write(bytes.ReplaceAll(text, []byte(`"minAgeSeconds"`), []byte(`"other"`)))
-		check(t, err)
+		must(t, err)
 		return false
 	})
 	got := s.call(t.Context(), nil, "run", c.Name)
@@ -358,7 +358,7 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 		!strings.Contains(got.errOut, "no run was asked for") {
 		t.Errorf("it exits with %d and says %q", got.code, got.errOut)
 	}
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
 		t.Error("a run was asked for")
 	}

@@ -59,7 +59,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 				record.Status.Intent = &v1alpha1.RunIntent{}
 			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
-			check(t, (&runOptions{Session: &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}}).tellRun(record))
+			must(t, (&runOptions{Session: &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}}).tellRun(record))
 			var names []string
 			for line := range strings.Lines(out.String()) {
 				names = append(names, strings.Fields(line)[2])

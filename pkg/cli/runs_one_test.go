@@ -47,12 +47,12 @@ func (s *site) recorded(much, protects int) (*v1alpha1.CleanerRun, map[string]v1
 	s.Helper()
 	ctx := s.Context()
 	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
-		check(s.T, err)
+		must(s.T, err)
 	}
 	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} })
 	book := journal.New(s.Client, defaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
-	check(s.T, err)
+	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
 	want := map[string]v1alpha1.ObjectOutcome{}
 	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Resource: "deployments", Namespaced: true}
@@ -83,14 +83,14 @@ func (s *site) recorded(much, protects int) (*v1alpha1.CleanerRun, map[string]v1
 		}
 	}
 	ledger, err := book.Intend(ctx, c, run, int64(much+protects), planned, victims)
-	check(s.T, err)
+	must(s.T, err)
 	for i := range much {
-		check(s.T, ledger.Record(ctx, i, ended[i]))
+		must(s.T, ledger.Record(ctx, i, ended[i]))
 	}
-	check(s.T, ledger.Flush(ctx))
+	must(s.T, ledger.Flush(ctx))
 	journal.Describe(run, int64(much+protects), ended)
 	book.End(run, v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "Done.")
-	check(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
+	must(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
 	return run, want
 }
 
@@ -149,7 +149,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 			name, key = fmt.Sprintf("%s-%s-bundle-0", record.Name, intent.Attempt), stream+".gz"
 		}
 		var secret corev1.Secret
-		check(t, s.Get(t.Context(), client.ObjectKey{Namespace: intent.Namespace, Name: name}, &secret))
+		must(t, s.Get(t.Context(), client.ObjectKey{Namespace: intent.Namespace, Name: name}, &secret))
 		if secret.Type != "apps.projectsveltos.io/cleaner-run-part" || secret.Labels["apps.projectsveltos.io/run-uid"] != string(record.UID) {
 			t.Errorf("Secret %s is of type %s, with the labels %v", name, secret.Type, secret.Labels)
 		}
@@ -157,7 +157,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 	}
 	lines := func(data []byte) *json.Decoder {
 		zip, err := gzip.NewReader(bytes.NewReader(data))
-		check(t, err)
+		must(t, err)
 		return json.NewDecoder(zip)
 	}
 	var all []byte
@@ -179,7 +179,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 	var victims []line
 	for decoder := lines(all); decoder.More(); {
 		victims = append(victims, line{})
-		check(t, decoder.Decode(&victims[len(victims)-1]))
+		must(t, decoder.Decode(&victims[len(victims)-1]))
 	}
 	if len(victims) != much {
 		t.Fatalf("the intent has %d objects", len(victims))
@@ -188,7 +188,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 	for n := range much / 500 {
 		for decoder := lines(part("outcomes", n)); decoder.More(); told++ {
 			var l line
-			check(t, decoder.Decode(&l))
+			must(t, decoder.Decode(&l))
 			victim := victims[l.I]
 			if w := want[victim.Name]; l.I/500 != n || l.Outcome != string(w.Outcome) || l.Reason != w.Reason || len(l.Message) > 256 || victim.UID != string(w.UID) || victim.Group != "apps" {
 				t.Fatalf("part %d of the outcomes has %+v for %+v, want %+v", n, l, victim, w)
@@ -211,16 +211,16 @@ func TestRunWithItsObjectsSoFar(t *testing.T) {
 					o.Outcome, o.Reason = v1alpha1.OutcomePlanned, ""
 				}
 			}
-			check(t, s.Status().Update(t.Context(), record))
+			must(t, s.Status().Update(t.Context(), record))
 			got := s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
 			var run v1alpha1.CleanerRun
-			check(t, json.Unmarshal([]byte(got.out), &run))
+			must(t, json.Unmarshal([]byte(got.out), &run))
 			for _, o := range run.Status.Objects {
 				if w := want[o.Name]; o.Outcome != w.Outcome {
 					t.Fatalf("%s is %s, want %s", o.Name, o.Outcome, w.Outcome)
 				}
 			}
-			check(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+			must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
 			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != codes.ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
 				t.Errorf("without its parts: exit code %d: %s", got.code, got.errOut)
 			}
@@ -234,9 +234,9 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 	record, _ := s.large()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
 	var role rbacv1.ClusterRole
-	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	must(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
 	role.Rules[0].Resources = append(role.Rules[0].Resources, "cleanerruns")
-	check(t, s.Update(t.Context(), &role))
+	must(t, s.Update(t.Context(), &role))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
 		got = s.call(ctx, nil, "runs", record.Name, "-o", "json", "--as", user)
@@ -256,7 +256,7 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 	wants("is forbidden: ", "they are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU")
 
-	check(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+	must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
 	got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
 	wants("it is not there", "they are kept no longer than the run's copies; status.tallies counts them")
 }

@@ -45,15 +45,15 @@ rules:
 func TestScanRole(t *testing.T) {
 	want := scanRoleHead + scanRules(t)
 	if *update {
-		check(t, os.WriteFile(scanRoleFile, []byte(want), 0o644))
+		must(t, os.WriteFile(scanRoleFile, []byte(want), 0o644))
 	}
 	text, err := os.ReadFile(scanRoleFile)
-	check(t, err)
+	must(t, err)
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("%s differs (-want +got); go test -run TestScanRole -update writes it anew:\n%s", scanRoleFile, diff)
 	}
 	var role rbacv1.ClusterRole
-	check(t, yaml.UnmarshalStrict(text, &role))
+	must(t, yaml.UnmarshalStrict(text, &role))
 	for _, rule := range role.Rules {
 		if slices.Contains(append(rule.Resources, rule.APIGroups...), "*") || len(rule.ResourceNames) > 0 || !slices.Equal(rule.Verbs, []string{"get", "list"}) {
 			t.Errorf("it gives more than it must: %v", rule)
@@ -65,17 +65,17 @@ func TestScanRole(t *testing.T) {
 func scanRules(t *testing.T) string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", realCluster(t).Kubeconfig)
-	check(t, err)
+	must(t, err)
 	api, err := clientFor((&terminal.Session{}), config)
-	check(t, err)
+	must(t, err)
 	reader := selector.NewReader(api.raw, instant(time.Now()))
 	catalog, err := reader.Catalog(t.Context())
-	check(t, err)
+	must(t, err)
 	catalog.Kinds = slices.DeleteFunc(catalog.Kinds, func(kind object.Kind) bool {
 		return !clientgoscheme.Scheme.IsGroupRegistered(kind.Group) && !strings.HasSuffix(kind.Group, "registration.k8s.io") && kind.Group != "apiextensions.k8s.io"
 	})
 	finder, err := survey.New(t.Context(), reader, survey.Options{Now: time.Now(), Catalog: &catalog})
-	check(t, err)
+	must(t, err)
 	var all []scanUnread
 	for _, list := range finder.Lists() {
 		all = append(all, scanUnread{Group: list.Kind.Group, Resource: list.Kind.Resource})

@@ -59,10 +59,10 @@ func TestScanFormsAgree(t *testing.T) {
 		return call(t.Context(), t, "", nil, "scan", "--from", "dump.yaml", "-o", form).out
 	}
 	var asJSON, fromYAML scanResult
-	check(t, json.Unmarshal([]byte(out("json")), &asJSON))
-	check(t, yaml.Unmarshal([]byte(out("yaml")), &fromYAML))
+	must(t, json.Unmarshal([]byte(out("json")), &asJSON))
+	must(t, yaml.Unmarshal([]byte(out("yaml")), &fromYAML))
 	rows, err := csv.NewReader(strings.NewReader(out("csv"))).ReadAll()
-	check(t, err)
+	must(t, err)
 	all := len(asJSON.Findings) + len(asJSON.Unknown)
 	if len(asJSON.Unknown) == 0 || all != len(fromYAML.Findings)+len(fromYAML.Unknown) || all != len(rows)-1 {
 		t.Errorf("%d in JSON, %d in YAML, %d in CSV", all, len(fromYAML.Findings)+len(fromYAML.Unknown), len(rows)-1)
@@ -82,7 +82,7 @@ func TestScanCleanersAreCleaners(t *testing.T) {
 	}
 	for _, document := range documents {
 		var cleaner v1alpha1.Cleaner
-		check(t, yaml.Unmarshal([]byte(document), &cleaner))
+		must(t, yaml.Unmarshal([]byte(document), &cleaner))
 		spec := cleaner.Spec.ResourcePolicySet.ResourceSelectors[0]
 		if cleaner.EffectiveAction() != v1alpha1.ActionScan || len(spec.LabelFilters) != 2 || spec.NamespaceSelector != "kubernetes.io/metadata.name notin (web)" {
 			t.Errorf("got %+v of:\n%s", cleaner.Spec, document)
@@ -103,11 +103,11 @@ func (s *site) populate() {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: s.namespace, Name: name} }
 	labels := map[string]string{"app": "night"}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podSpec("asleep")}
-	check(s.T, s.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: meta("default")}))
+	must(s.T, s.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: meta("default")}))
 	pod := &corev1.Pod{ObjectMeta: meta("web"), Spec: podSpec("used")}
 	pod.Spec.AutomountServiceAccountToken = ptr.To(false)
-	check(s.T, s.Create(s.Context(), pod))
-	check(s.T, s.Create(s.Context(), &appsv1.Deployment{ObjectMeta: meta("night"), Spec: appsv1.DeploymentSpec{
+	must(s.T, s.Create(s.Context(), pod))
+	must(s.T, s.Create(s.Context(), &appsv1.Deployment{ObjectMeta: meta("night"), Spec: appsv1.DeploymentSpec{
 		Replicas: ptr.To(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
 	}}))
 }
@@ -204,7 +204,7 @@ func (s *site) grant(roles, user string) {
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
 	for document := range strings.SplitSeq(roles, "\n---\n") {
 		var role rbacv1.ClusterRole
-		check(s.T, yaml.UnmarshalStrict([]byte(document), &role))
+		must(s.T, yaml.UnmarshalStrict([]byte(document), &role))
 		meta := metav1.ObjectMeta{Name: role.Name + "-" + s.namespace, Namespace: role.Namespace}
 		for _, rule := range role.Rules {
 			if slices.Contains(rule.Resources, "*") || slices.Contains(rule.APIGroups, "*") || !slices.Equal(rule.Verbs, []string{"list"}) {
@@ -212,12 +212,12 @@ func (s *site) grant(roles, user string) {
 			}
 		}
 		if role.Kind == "ClusterRole" {
-			check(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: role.Rules}))
-			check(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
+			must(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: role.Rules}))
+			must(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
 			continue
 		}
-		check(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: role.Rules}))
-		check(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
+		must(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: role.Rules}))
+		must(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
 	}
 }
 
@@ -226,9 +226,9 @@ func (s *site) proxied(each func(w http.ResponseWriter, r *http.Request) (answer
 	s.Helper()
 	env := realCluster(s.T)
 	transport, err := rest.TransportFor(env.Config)
-	check(s.T, err)
+	must(s.T, err)
 	target, err := url.Parse(env.Config.Host)
-	check(s.T, err)
+	must(s.T, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport = transport
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -238,7 +238,7 @@ func (s *site) proxied(each func(w http.ResponseWriter, r *http.Request) (answer
 	}))
 	s.Cleanup(server.Close)
 	path := filepath.Join(s.TempDir(), "kubeconfig")
-	check(s.T, os.WriteFile(path, []byte(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}], clusters: [{name: a, cluster: {server: "`+server.URL+`"}}]}`), 0o600))
+	must(s.T, os.WriteFile(path, []byte(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}], clusters: [{name: a, cluster: {server: "`+server.URL+`"}}]}`), 0o600))
 	return path
 }
 

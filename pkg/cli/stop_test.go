@@ -31,7 +31,7 @@ func (s *site) deployOperator(namespace string) {
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 	d.Spec.Template.Labels = labels
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager"}}
-	check(s.T, s.Create(s.Context(), d))
+	must(s.T, s.Create(s.Context(), d))
 	s.Cleanup(func() { _ = s.Delete(context.Background(), d) })
 }
 
@@ -39,7 +39,7 @@ func (s *site) deployOperator(namespace string) {
 func (s *site) annotated(namespace string) (string, bool) {
 	s.Helper()
 	var ns corev1.Namespace
-	check(s.T, s.Get(s.Context(), client.ObjectKey{Name: namespace}, &ns))
+	must(s.T, s.Get(s.Context(), client.ObjectKey{Name: namespace}, &ns))
 	value, found := ns.Annotations[v1alpha1.StopAnnotation]
 	return value, found
 }
@@ -128,7 +128,7 @@ func TestStopAndResume(t *testing.T) {
 	}
 	s.wants(s.call(t.Context(), sees, "stop"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
 
-	check(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
+	must(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
 		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/stop":""}}}`)))) // by hand
 	s.wants(s.call(t.Context(), sees, "stop"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop already: without a reason\n"+whatStops)
 	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
@@ -197,7 +197,7 @@ func TestStopWithFewRights(t *testing.T) {
 		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"   [E-CLU-003]\n")
 
 	stops[1] = user
-	check(t, s.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}})) // which lets him read Cleaners
+	must(t, s.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}})) // which lets him read Cleaners
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, atNoon, append([]string{"stop"}, stops...)...)
 		return !strings.Contains(got.errOut, "there are no Cleaners"), nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -86,14 +87,14 @@ func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []strin
 	}
 	pool := sandbox.New(o.Scripts)
 	defer pool.Close()
-	check, err := newChecker(o.Session, pool)
+	checker, err := check.New(o.Session, pool)
 	if err != nil {
 		return err
 	}
-	check.now = now
+	checker.Now = now
 	report := testReport{Directories: []*testResult{}}
 	for _, dir := range directories {
-		result, err := o.try(ctx, check, dir)
+		result, err := o.try(ctx, checker, dir)
 		if err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func testDirectories(paths []string, only *regexp.Regexp) ([]string, error) {
 }
 
 // try tries the Cleaner of one directory. The error ends all.
-func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*testResult, error) {
+func (o *testOptions) try(ctx context.Context, checker *check.Checker, dir string) (*testResult, error) {
 	result := &testResult{Directory: dir, Failures: []testFailure{}}
 	files, problems, err := readTest(dir)
 	if err != nil {
@@ -151,23 +152,23 @@ func (o *testOptions) try(ctx context.Context, check *checker, dir string) (*tes
 	if files == nil {
 		return result, nil
 	}
-	checked, err := check.check(ctx, files.cleaner)
+	checked, err := checker.Check(ctx, files.cleaner)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range checked.problems {
+	for _, p := range checked.Problems {
 		if p.Code.Severity() == codes.SeverityError {
 			result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
 		}
 	}
-	for _, name := range files.inputs.unknown(checked.cleaner) {
+	for _, name := range files.inputs.unknown(checked.Cleaner) {
 		result.fail(testFailure{File: filepath.Join(dir, metricsFile), Line: 1, Message: fmt.Sprintf("no metricQueries have the name %q", name)})
 	}
 	if len(result.Failures) > 0 {
 		return result, nil
 	}
-	trial := &trial{files: files, cleaner: checked.cleaner, now: check.now, result: result, mask: object.Masker(files.secrets()...)}
-	trial.session = check.pool.Open(sandbox.Options{Now: check.now, Seed: check.now.Unix(), Print: func(line string) {
+	trial := &trial{files: files, cleaner: checked.Cleaner, now: checker.Now, result: result, mask: object.Masker(files.secrets()...)}
+	trial.session = checker.Pool.Open(sandbox.Options{Now: checker.Now, Seed: checker.Now.Unix(), Print: func(line string) {
 		if !trial.explaining.Load() {
 			fmt.Fprintf(o.ErrOut, "%s: script printed: %s\n", dir, trial.mask(line))
 		}

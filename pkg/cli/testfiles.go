@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -95,7 +96,7 @@ func (f *testFiles) readCleaner() ([]manifest.Problem, error) {
 	}
 	docs, problems := sources[0].Documents()
 	for _, d := range docs {
-		is, almost := isCleaner(d)
+		is, almost := check.IsCleaner(d)
 		switch {
 		case almost != nil:
 			problems = append(problems, *almost)
@@ -151,7 +152,7 @@ func newTestObject(d *manifest.Document, index int) (*testObject, error) {
 	var partial metav1.PartialObjectMetadata
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(d.Raw, &partial); errors.As(err, &wrongType) {
-		message, hint := wrongTypeWords(wrongType)
+		message, hint := check.WrongTypeWords(wrongType)
 		return nil, fmt.Errorf("%s: %s", wrongType.Field, strings.Join(compact([]string{message, hint}), "; "))
 	} else if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)

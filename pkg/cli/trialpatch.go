@@ -11,6 +11,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -70,7 +71,7 @@ func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any,
 	}
 	var patch map[string]any
 	if t.cleaner.Spec.MergePatch != nil {
-		patch, err = staticPatch(t.cleaner)
+		patch, err = check.StaticPatch(t.cleaner)
 	} else {
 		patch, err = t.scripted(ctx, o)
 	}

@@ -43,7 +43,7 @@ func TestWhyOfManifests(t *testing.T) {
 func TestWhyOfACluster(t *testing.T) {
 	s := newSite(t)
 	s.populate()
-	check(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "labelled", Labels: map[string]string{"unused": "true"}}}))
+	must(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "labelled", Labels: map[string]string{"unused": "true"}}}))
 	s.cleaner()
 	got := s.call(t.Context(), nil, "why", "ConfigMap/"+s.namespace+"/labelled")
 	if got.code != codes.ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/labelled is used by nothing.\nIt is Unused (Likely): none of ") ||
@@ -66,7 +66,7 @@ func TestWhyForbidden(t *testing.T) {
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "configmaps"}, Verbs: []string{"get", "list"}})
 	why := func(name string) (result whyResult, got session) {
 		got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/"+name, "-o", "json", "--as", user)
-		check(t, json.Unmarshal([]byte(got.out), &result))
+		must(t, json.Unmarshal([]byte(got.out), &result))
 		return result, got
 	}
 	if result, got := why("used"); got.code != codes.ExitDone || result.Used == nil || !*result.Used {

@@ -94,3 +94,11 @@ func OrInterrupted(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// Unjoined are the errors that errors.Join joined.
+func Unjoined(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // only what was joined at the top
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

@@ -1,7 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package check finds what is wrong with Cleaners in manifests: without a cluster, and in the words of people. lint prints it; test and
+// preview refuse to go on with it.
+package check
 
 import (
 	"context"
@@ -23,37 +25,38 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
-// checker finds what is wrong with Cleaners, without a cluster.
-type checker struct {
+// Checker finds what is wrong with Cleaners, without a cluster.
+type Checker struct {
 	schema *crdSchema
-	pool   *sandbox.Pool
-	now    time.Time
+	Pool   *sandbox.Pool
+	Now    time.Time
 }
 
-// checked is a Cleaner and what was found out about it.
-type checked struct {
-	document *manifest.Document
-	// cleaner is the Cleaner as the API server would store it, as far as it can be read.
-	cleaner *v1alpha1.Cleaner
-	// schedule is nil when it cannot be read.
-	schedule *schedule.Schedule
-	problems []manifest.Problem
+// Result is a Cleaner and what was found out about it.
+type Result struct {
+	Document *manifest.Document
+	// Cleaner is the Cleaner as the API server would store it, as far as it can be read.
+	Cleaner *v1alpha1.Cleaner
+	// Schedule is nil when it cannot be read.
+	Schedule *schedule.Schedule
+	Problems []manifest.Problem
 }
 
-// hasConditions reports whether a selector of it has matchConditions.
-func (r *checked) hasConditions() bool {
-	return r.cleaner != nil && slices.ContainsFunc(r.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+// HasConditions reports whether a selector of it has matchConditions.
+func (r *Result) HasConditions() bool {
+	return r.Cleaner != nil && slices.ContainsFunc(r.Cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
 		return len(s.MatchConditions) > 0
 	})
 }
 
-func newChecker(s *terminal.Session, pool *sandbox.Pool) (*checker, error) {
+// New reads the schema of Cleaners. The pool runs their scripts.
+func New(s *terminal.Session, pool *sandbox.Pool) (*Checker, error) {
 	schema, err := newSchema("cleaners")
-	return &checker{schema: schema, pool: pool, now: s.Now()}, err
+	return &Checker{schema: schema, Pool: pool, Now: s.Now()}, err
 }
 
-// isCleaner reports whether a document is a Cleaner. One that is almost one is a problem.
-func isCleaner(d *manifest.Document) (bool, *manifest.Problem) {
+// IsCleaner reports whether a document is a Cleaner. One that is almost one is a problem.
+func IsCleaner(d *manifest.Document) (bool, *manifest.Problem) {
 	group, _, _ := strings.Cut(d.APIVersion(), "/")
 	ours := group == v1alpha1.GroupVersion.Group
 	spec, _ := d.Value["spec"].(map[string]any)
@@ -75,62 +78,62 @@ func isCleaner(d *manifest.Document) (bool, *manifest.Problem) {
 	return false, nil
 }
 
-// check finds all problems of a Cleaner. The error means that no process for its scripts could be had.
-func (c *checker) check(ctx context.Context, d *manifest.Document) (*checked, error) {
-	result := c.withoutScripts(ctx, d)
-	if err := result.scripts(ctx, c.pool); err != nil {
+// Check finds all problems of a Cleaner. The error means that no process for its scripts could be had.
+func (c *Checker) Check(ctx context.Context, d *manifest.Document) (*Result, error) {
+	result := c.WithoutScripts(ctx, d)
+	if err := result.scripts(ctx, c.Pool); err != nil {
 		return nil, err
 	}
-	result.problems = manifest.Sorted(result.problems)
+	result.Problems = manifest.Sorted(result.Problems)
 	return result, nil
 }
 
-// withoutScripts finds the problems that need no process for scripts.
-func (c *checker) withoutScripts(ctx context.Context, d *manifest.Document) *checked {
-	result := &checked{document: d, cleaner: &v1alpha1.Cleaner{}}
-	result.problems = append(result.problems, c.schema.unknownFields(d)...)
+// WithoutScripts finds the problems that need no process for scripts.
+func (c *Checker) WithoutScripts(ctx context.Context, d *manifest.Document) *Result {
+	result := &Result{Document: d, Cleaner: &v1alpha1.Cleaner{}}
+	result.Problems = append(result.Problems, c.schema.unknownFields(d)...)
 	errs, stored := c.schema.validate(ctx, d.Value)
 	for _, err := range errs {
 		if p := c.schema.reword(d, err); p.Code == codes.FieldRule || !result.has(p.Field) {
-			result.problems = append(result.problems, p)
+			result.Problems = append(result.Problems, p)
 		}
 	}
 	result.decode(stored)
 	result.metadata()
 	result.parseSchedule()
-	result.selectors(c.now)
+	result.selectors(c.Now)
 	result.doubts()
 	return result
 }
 
 // decode reads the Cleaner. Fields of the wrong type below spec are told already; the decoder leaves them out.
-func (r *checked) decode(stored map[string]any) {
+func (r *Result) decode(stored map[string]any) {
 	raw, err := json.Marshal(stored)
 	if err == nil {
-		err = json.Unmarshal(raw, r.cleaner)
+		err = json.Unmarshal(raw, r.Cleaner)
 	}
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 	case errors.As(err, &wrongType):
 		if strings.HasPrefix(wrongType.Field, "metadata") {
-			words, hint := wrongTypeWords(wrongType)
+			words, hint := WrongTypeWords(wrongType)
 			r.add(wrongType.Field, codes.FieldType, words, hint)
 		}
 	default:
-		if manifest.CountErrors(r.problems) == 0 {
+		if manifest.CountErrors(r.Problems) == 0 {
 			r.add("", codes.FieldValue, err.Error(), "")
 		}
 	}
 }
 
-func (r *checked) add(field string, code codes.Code, message, hint string) {
-	r.problems = append(r.problems, r.document.At(field, code, message, hint))
+func (r *Result) add(field string, code codes.Code, message, hint string) {
+	r.Problems = append(r.Problems, r.Document.At(field, code, message, hint))
 }
 
 // has reports whether a field already has an error.
-func (r *checked) has(field string) bool {
-	for _, p := range r.problems {
+func (r *Result) has(field string) bool {
+	for _, p := range r.Problems {
 		if p.Field == field && p.Code.Severity() == codes.SeverityError {
 			return true
 		}
@@ -138,8 +141,8 @@ func (r *checked) has(field string) bool {
 	return false
 }
 
-func (r *checked) metadata() {
-	meta := r.cleaner.ObjectMeta
+func (r *Result) metadata() {
+	meta := r.Cleaner.ObjectMeta
 	for _, err := range validation.ValidateObjectMeta(&meta, false, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
 		message := err.Detail
 		if err.Type == field.ErrorTypeRequired {
@@ -157,8 +160,8 @@ func (r *checked) metadata() {
 	}
 }
 
-func (r *checked) parseSchedule() {
-	spec := r.cleaner.Spec
+func (r *Result) parseSchedule() {
+	spec := r.Cleaner.Spec
 	if spec.Schedule == "" || r.has("spec.timeZone") {
 		return // told by the schema
 	}
@@ -178,22 +181,22 @@ func (r *checked) parseSchedule() {
 		r.wrongSchedule(at, err)
 		return
 	}
-	r.schedule = parsed
+	r.Schedule = parsed
 	for _, warning := range parsed.Warnings() {
 		r.add("spec.schedule", codes.ScheduleDoubtful, warning, "")
 	}
 }
 
-func (r *checked) wrongSchedule(at string, err error) {
+func (r *Result) wrongSchedule(at string, err error) {
 	message, hint := twoParts(err.Error())
 	r.add(at, codes.ScheduleWrong, strings.TrimPrefix(message, "schedule "), hint)
 }
 
-// next are the next n times at which the Cleaner runs.
-func (r *checked) next(after time.Time, n int) []time.Time {
+// Next are the next n times at which the Cleaner runs.
+func (r *Result) Next(after time.Time, n int) []time.Time {
 	var times []time.Time
 	for range n {
-		if after = r.schedule.Next(after); after.IsZero() {
+		if after = r.Schedule.Next(after); after.IsZero() {
 			break
 		}
 		times = append(times, after)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package check
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 )
 
 // doubts are what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner should know.
-func (r *checked) doubts() {
-	spec := r.cleaner.Spec
-	action := r.cleaner.EffectiveAction()
+func (r *Result) doubts() {
+	spec := r.Cleaner.Spec
+	action := r.Cleaner.EffectiveAction()
 	switch {
-	case !r.knowsAction():
+	case !r.KnowsAction():
 		return
 	case spec.Action == nil && spec.ResourcePolicySet.Action == nil:
 		r.add("spec.action", codes.ActionDefault, "is not set, so the Cleaner only reports what matches (Scan); in k8s-cleaner it would delete",
@@ -42,8 +42,8 @@ func (r *checked) doubts() {
 }
 
 // secrets are the notifications' references to Secrets that are not used.
-func (r *checked) secrets() {
-	for i, notification := range r.cleaner.Spec.Notifications {
+func (r *Result) secrets() {
+	for i, notification := range r.Cleaner.Spec.Notifications {
 		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
 			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), codes.FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
 		}
@@ -51,19 +51,19 @@ func (r *checked) secrets() {
 }
 
 // metricHost says when metrics are to be read from where the operator reads none unless a flag of its own allows it.
-func (r *checked) metricHost(field string, sel *v1alpha1.ResourceSelector) {
+func (r *Result) metricHost(field string, sel *v1alpha1.ResourceSelector) {
 	if !sel.WantsMetrics() || r.anyBelow(field) {
 		return
 	}
-	if err := new(inputs.Metrics).For(r.cleaner.Spec.ServiceAccountRef).Allow(sel); err != nil {
+	if err := new(inputs.Metrics).For(r.Cleaner.Spec.ServiceAccountRef).Allow(sel); err != nil {
 		at, text, _ := strings.Cut(err.Error(), ": ")
 		r.add(strings.TrimSuffix(field, "metricSource")+at, codes.HostNeedsFlag, text, "")
 	}
 }
 
 // unused are the fields that go with another action.
-func (r *checked) unused(action v1alpha1.Action) {
-	spec := r.cleaner.Spec
+func (r *Result) unused(action v1alpha1.Action) {
+	spec := r.Cleaner.Spec
 	unless := func(wanted bool, field string, is bool) {
 		if is && !wanted && !r.has(field) {
 			r.add(field, codes.FieldUnused, "has no effect, because the action is "+string(action), "")
@@ -75,9 +75,9 @@ func (r *checked) unused(action v1alpha1.Action) {
 	unless(action != v1alpha1.ActionScan, "spec.blastRadiusLimit", spec.BlastRadiusLimit != nil)
 }
 
-// knowsAction reports whether it can be told what the Cleaner does.
-func (r *checked) knowsAction() bool {
-	_, hasSpec := r.document.Value["spec"].(map[string]any)
+// KnowsAction reports whether it can be told what the Cleaner does.
+func (r *Result) KnowsAction() bool {
+	_, hasSpec := r.Document.Value["spec"].(map[string]any)
 	return hasSpec && !r.has("spec.action") && !r.has("spec.resourcePolicySet.action")
 }
 

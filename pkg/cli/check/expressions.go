@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package check
 
 import (
 	"context"
@@ -28,25 +28,25 @@ import (
 const selectorsField = "spec.resourcePolicySet.resourceSelectors"
 
 // selectors checks label selectors, matchConditions and mergePatch.
-func (r *checked) selectors(now time.Time) {
-	for i, spec := range r.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+func (r *Result) selectors(now time.Time) {
+	for i, spec := range r.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("%s[%d]", selectorsField, i)
 		if _, err := selector.New(i, spec, selector.Judge{}, now); err != nil {
-			for _, err := range unjoined(err) {
+			for _, err := range terminal.Unjoined(err) {
 				r.labels(field, err.Error())
 			}
 		}
 		for _, err := range inputs.Check(&spec) {
 			r.inputs(field, err.Error())
 		}
-		if err := finding.CheckSelector(&spec, r.cleaner.EffectiveAction()); err != nil {
+		if err := finding.CheckSelector(&spec, r.Cleaner.EffectiveAction()); err != nil {
 			r.inputs(field, err.Error())
 		}
 		if len(spec.MatchConditions) == 0 {
 			continue
 		}
 		if _, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...); err != nil {
-			for _, err := range unjoined(err) {
+			for _, err := range terminal.Unjoined(err) {
 				r.condition(field, err.Error())
 			}
 		}
@@ -55,7 +55,7 @@ func (r *checked) selectors(now time.Time) {
 }
 
 // labels places an error that begins with the field's name: `namespaceSelector "env=" ...` or `labelFilters[0]: ...`.
-func (r *checked) labels(field, message string) {
+func (r *Result) labels(field, message string) {
 	name := message[:strings.IndexAny(message+" ", " :")]
 	if place := manifest.Join(field, name); !r.anyBelow(place) {
 		text := strings.TrimPrefix(strings.TrimPrefix(message, name), ":")
@@ -65,7 +65,7 @@ func (r *checked) labels(field, message string) {
 }
 
 // inputs places an error that begins with the field's name: `metricSource.url must begin with ...`.
-func (r *checked) inputs(field, message string) {
+func (r *Result) inputs(field, message string) {
 	name := message[:strings.IndexAny(message, " :")]
 	place := manifest.Join(field, name)
 	if first, _, _ := strings.Cut(name, "."); r.anyBelow(place) || r.has(field) || r.has(manifest.Join(field, first)) {
@@ -76,8 +76,8 @@ func (r *checked) inputs(field, message string) {
 }
 
 // anyBelow reports whether a field, or one in it, already has an error.
-func (r *checked) anyBelow(field string) bool {
-	for _, p := range r.problems {
+func (r *Result) anyBelow(field string) bool {
+	for _, p := range r.Problems {
 		if strings.HasPrefix(p.Field, field) && p.Code.Severity() == codes.SeverityError {
 			return true
 		}
@@ -91,7 +91,7 @@ var (
 	placeError     = regexp.MustCompile(`(?s)^line (\d+), column (\d+): (.*)$`)
 )
 
-func (r *checked) condition(field, message string) {
+func (r *Result) condition(field, message string) {
 	path := field + ".matchConditions"
 	if found := conditionError.FindStringSubmatch(message); found != nil {
 		path, message = fmt.Sprintf("%s[%s].expression", path, found[1]), found[2]
@@ -111,11 +111,11 @@ func (r *checked) condition(field, message string) {
 // inText adds a problem at a place in the text of a field. line and column are counted from 1 in that text; 0 means the field.
 // Where the file's line can be shown below the message, the message goes without; where the lines of the file are not those of
 // the text, it has the text's.
-func (r *checked) inText(field string, code codes.Code, message string, line, column int) {
-	p := r.document.At(field, code, message, "")
-	if _, node := r.document.Find(field); node != nil && line > 0 {
-		p.Line, p.Column = r.document.Within(node, line, column)
-		p.Text = r.document.Lines[p.Line-1]
+func (r *Result) inText(field string, code codes.Code, message string, line, column int) {
+	p := r.Document.At(field, code, message, "")
+	if _, node := r.Document.Find(field); node != nil && line > 0 {
+		p.Line, p.Column = r.Document.Within(node, line, column)
+		p.Text = r.Document.Lines[p.Line-1]
 		if lines := strings.Split(node.Value, "\n"); line <= len(lines) {
 			quote := ": " + strings.TrimSpace(lines[line-1])
 			p.Message = strings.TrimSuffix(message, quote)
@@ -124,14 +124,14 @@ func (r *checked) inText(field string, code codes.Code, message string, line, co
 			}
 		}
 	}
-	r.problems = append(r.problems, p)
+	r.Problems = append(r.Problems, p)
 }
 
-func (r *checked) mergePatch() {
-	if r.cleaner.Spec.MergePatch == nil || r.has("spec.mergePatch") {
+func (r *Result) mergePatch() {
+	if r.Cleaner.Spec.MergePatch == nil || r.has("spec.mergePatch") {
 		return
 	}
-	_, err := staticPatch(r.cleaner)
+	_, err := StaticPatch(r.Cleaner)
 	if err == nil {
 		return
 	}
@@ -141,8 +141,8 @@ func (r *checked) mergePatch() {
 	}
 }
 
-// staticPatch reads spec.mergePatch.
-func staticPatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
+// StaticPatch reads spec.mergePatch.
+func StaticPatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
 	patch, err := object.JSON(cleaner.Spec.MergePatch.Raw).Decode()
 	if err != nil {
 		return nil, err
@@ -155,14 +155,14 @@ func staticPatch(cleaner *v1alpha1.Cleaner) (map[string]any, error) {
 }
 
 // scripts compiles the Lua scripts.
-func (r *checked) scripts(ctx context.Context, pool *sandbox.Pool) error {
+func (r *Result) scripts(ctx context.Context, pool *sandbox.Pool) error {
 	var scripts []sandbox.Script
 	add := func(field, function, source string) {
 		if source != "" && !r.has(field) {
 			scripts = append(scripts, sandbox.Script{Field: field, Function: function, Source: source})
 		}
 	}
-	spec := r.cleaner.Spec
+	spec := r.Cleaner.Spec
 	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
 		add(fmt.Sprintf("%s[%d].evaluate", selectorsField, i), "evaluate", sel.Evaluate)
 	}
@@ -183,7 +183,7 @@ func (r *checked) scripts(ctx context.Context, pool *sandbox.Pool) error {
 	return nil
 }
 
-func (r *checked) script(field string, err error) {
+func (r *Result) script(field string, err error) {
 	var syntax *lua.SyntaxError
 	var budget *sandbox.BudgetError
 	switch {
@@ -196,12 +196,4 @@ func (r *checked) script(field string, err error) {
 		message, hint := twoParts(err.Error())
 		r.add(field, codes.LuaSyntax, message, hint)
 	}
-}
-
-// unjoined are the errors that errors.Join joined.
-func unjoined(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { // only what was joined at the top
-		return joined.Unwrap()
-	}
-	return []error{err}
 }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package check
 
 import (
 	"encoding/json"
@@ -114,8 +114,8 @@ func article(typeName string) string {
 	return "a " + typeName
 }
 
-// wrongTypeWords rewords what the decoder of JSON says of a field, such as metadata.labels.
-func wrongTypeWords(err *json.UnmarshalTypeError) (message, hint string) {
+// WrongTypeWords rewords what the decoder of JSON says of a field, such as metadata.labels.
+func WrongTypeWords(err *json.UnmarshalTypeError) (message, hint string) {
 	message = "must be " + article(err.Type.String()) + ", not " + article(err.Value)
 	if err.Type.Kind() == reflect.String && (strings.HasSuffix(err.Field, "labels") || strings.HasSuffix(err.Field, "annotations")) {
 		message = "a value in it " + message
