@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -47,7 +48,7 @@ func newShared() *terminal.Session {
 // found lists what a selector finds in a dump: KIND NAMESPACE/NAME.
 func found(t *testing.T, d *dump, spec v1alpha1.ResourceSelector) ([]string, error) {
 	t.Helper()
-	api, err := clientFor(newShared(), d.config())
+	api, err := cluster.New(newShared(), d.config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func found(t *testing.T, d *dump, spec v1alpha1.ResourceSelector) ([]string, err
 		t.Fatal(err)
 	}
 	var all selector.Found
-	result := s.Select(t.Context(), selector.NewReader(api.raw, instant(now)), &all)
+	result := s.Select(t.Context(), selector.NewReader(api.Raw, cluster.Instant(now)), &all)
 	var names []string
 	for _, c := range all.Verdicts.All() {
 		names = append(names, c.String())
@@ -166,12 +167,12 @@ func TestDumpIsReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := clientFor(newShared(), d.config())
+	api, err := cluster.New(newShared(), d.config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range []string{http.MethodDelete, http.MethodPost, http.MethodPut, http.MethodPatch} {
-		err := api.raw.Verb(method).AbsPath("/api/v1/namespaces/default/configmaps/bare").Body([]byte("{}")).Do(t.Context()).Error()
+		err := api.Raw.Verb(method).AbsPath("/api/v1/namespaces/default/configmaps/bare").Body([]byte("{}")).Do(t.Context()).Error()
 		if !apierrors.IsMethodNotSupported(err) {
 			t.Errorf("%s: got %v", method, err)
 		}
@@ -179,17 +180,17 @@ func TestDumpIsReadOnly(t *testing.T) {
 	var one struct {
 		Metadata struct{ Name, UID, Namespace string }
 	}
-	if err := api.read(t.Context(), "/api/v1/namespaces/default/configmaps/bare", &one); err != nil || one.Metadata.UID != "dump/ConfigMap/default/bare" {
+	if err := api.Read(t.Context(), "/api/v1/namespaces/default/configmaps/bare", &one); err != nil || one.Metadata.UID != "dump/ConfigMap/default/bare" {
 		t.Errorf("got %+v, %v", one, err)
 	}
 	for _, path := range []string{"/api/v1/namespaces/default/configmaps/none", "/api/v1/nothings", "/apis/none/v1", "/", "/api/v1/a/b/c/d/e/f"} {
-		if err := api.read(t.Context(), path, &one); !apierrors.IsNotFound(err) {
+		if err := api.Read(t.Context(), path, &one); !apierrors.IsNotFound(err) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := api.read(ctx, "/version", &one); err == nil {
+	if err := api.Read(ctx, "/version", &one); err == nil {
 		t.Error("a cancelled request was answered")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
@@ -31,7 +32,7 @@ const notifyTimeout = time.Minute
 // notifyOptions are the flags of notify test.
 type notifyOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 	caFile  string
 	allowed string
 }
@@ -68,8 +69,8 @@ func notifyTestCommand(s *terminal.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, as the operator's flag of this name")
 	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine or have a private address, as the operator's flag of this name")
-	o.bind(cmd.Flags())
-	cmd.ValidArgsFunction = completeCleaners(s, &o.connection)
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
 }
 
@@ -82,11 +83,11 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	if err := allowed.Set(o.allowed); err != nil {
 		return terminal.Fail(codes.UsageWrong, fmt.Errorf("--allowed-notification-hosts: %w", err), "")
 	}
-	api, err := connect(o.Session, &o.connection)
+	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
 	}
-	cleaner, err := api.cleaner(ctx, args[0])
+	cleaner, err := api.Cleaner(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (o *notifyOptions) run(ctx context.Context, args []string) error {
 	if kept := keptInCluster(cleaner); len(args) == 1 && len(kept) > 0 {
 		o.Note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
 	}
-	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.config.Host), clock.RealClock{})
+	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.Config.Host), clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
 	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
 	failed := 0
@@ -157,10 +158,10 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 	return names
 }
 
-func deliverSample(ctx context.Context, api *cluster, sender *notify.Sender, n v1alpha1.Notification, message notify.Message) error {
+func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification, message notify.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	actor := action.NewActor(api.raw).ForRun(clock.RealClock{}, func(error) bool { return false })
+	actor := action.NewActor(api.Raw).ForRun(clock.RealClock{}, func(error) bool { return false })
 	read := func(ctx context.Context, secret object.Object, _ *v1alpha1.ServiceAccountRef) (*object.Object, error) {
 		return actor.Live(ctx, secret)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
@@ -19,13 +20,10 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
-// defaultOperatorNamespace is where the operator is installed unless somebody chose otherwise.
-const defaultOperatorNamespace = "projectsveltos"
-
 // previewOptions are the flags of preview.
 type previewOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 
 	files, from         []string
 	complete            bool
@@ -67,24 +65,24 @@ func previewCommand(s *terminal.Session) *cobra.Command {
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
-	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
 	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
 	flags.IntVar(&o.maxActions, "max-actions-per-run", 0, "the operator's flag: how many objects a run may delete or change; 0 means any number")
 	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")
 	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
-	o.bind(flags)
-	cmd.ValidArgsFunction = completeCleaners(s, &o.connection)
+	o.Bind(flags)
+	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
 }
 
 // previewJob is one call of preview.
 type previewJob struct {
 	*previewOptions
-	api     *cluster
+	api     *cluster.Client
 	dump    *dump // nil for a cluster
 	scripts *sandbox.Pool
-	now     instant
-	only    []wantedObject
+	now     cluster.Instant
+	only    []cluster.Ref
 	// allowedHosts are those of --allowed-metric-hosts.
 	allowedHosts egress.Hosts
 	several      bool // whether there are several Cleaners
@@ -96,7 +94,7 @@ type previewJob struct {
 
 // run checks the flags, and previews one Cleaner after the other.
 func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
-	job := &previewJob{previewOptions: o, now: instant(o.Now())}
+	job := &previewJob{previewOptions: o, now: cluster.Instant(o.Now())}
 	if err := o.check(cmd, names, job); err != nil {
 		return err
 	}
@@ -154,10 +152,10 @@ func (o *previewOptions) check(cmd *cobra.Command, names []string, job *previewJ
 		if err != nil {
 			return terminal.UsageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
 		}
-		job.now = instant(at)
+		job.now = cluster.Instant(at)
 	}
 	for _, text := range o.only {
-		wanted, ok := parseWanted(text)
+		wanted, ok := cluster.ParseRef(text)
 		if !ok {
 			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
 		}
@@ -166,23 +164,14 @@ func (o *previewOptions) check(cmd *cobra.Command, names []string, job *previewJ
 	return nil
 }
 
-// instant is a clock that stands still.
-type instant time.Time
-
-// Now implements clock.PassiveClock.
-func (i instant) Now() time.Time { return time.Time(i) }
-
-// Since implements clock.PassiveClock.
-func (i instant) Since(t time.Time) time.Duration { return time.Time(i).Sub(t) }
-
 // standing is that clock where one is asked for that has timers too, which a preview does not use.
 type standing struct {
 	clock.RealClock
-	instant
+	cluster.Instant
 }
 
 // Now implements clock.PassiveClock.
-func (s standing) Now() time.Time { return s.instant.Now() }
+func (s standing) Now() time.Time { return s.Instant.Now() }
 
 // Since implements clock.PassiveClock.
-func (s standing) Since(t time.Time) time.Duration { return s.instant.Since(t) }
+func (s standing) Since(t time.Time) time.Duration { return s.Instant.Since(t) }

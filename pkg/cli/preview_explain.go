@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
@@ -29,7 +30,7 @@ func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v
 	for _, wanted := range j.only {
 		isFound := false
 		for _, item := range found.Items {
-			isFound = isFound || wanted.is(item.Object)
+			isFound = isFound || wanted.Is(item.Object)
 		}
 		if isFound {
 			continue
@@ -47,7 +48,7 @@ func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v
 }
 
 // explainOne asks each selector about an object.
-func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted wantedObject) error {
+func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted cluster.Ref) error {
 	session := j.scripts.Open(sandbox.Options{Now: j.now.Now(), Seed: j.now.Now().Unix()})
 	defer session.Close()
 	t := &trial{cleaner: cleaner, session: session, now: j.now.Now(), namespaces: map[string]labels.Set{}}
@@ -84,12 +85,12 @@ func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner
 }
 
 // find reads an object of one of the kinds that the Cleaner looks at.
-func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted wantedObject) (object.Object, error) {
+func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted cluster.Ref) (object.Object, error) {
 	var kinds []string
 	var failed error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		kinds = append(kinds, spec.Kind)
-		if !strings.EqualFold(spec.Kind, wanted.kind) {
+		if !strings.EqualFold(spec.Kind, wanted.Kind) {
 			continue
 		}
 		kind, err := selectors[i].Resolve(ctx, runner.Read.Operator)
@@ -97,19 +98,19 @@ func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1al
 			failed = err
 			continue
 		}
-		if kind.Namespaced != (wanted.namespace != "") {
+		if kind.Namespaced != (wanted.Namespace != "") {
 			shape := map[bool]string{true: "write KIND/NAMESPACE/NAME", false: "write KIND/NAME"}[kind.Namespaced]
 			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
 			continue
 		}
-		raw, err := send(ctx, j.api.raw.Get().AbsPath(kind.Path(wanted.namespace, wanted.name)))
+		raw, err := cluster.Send(ctx, j.api.Raw.Get().AbsPath(kind.Path(wanted.Namespace, wanted.Name)))
 		switch {
 		case err == nil:
 			return object.New(kind, raw)
 		case apierrors.IsNotFound(err):
 			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
 		default:
-			failed = requestError("reading "+wanted.String(), err)
+			failed = cluster.RequestError("reading "+wanted.String(), err)
 		}
 	}
 	if failed == nil {

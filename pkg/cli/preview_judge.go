@@ -7,11 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -103,7 +103,7 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 // tellIdentity says that a run would have other rights than this preview had.
 func (j *previewJob) tellIdentity(cleaner *v1alpha1.Cleaner) {
 	account := cleaner.Spec.ServiceAccountRef
-	if account == nil || j.dump != nil || j.overrides.AuthInfo.Impersonate == account.Username() {
+	if account == nil || j.dump != nil || j.Overrides.AuthInfo.Impersonate == account.Username() {
 		return
 	}
 	j.Note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
@@ -163,7 +163,7 @@ func lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, offline bool, unt
 	if cleaner.UID == "" || offline {
 		return "mend the expression, or exclude such objects; " + untilThen
 	}
-	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, wantedOf(first.Object))
+	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
 }
 
 func firstNotEvaluated(found *run.Preview) *run.PreviewItem {
@@ -186,45 +186,13 @@ func isForbidden(err error) bool {
 	return inner != nil && isForbidden(inner)
 }
 
-// wantedObject is an object that --only names.
-type wantedObject struct{ kind, namespace, name string }
-
-func parseWanted(text string) (wantedObject, bool) {
-	parts := strings.Split(text, "/")
-	for _, part := range parts {
-		if part == "" {
-			return wantedObject{}, false
-		}
-	}
-	switch len(parts) {
-	case 2:
-		return wantedObject{parts[0], "", parts[1]}, true
-	case 3:
-		return wantedObject{parts[0], parts[1], parts[2]}, true
-	}
-	return wantedObject{}, false
-}
-
-func wantedOf(o object.Object) wantedObject { return wantedObject{o.Kind.Kind, o.Namespace, o.Name} }
-
-func (w wantedObject) String() string {
-	if w.namespace == "" {
-		return w.kind + "/" + w.name
-	}
-	return w.kind + "/" + w.namespace + "/" + w.name
-}
-
-func (w wantedObject) is(o object.Object) bool {
-	return strings.EqualFold(w.kind, o.Kind.Kind) && w.namespace == o.Namespace && w.name == o.Name
-}
-
 // shows reports whether an object is to be shown.
 func (j *previewJob) shows(item run.PreviewItem) bool {
 	if len(j.only) == 0 {
 		return true
 	}
 	for _, wanted := range j.only {
-		if wanted.is(item.Object) {
+		if wanted.Is(item.Object) {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -27,8 +28,8 @@ func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.Fak
 	must(t, err)
 	clk := clocktesting.NewFakeClock(now)
 	s := &terminal.Session{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errOut}, Options: terminal.Options{Clock: clk, Getenv: func(string) string { return "" }}}
-	job := &previewJob{previewOptions: &previewOptions{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: instant(now)}
-	job.api, err = clientFor(s, d.config())
+	job := &previewJob{previewOptions: &previewOptions{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: cluster.Instant(now)}
+	job.api, err = cluster.New(s, d.config())
 	must(t, err)
 	action := v1alpha1.ActionDelete
 	cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &action}}

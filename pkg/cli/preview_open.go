@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -40,22 +41,22 @@ func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1al
 		for _, note := range j.dump.notes {
 			j.Note("%s", note)
 		}
-		j.api, err = clientFor(j.Session, j.dump.config())
+		j.api, err = cluster.New(j.Session, j.dump.config())
 	} else {
-		j.api, err = connect(j.Session, &j.connection)
+		j.api, err = cluster.Connect(j.Session, &j.Connection)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		cleaner, err := j.api.cleaner(ctx, name)
+		cleaner, err := j.api.Cleaner(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		cleaners = append(cleaners, cleaner)
 	}
 	if len(names) > 0 {
-		if err := j.api.intact(ctx, ""); err != nil {
+		if err := j.api.Intact(ctx, ""); err != nil {
 			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
 		}
 	}
@@ -109,8 +110,8 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 
 // runner is what judges. Manifests have no metrics.
 func (j *previewJob) runner() *run.Runner {
-	reader, protection := selector.NewReader(j.api.raw, j.now), guard.Protection{Namespaces: j.protected()}
-	clk := standing{instant: j.now}
+	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Namespaces: j.protected()}
+	clk := standing{Instant: j.now}
 	runner := &run.Runner{
 		Check: run.Check{Identities: &run.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk},
 		Read:  run.Read{Operator: reader, Protection: protection, Clock: clk},
@@ -118,7 +119,7 @@ func (j *previewJob) runner() *run.Runner {
 	}
 	if j.dump == nil {
 		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, reader) }
-		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.config.Host)
+		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.Config.Host)
 	}
 	return runner
 }
@@ -135,7 +136,7 @@ func (o *previewOptions) declared(ctx context.Context, reader *selector.Reader) 
 
 // operators is the operator's namespace.
 func (o *previewOptions) operators() string {
-	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), defaultOperatorNamespace)
+	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 }
 
 // protected are the namespaces that the operator protects.

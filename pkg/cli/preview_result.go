@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
@@ -107,7 +108,7 @@ func (j *previewJob) print() error {
 		for _, result := range j.results {
 			for _, o := range result.Objects {
 				if o.Outcome == v1alpha1.OutcomePlanned || o.Outcome == v1alpha1.OutcomeMatched {
-					fmt.Fprintln(j.Out, terminal.OneLine(wantedObject{o.Kind, o.Namespace, o.Name}.String()))
+					fmt.Fprintln(j.Out, terminal.OneLine(cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String()))
 				}
 			}
 		}

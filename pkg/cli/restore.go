@@ -12,16 +12,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -30,7 +26,7 @@ import (
 // restoreOptions are the flags of restore.
 type restoreOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 
 	restore.Options
 	only     []string
@@ -75,30 +71,30 @@ func restoreCommand(s *terminal.Session) *cobra.Command {
 	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
 	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
-	o.bind(flags)
-	cmd.ValidArgsFunction = terminal.CompleteFirst(completeRuns(s, &o.connection))
+	o.Bind(flags)
+	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRuns(s, &o.Connection))
 	return cmd
 }
 
 func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 	ctx := cmd.Context()
-	var wanted []wantedObject
+	var wanted []cluster.Ref
 	for _, text := range o.only {
-		w, ok := parseWanted(text)
+		w, ok := cluster.ParseRef(text)
 		if !ok {
 			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
 		}
 		wanted = append(wanted, w)
 	}
-	api, err := connect(o.Session, &o.connection)
+	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
 	}
-	run, err := api.cleanerRun(ctx, name)
+	run, err := api.CleanerRun(ctx, name)
 	if err != nil {
 		return err
 	}
-	restorer, err := api.restorer(o.copies)
+	restorer, err := restorer(api, o.copies)
 	if err != nil {
 		return err
 	}
@@ -123,36 +119,25 @@ func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
 }
 
 // restorer is one that acts as the user. copiesPath is where copies are that are files.
-func (c *cluster) restorer(copiesPath string) (*restore.Restorer, error) {
-	parts, err := c.parts()
+func restorer(c *cluster.Client, copiesPath string) (*restore.Restorer, error) {
+	parts, err := c.Parts()
 	if err != nil {
 		return nil, err
 	}
 	parts.CopiesPath = copiesPath
-	return restore.New(c.raw, parts), nil
-}
-
-// parts reads what runs wrote down.
-func (c *cluster) parts() (*journal.Parts, error) {
-	mapper := meta.NewDefaultRESTMapper(nil) // of the one kind that is read: nothing needs to be looked up
-	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
-	secrets, err := client.New(c.config, client.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
-	if err != nil {
-		return nil, terminal.Fail(codes.ClusterUnreachable, err, "")
-	}
-	return journal.NewParts(secrets), nil
+	return restore.New(c.Raw, parts), nil
 }
 
 // plan finds out what is to become of the objects.
-func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []wantedObject) (*restore.Plan, error) {
+func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []cluster.Ref) (*restore.Plan, error) {
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	progress.Begin("checking what run "+run.Name+" touched", false)
 	var touched []string
 	if len(wanted) > 0 {
 		o.Only = func(object object.Object) bool {
-			touched = append(touched, wantedOf(object).String())
-			return slices.ContainsFunc(wanted, func(w wantedObject) bool { return w.is(object) })
+			touched = append(touched, cluster.RefOf(object).String())
+			return slices.ContainsFunc(wanted, func(w cluster.Ref) bool { return w.Is(object) })
 		}
 	}
 	plan, err := restorer.Plan(ctx, run, o.Options)
@@ -161,7 +146,7 @@ func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, r
 		return nil, o.planError(ctx, run, err)
 	}
 	for _, w := range wanted {
-		if slices.ContainsFunc(plan.Items, func(i *restore.Item) bool { return w.is(i.Object) }) {
+		if slices.ContainsFunc(plan.Items, func(i *restore.Item) bool { return w.Is(i.Object) }) {
 			continue
 		}
 		hint := ""
@@ -182,18 +167,9 @@ func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun
 	case errors.As(err, &nothing):
 		return terminal.Fail(codes.RestoreNothing, err, "")
 	case apierrors.IsForbidden(err):
-		return terminal.Fail(codes.ClusterForbidden, err, "the copies "+neededRole(run))
+		return terminal.Fail(codes.ClusterForbidden, err, "the copies "+cluster.NeededRole(run))
 	}
 	return terminal.Fail(codes.RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
-}
-
-// restoreRole is the name of the Role that lets people read copies, as config/default installs it.
-const restoreRole = "kubecleaner-cleaner-restore-role"
-
-// neededRole says how to come by the right to read what the run wrote down.
-func neededRole(run *v1alpha1.CleanerRun) string {
-	return fmt.Sprintf("are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s; somebody who may can give it to you: "+
-		"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU", run.Status.Intent.Namespace, restoreRole)
 }
 
 // confirm shows what is going to be done, and asks once.

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -32,10 +33,10 @@ import (
 func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	s.Helper()
 	ctx := s.Context()
-	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
+	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
 		must(s.T, err)
 	}
-	book := journal.New(s.Client, defaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
+	book := journal.New(s.Client, cluster.DefaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
 	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
@@ -159,7 +160,7 @@ func TestRestoreMistakes(t *testing.T) {
 		"error: kubectl cleaner restore: --only \"a\" names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
 
 	// A copy that somebody exchanged is not what the run wrote.
-	key := client.ObjectKey{Namespace: defaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"}
+	key := client.ObjectKey{Namespace: cluster.DefaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"}
 	var part corev1.Secret
 	must(t, s.Get(t.Context(), key, &part))
 	must(t, s.Delete(t.Context(), &part))

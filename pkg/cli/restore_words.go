@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
@@ -48,7 +49,7 @@ func (o *restoreOptions) print(run *v1alpha1.CleanerRun, plan *restore.Plan) err
 	case "name":
 		for _, i := range plan.Items {
 			if i.Result == restore.Restored || i.Result == restore.Planned {
-				fmt.Fprintln(o.Out, terminal.OneLine(wantedOf(i.Object).String()))
+				fmt.Fprintln(o.Out, terminal.OneLine(cluster.RefOf(i.Object).String()))
 			}
 		}
 		return nil

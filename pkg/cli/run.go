@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,19 +15,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 	wait     bool
 	timeout  time.Duration
 	progress string
@@ -62,8 +59,8 @@ func runCommand(s *terminal.Session) *cobra.Command {
 	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
 	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
-	o.bind(flags)
-	names := completeCleaners(s, &o.connection)
+	o.Bind(flags)
+	names := cluster.CompleteCleaners(s, &o.Connection)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -74,21 +71,21 @@ func runCommand(s *terminal.Session) *cobra.Command {
 }
 
 func (o *runOptions) run(ctx context.Context, name string) error {
-	api, err := connect(o.Session, &o.connection)
+	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
 	}
-	before, err := api.cleaner(ctx, name)
+	before, err := api.Cleaner(ctx, name)
 	if err != nil {
 		return err
 	}
 	if err := o.ready(before); err != nil {
 		return err
 	}
-	if err := api.intact(ctx, "no run was asked for: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
+	if err := api.Intact(ctx, "no run was asked for: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
 		return err
 	}
-	asked, err := api.ask(ctx, before.Name, requestValue(o.Now(), before))
+	asked, err := ask(ctx, api, before.Name, requestValue(o.Now(), before))
 	if err != nil {
 		return err
 	}
@@ -110,28 +107,6 @@ func (o *runOptions) ready(cleaner *v1alpha1.Cleaner) error {
 	return terminal.Fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
 }
 
-// intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that is not refused: the
-// operator knows.
-func (c *cluster) intact(ctx context.Context, hint string) error {
-	connections, err := rest.HTTPClientFor(c.config)
-	if err != nil {
-		return err
-	}
-	served, err := schema.NewServed(c.config, connections, clock.RealClock{})
-	if err != nil {
-		return err
-	}
-	lacks, err := served.Check(ctx)
-	connections.CloseIdleConnections()
-	if err == nil && lacks != "" && !schema.IsUnread(lacks) {
-		return terminal.Fail(codes.RunNotReady, errors.New(lacks), hint)
-	}
-	if err != nil {
-		return requestError("looking which fields of Cleaners the API server keeps", err)
-	}
-	return nil
-}
-
 // requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one that was
 // restored with it, so a clock that is behind is put right.
 func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
@@ -142,17 +117,17 @@ func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
 }
 
 // ask sets the annotation, and returns the Cleaner with it.
-func (c *cluster) ask(ctx context.Context, cleaner, value string) (*v1alpha1.Cleaner, error) {
+func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alpha1.Cleaner, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}}})
 	if err != nil {
 		return nil, err
 	}
-	body, err := send(ctx, c.raw.Patch(types.MergePatchType).AbsPath(cleanerPath(cleaner)).Param("fieldManager", fieldManager).Body(patch))
+	body, err := cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner)).Param("fieldManager", cluster.FieldManager).Body(patch))
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, c.noCleaner(ctx, cleaner)
+		return nil, c.NoCleaner(ctx, cleaner)
 	case err != nil:
-		return nil, requestError(fmt.Sprintf("asking for a run of cleaner %q", cleaner), err)
+		return nil, cluster.RequestError(fmt.Sprintf("asking for a run of cleaner %q", cleaner), err)
 	}
 	var answer v1alpha1.Cleaner
 	return &answer, json.Unmarshal(body, &answer)

@@ -18,16 +18,13 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-const (
-	// answerPatience is how long the operator may take to notice a request before the user is told what may be wrong.
-	answerPatience = 10 * time.Second
-	// rewatch is how long to wait before a Cleaner is read again whose watch ended, or cannot be watched.
-	rewatch = time.Second
-)
+// answerPatience is how long the operator may take to notice a request before the user is told what may be wrong.
+const answerPatience = 10 * time.Second
 
 // follower finds out from a Cleaner what became of a request.
 type follower struct {
@@ -131,13 +128,13 @@ func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
 }
 
 // follow waits for the end of the run, and tells it.
-func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) error {
+func (o *runOptions) follow(parent context.Context, api *cluster.Client, f *follower) error {
 	ctx, cancel := context.WithTimeout(parent, o.timeout)
 	defer cancel()
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	seen := make(chan sighting)
-	go func() { defer close(seen); api.look(ctx, o.Clock, f.cleaner, seen) }()
+	go func() { defer close(seen); lookAtCleaner(ctx, api, o.Clock, f.cleaner, seen) }()
 	unanswered := o.Clock.After(answerPatience)
 	var howFar chan look
 	for {
@@ -180,7 +177,7 @@ func (o *runOptions) follow(parent context.Context, api *cluster, f *follower) e
 
 func (o *runOptions) tellUnanswered() {
 	o.Note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
-		cmp.Or(o.Getenv("NAMESPACE"), defaultOperatorNamespace))
+		cmp.Or(o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace))
 }
 
 // left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
@@ -209,9 +206,9 @@ type sighting struct {
 	err     error
 }
 
-// look tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at. Where watching is
+// lookAtCleaner tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at. Where watching is
 // not allowed or breaks off, it asks again now and then.
-func (c *cluster) look(ctx context.Context, clk clock.Clock, name string, seen chan<- sighting) {
+func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name string, seen chan<- sighting) {
 	tell := func(s sighting) bool {
 		select {
 		case seen <- s:
@@ -222,7 +219,7 @@ func (c *cluster) look(ctx context.Context, clk clock.Clock, name string, seen c
 	}
 	for {
 		var cleaner v1alpha1.Cleaner
-		err := c.read(ctx, cleanerPath(name), &cleaner)
+		err := c.Read(ctx, cluster.CleanerPath(name), &cleaner)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -230,24 +227,24 @@ func (c *cluster) look(ctx context.Context, clk clock.Clock, name string, seen c
 			tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
 			return
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			tell(sighting{err: requestError(fmt.Sprintf("reading cleaner %q", name), err)})
+			tell(sighting{err: cluster.RequestError(fmt.Sprintf("reading cleaner %q", name), err)})
 			return
 		case err == nil:
-			if !tell(sighting{cleaner: &cleaner}) || !c.watch(ctx, &cleaner, tell) {
+			if !tell(sighting{cleaner: &cleaner}) || !tellChanges(ctx, c, &cleaner, tell) {
 				return
 			}
 		} // else it is asked again: the API server may be back soon
 		select {
-		case <-clk.After(rewatch):
+		case <-clk.After(cluster.Rewatch):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// watch tells the changes of a Cleaner, and reports whether it makes sense to begin anew.
-func (c *cluster) watch(ctx context.Context, from *v1alpha1.Cleaner, tell func(sighting) bool) bool {
-	body, err := c.raw.Get().AbsPath(cleanerPath("")).Param("watch", "true").Param("fieldSelector", "metadata.name="+from.Name).
+// tellChanges tells the changes of a Cleaner, and reports whether it makes sense to begin anew.
+func tellChanges(ctx context.Context, c *cluster.Client, from *v1alpha1.Cleaner, tell func(sighting) bool) bool {
+	body, err := c.Raw.Get().AbsPath(cluster.CleanerPath("")).Param("watch", "true").Param("fieldSelector", "metadata.name="+from.Name).
 		Param("resourceVersion", from.ResourceVersion).Stream(ctx)
 	if err != nil {
 		return true

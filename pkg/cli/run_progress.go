@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -35,10 +36,10 @@ type look struct {
 
 // lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing, and one that is
 // not there the first time may be so a moment later.
-func (o *runOptions) lookAtRun(ctx context.Context, api *cluster, run string, seen chan<- look) {
+func (o *runOptions) lookAtRun(ctx context.Context, api *cluster.Client, run string, seen chan<- look) {
 	for again := false; ; again = true {
 		var record v1alpha1.CleanerRun
-		err := api.read(ctx, runPath(run), &record)
+		err := api.Read(ctx, cluster.RunPath(run), &record)
 		now := look{absent: apierrors.IsNotFound(err)}
 		if progress := record.Status.Progress; err == nil && progress != nil {
 			now.progress = &runProgress{run: run, action: record.Spec.Action, RunProgress: *progress}

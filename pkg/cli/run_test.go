@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -135,7 +136,7 @@ func TestRunAsks(t *testing.T) {
 	if err != nil || time.Since(at) > time.Minute {
 		t.Errorf("the annotation is %q: %v", value, err)
 	}
-	if manager := first.ManagedFields[len(first.ManagedFields)-1].Manager; manager != fieldManager {
+	if manager := first.ManagedFields[len(first.ManagedFields)-1].Manager; manager != cluster.FieldManager {
 		t.Errorf("the annotation is %s's", manager)
 	}
 	// A clock that is behind must not make the request look older than the Cleaner.

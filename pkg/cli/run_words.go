@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -108,9 +109,9 @@ func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string)
 }
 
 // tellEnd prints what the run did.
-func (o *runOptions) tellEnd(ctx context.Context, api *cluster, f *follower, cleaner *v1alpha1.Cleaner) error {
+func (o *runOptions) tellEnd(ctx context.Context, api *cluster.Client, f *follower, cleaner *v1alpha1.Cleaner) error {
 	var record v1alpha1.CleanerRun
-	err := api.read(ctx, runPath(f.run), &record)
+	err := api.Read(ctx, cluster.RunPath(f.run), &record)
 	switch {
 	case err == nil:
 	case cleaner.Status.LastRun != nil && cleaner.Status.LastRun.Name == f.run:
@@ -119,7 +120,7 @@ func (o *runOptions) tellEnd(ctx context.Context, api *cluster, f *follower, cle
 			o.Note("the CleanerRun cannot be read, so only what status.lastRun holds is shown: %s", err)
 		}
 	default:
-		return requestError("reading the CleanerRun "+f.run, err)
+		return cluster.RequestError("reading the CleanerRun "+f.run, err)
 	}
 	return o.tellRun(&record)
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -25,7 +25,7 @@ import (
 // runsOptions are the flags of runs.
 type runsOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 	output string
 }
 
@@ -49,24 +49,24 @@ func runsCommand(s *terminal.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, "")) },
 	}
 	cmd.Flags().VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
-	o.bind(cmd.Flags())
-	cmd.ValidArgsFunction = terminal.CompleteFirst(completeCleaners(s, &o.connection))
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteCleaners(s, &o.Connection))
 	return cmd
 }
 
 func (o *runsOptions) run(ctx context.Context, name string) error {
-	api, err := connect(o.Session, &o.connection)
+	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
 	}
 	if strings.HasPrefix(name, "cleanerrun") && strings.Contains(name, "/") { // as kubectl prints it
-		run, err := api.cleanerRun(ctx, name)
+		run, err := api.CleanerRun(ctx, name)
 		if err != nil {
 			return err
 		}
 		return o.one(ctx, api, run)
 	}
-	runs, err := api.runs(ctx)
+	runs, err := api.Runs(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (o *runsOptions) run(ctx context.Context, name string) error {
 		if i := slices.IndexFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Name == name }); i >= 0 {
 			return o.one(ctx, api, &runs[i])
 		}
-		if err := api.knows(ctx, name, runs); err != nil {
+		if err := knows(ctx, api, name, runs); err != nil {
 			return err
 		}
 	}
@@ -86,8 +86,8 @@ func (o *runsOptions) run(ctx context.Context, name string) error {
 }
 
 // knows says that there is no such Cleaner, of which there are no runs either.
-func (c *cluster) knows(ctx context.Context, cleaner string, runs []v1alpha1.CleanerRun) error {
-	_, err := c.cleaner(ctx, cleaner)
+func knows(ctx context.Context, c *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) error {
+	_, err := c.Cleaner(ctx, cleaner)
 	if err == nil {
 		return nil
 	}
@@ -102,24 +102,24 @@ func (c *cluster) knows(ctx context.Context, cleaner string, runs []v1alpha1.Cle
 }
 
 // printAll prints the runs of a Cleaner, or of all without a name, and to people also why Cleaners only report, if they do.
-func (o *runsOptions) printAll(ctx context.Context, api *cluster, cleaner string, runs []v1alpha1.CleanerRun) error {
+func (o *runsOptions) printAll(ctx context.Context, api *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) error {
 	if err := o.print(runs); err != nil || o.output != "table" && o.output != "wide" {
 		return err
 	}
-	if off := api.whyOff(ctx, cleaner); off != "" {
+	if off := whyOff(ctx, api, cleaner); off != "" {
 		o.Note("Cleaners only report now, because %s", terminal.OneLine(off))
 	}
 	return nil
 }
 
 // whyOff says why the Cleaner, or any without a name, only reports although it may say otherwise. Empty when it does not, or cannot be read.
-func (c *cluster) whyOff(ctx context.Context, cleaner string) string {
+func whyOff(ctx context.Context, c *cluster.Client, cleaner string) string {
 	var list v1alpha1.CleanerList
-	request := c.raw.Get().AbsPath(cleanerPath("")).Param("limit", "1")
+	request := c.Raw.Get().AbsPath(cluster.CleanerPath("")).Param("limit", "1")
 	if cleaner != "" {
 		request.Param("fieldSelector", "metadata.name="+cleaner)
 	}
-	if body, err := send(ctx, request); err != nil || json.Unmarshal(body, &list) != nil || len(list.Items) == 0 {
+	if body, err := cluster.Send(ctx, request); err != nil || json.Unmarshal(body, &list) != nil || len(list.Items) == 0 {
 		return ""
 	}
 	return list.Items[0].Status.DryRunReason
@@ -188,65 +188,4 @@ func (o *runsOptions) row(paint terminal.Paint, run *v1alpha1.CleanerRun) []term
 	}
 	return append(row, terminal.Cell{Text: string(run.Spec.Trigger)}, terminal.Cell{Text: fmt.Sprint(run.Status.Matched)}, terminal.Cell{Text: fmt.Sprint(run.Status.Skipped)},
 		terminal.Cell{Text: fmt.Sprint(run.Status.Failed)}, terminal.Cell{Text: storage}, terminal.Cell{Text: size}, terminal.Cell{Text: run.Status.Message})
-}
-
-// runs are all CleanerRuns, the latest first.
-func (c *cluster) runs(ctx context.Context) ([]v1alpha1.CleanerRun, error) {
-	runs := []v1alpha1.CleanerRun{} // a list without any is [] for programs
-	err := list[v1alpha1.CleanerRunList](ctx, c, runPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, c.noCleaner(ctx, "")
-	case err != nil:
-		return nil, requestError("listing the CleanerRuns", err)
-	}
-	slices.SortStableFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
-	return runs, nil
-}
-
-// cleanerRun reads a CleanerRun. The error about one that does not exist names the nearest one.
-func (c *cluster) cleanerRun(ctx context.Context, name string) (*v1alpha1.CleanerRun, error) {
-	name = name[strings.LastIndex(name, "/")+1:] // as kubectl prints it
-	var run v1alpha1.CleanerRun
-	err := c.read(ctx, runPath(name), &run)
-	switch {
-	case err == nil && run.Name == name && name != "":
-		return &run, nil
-	case err != nil && !apierrors.IsNotFound(err):
-		return nil, requestError("reading the CleanerRun "+name, err)
-	}
-	runs, err := c.runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hint := "list them with: kubectl cleaner runs"
-	names := make([]string, 0, len(runs))
-	for i := range runs {
-		names = append(names, runs[i].Name)
-		if runs[i].Spec.Cleaner == name {
-			hint = "that is a Cleaner; its runs: kubectl cleaner runs " + name
-		}
-	}
-	if near := suggest.Nearest(name, names); near != "" {
-		hint = "did you mean " + terminal.Quoted(near) + "?"
-	}
-	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
-}
-
-// completeRuns completes the names of the runs that keep copies.
-func completeRuns(s *terminal.Session, c *connection) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		api, err := connect(s, c)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		runs, _ := api.runs(cmd.Context()) // none, when it fails
-		var names []cobra.Completion
-		for i := range runs {
-			if kept := runs[i].Status.Copies; kept != nil && kept.Dropped == "" {
-				names = append(names, cobra.CompletionWithDesc(runs[i].Name, fmt.Sprintf("%s, copies of %s", runs[i].Spec.Action, terminal.Grouped(kept.Objects, "object"))))
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
 }

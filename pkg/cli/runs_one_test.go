@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -46,11 +47,11 @@ func (s *site) large() (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome)
 func (s *site) recorded(much, protects int) (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome) {
 	s.Helper()
 	ctx := s.Context()
-	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
+	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
 		must(s.T, err)
 	}
 	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} })
-	book := journal.New(s.Client, defaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
+	book := journal.New(s.Client, cluster.DefaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
 	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
@@ -220,7 +221,7 @@ func TestRunWithItsObjectsSoFar(t *testing.T) {
 					t.Fatalf("%s is %s, want %s", o.Name, o.Outcome, w.Outcome)
 				}
 			}
-			must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+			must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(cluster.DefaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
 			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != codes.ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
 				t.Errorf("without its parts: exit code %d: %s", got.code, got.errOut)
 			}
@@ -256,7 +257,7 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 	wants("is forbidden: ", "they are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU")
 
-	must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+	must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(cluster.DefaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
 	got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
 	wants("it is not there", "they are kept no longer than the run's copies; status.tallies counts them")
 }

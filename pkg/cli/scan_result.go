@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -208,4 +209,6 @@ func (s *search) scanUnread(u unreadList) scanUnread {
 	return found
 }
 
-func (f *scanFinding) wanted() wantedObject { return wantedObject{f.Kind, f.Namespace, f.Name} }
+func (f *scanFinding) wanted() cluster.Ref {
+	return cluster.Ref{Kind: f.Kind, Namespace: f.Namespace, Name: f.Name}
+}

@@ -92,7 +92,7 @@ func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
 		j.Note("%s", err)
 		return
 	}
-	who := j.api.whoAmI(ctx)
+	who := j.api.WhoAmI(ctx)
 	if who == "" {
 		who = "YOU"
 	}

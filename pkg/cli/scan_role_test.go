@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -66,9 +67,9 @@ func scanRules(t *testing.T) string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", realCluster(t).Kubeconfig)
 	must(t, err)
-	api, err := clientFor((&terminal.Session{}), config)
+	api, err := cluster.New((&terminal.Session{}), config)
 	must(t, err)
-	reader := selector.NewReader(api.raw, instant(time.Now()))
+	reader := selector.NewReader(api.Raw, cluster.Instant(time.Now()))
 	catalog, err := reader.Catalog(t.Context())
 	must(t, err)
 	catalog.Kinds = slices.DeleteFunc(catalog.Kinds, func(kind object.Kind) bool {

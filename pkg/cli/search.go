@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -30,7 +31,7 @@ import (
 // searchOptions are the flags of the commands that look for findings.
 type searchOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 
 	from, references  []string
 	complete          bool
@@ -44,16 +45,16 @@ func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
 		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
-		"the operator's namespace (default: the environment variable NAMESPACE, or "+defaultOperatorNamespace+")")
+		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
 	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress",
 		"how to show the progress of long work: auto, plain, json or none")
-	o.bind(flags)
+	o.Bind(flags)
 }
 
 // search is one reading of a cluster, or of manifests.
 type search struct {
 	options  *searchOptions
-	api      *cluster
+	api      *cluster.Client
 	dump     *dump // nil for a cluster
 	reader   *selector.Reader
 	catalog  selector.Catalog
@@ -87,16 +88,16 @@ func (o *searchOptions) open(ctx context.Context) (*search, error) {
 			o.Note("%s", note)
 		}
 		s.dump.partial = !o.complete
-		s.api, err = clientFor(o.Session, s.dump.config())
+		s.api, err = cluster.New(o.Session, s.dump.config())
 	} else {
-		s.api, err = connect(o.Session, &o.connection)
+		s.api, err = cluster.Connect(o.Session, &o.Connection)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.reader = selector.NewReader(s.api.raw, instant(o.Now()))
+	s.reader = selector.NewReader(s.api.Raw, cluster.Instant(o.Now()))
 	if s.catalog, err = s.reader.Catalog(ctx); err != nil {
-		return nil, requestError("looking for findings", err)
+		return nil, cluster.RequestError("looking for findings", err)
 	}
 	return s, s.declare(ctx)
 }
@@ -117,7 +118,7 @@ func (s *search) declare(ctx context.Context) error {
 	if s.dump != nil {
 		return nil
 	}
-	namespace := cmp.Or(s.options.operatorNamespace, s.options.Getenv("NAMESPACE"), defaultOperatorNamespace)
+	namespace := cmp.Or(s.options.operatorNamespace, s.options.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 	declared, err := survey.Declared(ctx, s.reader, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -127,7 +128,7 @@ func (s *search) declare(ctx context.Context) error {
 	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
 		return terminal.Fail(codes.ReferencesWrong, err, "")
 	case err != nil:
-		return requestError("looking for findings", err)
+		return cluster.RequestError("looking for findings", err)
 	}
 	s.declared = append(s.declared, declared...)
 	return nil
@@ -169,7 +170,7 @@ func (s *search) in(ctx context.Context, namespace string) error {
 	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
 		return nil
 	case !apierrors.IsNotFound(err):
-		return requestError("reading namespace "+terminal.Quoted(namespace), err)
+		return cluster.RequestError("reading namespace "+terminal.Quoted(namespace), err)
 	}
 	hint, names := "list them with: kubectl get namespaces", []string{}
 	if s.reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
@@ -209,7 +210,7 @@ func (s *search) look(ctx context.Context, options survey.Options) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return requestError("looking for findings", err)
+		return cluster.RequestError("looking for findings", err)
 	}
 	s.finder = finder
 	err = survey.Read(ctx, s.reader, finder, s.namespace, nil, survey.Observer{
@@ -225,7 +226,7 @@ func (s *search) look(ctx context.Context, options survey.Options) error {
 		},
 	})
 	if err != nil && ctx.Err() == nil {
-		return requestError("looking for findings", err)
+		return cluster.RequestError("looking for findings", err)
 	}
 	return err
 }

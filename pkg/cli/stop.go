@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -29,7 +29,7 @@ import (
 // stopOptions are the flags of stop and of resume.
 type stopOptions struct {
 	*terminal.Session
-	connection
+	cluster.Connection
 	reason    string
 	namespace string
 }
@@ -70,7 +70,7 @@ func resumeCommand(s *terminal.Session) *cobra.Command {
 func (o *stopOptions) bindAll(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.namespace, "operator-namespace", "",
 		"the operator's namespace (default: where the operator's Deployment is)")
-	o.bind(cmd.Flags())
+	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 }
 
@@ -99,14 +99,14 @@ func (o *stopOptions) stop(ctx context.Context) error {
 }
 
 // annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was there.
-func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace string) (value, already string, err error) {
-	there, _ := api.stopReason(ctx, namespace)
+func (o *stopOptions) annotated(ctx context.Context, api *cluster.Client, namespace string) (value, already string, err error) {
+	there, _ := stopReason(ctx, api, namespace)
 	why := strings.TrimSpace(o.reason)
 	if there != nil && strings.Contains(*there, why) { // also when no reason is given
 		return *there, " already", nil
 	}
 	value = "at " + o.Now().UTC().Format(time.RFC3339)
-	if who := api.whoAmI(ctx); who != "" {
+	if who := api.WhoAmI(ctx); who != "" {
 		value = "by " + who + " " + value
 	}
 	if why != "" {
@@ -119,7 +119,7 @@ func (o *stopOptions) annotated(ctx context.Context, api *cluster, namespace str
 		return "", "", terminal.Fail(codes.UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
 			"write the rest where people look for it, and name that place in --reason")
 	}
-	return value, "", api.annotate(ctx, namespace, &value)
+	return value, "", annotate(ctx, api, namespace, &value)
 }
 
 // maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages and in a metric.
@@ -134,11 +134,11 @@ func (o *stopOptions) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reason, err := api.stopReason(ctx, namespace)
+	reason, err := stopReason(ctx, api, namespace)
 	if err == nil && reason == nil {
 		return o.nothingToResume(ctx, api, namespace)
 	}
-	if err := api.annotate(ctx, namespace, nil); err != nil {
+	if err := annotate(ctx, api, namespace, nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.ErrOut, "acting goes on: the annotation %s is removed from namespace %s", v1alpha1.StopAnnotation, namespace)
@@ -158,15 +158,15 @@ func reasonWords(reason string) string {
 }
 
 // find connects, and finds the operator's namespace.
-func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
-	api, err := connect(o.Session, &o.connection)
+func (o *stopOptions) find(ctx context.Context) (*cluster.Client, string, error) {
+	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return nil, "", err
 	}
 	if o.namespace != "" {
 		return api, o.namespace, nil
 	}
-	found, err := api.operators(ctx)
+	found, err := operators(ctx, api)
 	switch {
 	case len(found) == 1:
 		return api, found[0], nil
@@ -178,14 +178,14 @@ func (o *stopOptions) find(ctx context.Context) (*cluster, string, error) {
 			"say in which namespace it runs with --operator-namespace")
 	}
 	o.Note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
-		defaultOperatorNamespace, terminal.OneLine(err.Error()))
-	return api, defaultOperatorNamespace, nil
+		cluster.DefaultOperatorNamespace, terminal.OneLine(err.Error()))
+	return api, cluster.DefaultOperatorNamespace, nil
 }
 
 // operators are the namespaces with a Deployment that has the operator's labels.
-func (c *cluster) operators(ctx context.Context) ([]string, error) {
+func operators(ctx context.Context, c *cluster.Client) ([]string, error) {
 	const labels = "app.kubernetes.io/name=kubecleaner,app.kubernetes.io/component=manager"
-	body, err := send(ctx, c.raw.Get().AbsPath("/apis/apps/v1/deployments").Param("labelSelector", labels))
+	body, err := cluster.Send(ctx, c.Raw.Get().AbsPath("/apis/apps/v1/deployments").Param("labelSelector", labels))
 	if err != nil {
 		return nil, err
 	}
@@ -207,9 +207,9 @@ func namespacePath(name string) string {
 
 // stopReason is the value of the annotation by which all acting is stopped. Nil when it is not. Who may not read the namespace may still
 // be allowed to annotate it, so an error ends nothing.
-func (c *cluster) stopReason(ctx context.Context, namespace string) (*string, error) {
+func stopReason(ctx context.Context, c *cluster.Client, namespace string) (*string, error) {
 	var metadata metav1.PartialObjectMetadata
-	if err := c.read(ctx, namespacePath(namespace), &metadata); err != nil {
+	if err := c.Read(ctx, namespacePath(namespace), &metadata); err != nil {
 		return nil, err
 	}
 	if reason, stopped := metadata.Annotations[v1alpha1.StopAnnotation]; stopped {
@@ -218,29 +218,18 @@ func (c *cluster) stopReason(ctx context.Context, namespace string) (*string, er
 	return nil, nil
 }
 
-// whoAmI is the name by which the cluster knows the user. It is empty when the cluster does not say.
-func (c *cluster) whoAmI(ctx context.Context) string {
-	const asked = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
-	body, err := send(ctx, c.raw.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body([]byte(asked)))
-	var review authenticationv1.SelfSubjectReview
-	if err != nil || json.Unmarshal(body, &review) != nil {
-		return ""
-	}
-	return review.Status.UserInfo.Username
-}
-
 // annotate sets the annotation that stops all acting, or removes it.
-func (c *cluster) annotate(ctx context.Context, namespace string, reason *string) error {
+func annotate(ctx context.Context, c *cluster.Client, namespace string, reason *string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}})
 	if err != nil {
 		return err
 	}
-	_, err = send(ctx, c.raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", fieldManager).Body(patch))
+	_, err = cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", cluster.FieldManager).Body(patch))
 	switch {
 	case apierrors.IsNotFound(err):
 		return terminal.Fail(codes.OperatorNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), "say which one is the operator's with --operator-namespace")
 	case err != nil:
-		return requestError("annotating namespace "+namespace, err)
+		return cluster.RequestError("annotating namespace "+namespace, err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -22,13 +23,13 @@ const seenPatience = 10 * time.Second
 
 // acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails when none does. Then the
 // annotation may be on a namespace that the operator does not look at. unseen says why it cannot be seen.
-func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespace, words string) (unseen string, err error) {
-	ctx, cancel := context.WithTimeout(parent, seenPatience+rewatch)
+func (o *stopOptions) acknowledged(parent context.Context, api *cluster.Client, namespace, words string) (unseen string, err error) {
+	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
 	defer cancel()
 	var reasons []string
-	for waited := time.Duration(0); ; waited += rewatch {
+	for waited := time.Duration(0); ; waited += cluster.Rewatch {
 		var cleaners int
-		cleaners, reasons, err = api.whyAllOff(ctx)
+		cleaners, reasons, err = whyAllOff(ctx, api)
 		switch {
 		case apierrors.IsForbidden(err):
 			return terminal.OneLine(err.Error()), nil
@@ -44,7 +45,7 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespa
 			break
 		}
 		select {
-		case <-o.Clock.After(rewatch):
+		case <-o.Clock.After(cluster.Rewatch):
 		case <-ctx.Done():
 		}
 	}
@@ -65,8 +66,8 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster, namespa
 }
 
 // nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another namespace.
-func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster, namespace string) error {
-	_, reasons, err := api.whyAllOff(ctx)
+func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
+	_, reasons, err := whyAllOff(ctx, api)
 	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
 	if len(reasons) > 0 {
 		say := terminal.OneLine(strings.Join(reasons, "; "))
@@ -82,8 +83,8 @@ func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster, namespa
 }
 
 // whyAllOff are how many Cleaners there are, and the reasons for which the operator makes them only report, as far as their statuses say.
-func (c *cluster) whyAllOff(ctx context.Context) (cleaners int, reasons []string, err error) {
-	err = list[v1alpha1.CleanerList](ctx, c, cleanerPath(""), func(cleaner *v1alpha1.Cleaner) {
+func whyAllOff(ctx context.Context, c *cluster.Client) (cleaners int, reasons []string, err error) {
+	err = cluster.List[v1alpha1.CleanerList](ctx, c, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) {
 		cleaners++
 		if why := cleaner.Status.DryRunReason; why != "" {
 			reasons = append(reasons, why)

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
@@ -71,7 +72,7 @@ type whyJob struct {
 }
 
 func (o *whyOptions) run(cmd *cobra.Command, text string) error {
-	wanted, ok := parseWanted(text)
+	wanted, ok := cluster.ParseRef(text)
 	switch {
 	case !ok:
 		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
@@ -94,27 +95,27 @@ func (o *whyOptions) run(cmd *cobra.Command, text string) error {
 }
 
 // read finds the object, and reads all that could name it.
-func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted wantedObject) (err error) {
+func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) (err error) {
 	if j.search, err = j.open(ctx); err != nil {
 		return err
 	}
-	if j.of, err = j.kind(wanted.kind); err != nil {
+	if j.of, err = j.kind(wanted.Kind); err != nil {
 		return err
 	}
-	if j.of.Namespaced != (wanted.namespace != "") {
+	if j.of.Namespaced != (wanted.Namespace != "") {
 		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
-		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.kind, wanted.name))
+		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name))
 	}
-	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.namespace, Name: wanted.name}
-	switch found, err := j.reader.Object(ctx, j.of, wanted.namespace, wanted.name); {
+	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.Namespace, Name: wanted.Name}
+	switch found, err := j.reader.Object(ctx, j.of, wanted.Namespace, wanted.Name); {
 	case err == nil:
 		j.found = &found
 	case apierrors.IsForbidden(err) || j.dump != nil && !apierrors.IsNotFound(err):
 		j.unsure = err
 	case !apierrors.IsNotFound(err):
-		return requestError("reading "+terminal.OneLine(j.name.String()), err)
+		return cluster.RequestError("reading "+terminal.OneLine(j.name.String()), err)
 	}
-	j.namespace = wanted.namespace
+	j.namespace = wanted.Namespace
 	return j.look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
 }
 
@@ -152,7 +153,7 @@ func (j *whyJob) noObject(ctx context.Context) error {
 	}
 	hint := ""
 	if near := suggest.Nearest(j.name.Name, j.names(ctx, j.of, j.namespace)); near != "" {
-		hint = "did you mean " + terminal.Quoted(wantedObject{j.of.Kind, j.namespace, near}.String()) + "?"
+		hint = "did you mean " + terminal.Quoted(cluster.Ref{Kind: j.of.Kind, Namespace: j.namespace, Name: near}.String()) + "?"
 	}
 	where := "the cluster, and no run that is on record deleted it"
 	switch {
@@ -168,11 +169,11 @@ func (j *whyJob) noObject(ctx context.Context) error {
 func completeObjects(s *terminal.Session, o *searchOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		api, err := connect(s, &o.connection)
+		api, err := cluster.Connect(s, &o.Connection)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		job := &search{options: o, api: api, reader: selector.NewReader(api.raw, instant(s.Now()))}
+		job := &search{options: o, api: api, reader: selector.NewReader(api.Raw, cluster.Instant(s.Now()))}
 		if job.catalog, err = job.reader.Catalog(cmd.Context()); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

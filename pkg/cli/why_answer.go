@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -199,7 +200,7 @@ func (j *whyJob) nearest(ctx context.Context) *whyNearest {
 // findCleaners looks for Cleaners that select objects of the kind, in the namespace, with such labels.
 func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 	var cleaners []v1alpha1.Cleaner
-	err := list[v1alpha1.CleanerList](ctx, j.api, cleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
+	err := cluster.List[v1alpha1.CleanerList](ctx, j.api, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
 	switch {
 	case apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return // Cleaners are not installed

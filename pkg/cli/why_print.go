@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
@@ -220,7 +221,7 @@ func (j *whyJob) conclude(ctx context.Context, r *whyResult) error {
 		return f
 	case len(r.Cleaners) > 0:
 		fmt.Fprintf(j.ErrOut, "%s whether a Cleaner would touch it: %s preview %s --only %s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(r.Cleaners[0].Name)),
-			terminal.ShellWord(terminal.OneLine(wantedObject{r.Kind, r.Namespace, r.Name}.String())))
+			terminal.ShellWord(terminal.OneLine(cluster.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}.String())))
 	}
 	return nil
 }

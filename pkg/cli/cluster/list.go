@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package cluster
 
 import (
 	"context"
@@ -15,21 +15,21 @@ import (
 	"k8s.io/client-go/tools/pager"
 )
 
-// list reads a list in pages of 500, so that no answer is very large, and calls each with every item. An expired page makes it read the
+// List reads a list in pages of 500, so that no answer is very large, and calls each with every item. An expired page makes it read the
 // whole list anew.
-func list[L, Item any, List interface {
+func List[L, Item any, List interface {
 	*L
 	runtime.Object
-}](ctx context.Context, c *cluster, path string, each func(item *Item)) error {
+}](ctx context.Context, c *Client, path string, each func(item *Item)) error {
 	all, _, err := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		request := c.raw.Get().AbsPath(path)
+		request := c.Raw.Get().AbsPath(path)
 		if options.Limit > 0 {
 			request.Param("limit", strconv.FormatInt(options.Limit, 10))
 		}
 		if options.Continue != "" {
 			request.Param("continue", options.Continue)
 		}
-		body, err := send(ctx, request)
+		body, err := Send(ctx, request)
 		if err != nil {
 			return nil, err
 		}

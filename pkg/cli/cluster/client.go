@@ -1,7 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package cluster is how commands talk to an API server: connecting as kubectl does, requests whose errors name the way out, and what
+// several commands read, such as Cleaners and their runs.
+package cluster
 
 import (
 	"context"
@@ -12,9 +14,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -31,17 +35,20 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// fieldManager is whose changes of a Cleaner the plugin's are.
-const fieldManager = "kubectl-cleaner"
+// DefaultOperatorNamespace is where the operator is installed unless somebody chose otherwise.
+const DefaultOperatorNamespace = "projectsveltos"
 
-// connection is which cluster to talk to, and as whom: kubectl's flags, and its defaults.
-type connection struct {
+// FieldManager is whose changes of a Cleaner the plugin's are.
+const FieldManager = "kubectl-cleaner"
+
+// Connection is which cluster to talk to, and as whom: kubectl's flags, and its defaults.
+type Connection struct {
 	rules     *clientcmd.ClientConfigLoadingRules
-	overrides clientcmd.ConfigOverrides
+	Overrides clientcmd.ConfigOverrides
 }
 
-// bind adds kubectl's flags of connection. All but the three of everyday are left out of the help.
-func (c *connection) bind(flags *pflag.FlagSet) {
+// Bind adds kubectl's flags of connection. All but the three of everyday are left out of the help.
+func (c *Connection) Bind(flags *pflag.FlagSet) {
 	c.rules = clientcmd.NewDefaultClientConfigLoadingRules()
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	names := clientcmd.RecommendedConfigOverrideFlags("")
@@ -49,16 +56,16 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	names.CurrentContext.Description = "the context of the kubeconfig to use"
 	names.AuthOverrideFlags.Impersonate.Description = "the user to act as"
 	own.StringVar(&c.rules.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "the kubeconfig to use")
-	clientcmd.BindOverrideFlags(&c.overrides, own, names)
+	clientcmd.BindOverrideFlags(&c.Overrides, own, names)
 	own.VisitAll(func(flag *pflag.Flag) {
 		flag.Hidden = !slices.Contains([]string{"kubeconfig", "context", "as"}, flag.Name)
 	})
 	flags.AddFlagSet(own)
 }
 
-// connect returns a client of the cluster.
-func connect(s *terminal.Session, c *connection) (*cluster, error) {
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
+// Connect returns a client of the cluster.
+func Connect(s *terminal.Session, c *Connection) (*Client, error) {
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.Overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
 		if clientcmd.IsEmptyConfig(err) {
@@ -68,13 +75,13 @@ func connect(s *terminal.Session, c *connection) (*cluster, error) {
 		}
 		return nil, terminal.Fail(codes.ClusterUnreachable, err, "give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is")
 	}
-	return clientFor(s, config)
+	return New(s, config)
 }
 
-// client makes a client that speaks plain JSON to absolute paths.
-func clientFor(s *terminal.Session, config *rest.Config) (*cluster, error) {
+// New makes a client that speaks plain JSON to absolute paths.
+func New(s *terminal.Session, config *rest.Config) (*Client, error) {
 	config = rest.CopyConfig(config)
-	config.UserAgent = fieldManager + "/" + s.Version
+	config.UserAgent = FieldManager + "/" + s.Version
 	config.QPS, config.RateLimiter = -1, nil // the server's own fairness decides
 	config.WarningHandler = rest.NoWarnings{}
 	config.GroupVersion = &schema.GroupVersion{}
@@ -84,36 +91,39 @@ func clientFor(s *terminal.Session, config *rest.Config) (*cluster, error) {
 	if err != nil {
 		return nil, terminal.Fail(codes.ClusterUnreachable, err, "")
 	}
-	return &cluster{raw, config}, nil
+	return &Client{raw, config}, nil
 }
 
-// cluster is an API server.
-type cluster struct {
-	raw    rest.Interface
-	config *rest.Config
+// Client is an API server.
+type Client struct {
+	// Raw sends requests to absolute paths.
+	Raw    rest.Interface
+	Config *rest.Config
 }
 
-func cleanerPath(name string) string {
+// CleanerPath is where a Cleaner is; without a name, where all are.
+func CleanerPath(name string) string {
 	kind := object.Kind{GroupVersionKind: v1alpha1.GroupVersion.WithKind("Cleaner"), Resource: "cleaners"}
 	return kind.Path("", name)
 }
 
-func runPath(name string) string {
+// RunPath is where a CleanerRun is; without a name, where all are.
+func RunPath(name string) string {
 	kind := object.Kind{GroupVersionKind: v1alpha1.GroupVersion.WithKind("CleanerRun"), Resource: "cleanerruns"}
 	return kind.Path("", name)
 }
 
-// read reads one object.
-func (c *cluster) read(ctx context.Context, path string, into any) error {
-	body, err := send(ctx, c.raw.Get().AbsPath(path))
+// Read reads one object.
+func (c *Client) Read(ctx context.Context, path string, into any) error {
+	body, err := Send(ctx, c.Raw.Get().AbsPath(path))
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(body, into)
 }
 
-// send returns the body of the answer, or the error with the server's own words, which Raw alone does not have.
-func send(ctx context.Context, request *rest.Request) ([]byte, error) {
+// Send returns the body of the answer, or the error with the server's own words, which Raw alone does not have.
+func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
 	if err := object.CheckPath(request.URL().Path); err != nil {
 		return nil, err
 	}
@@ -124,25 +134,25 @@ func send(ctx context.Context, request *rest.Request) ([]byte, error) {
 	return result.Raw()
 }
 
-// cleaner reads a Cleaner. The error about one that does not exist names the nearest ones.
-func (c *cluster) cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, error) {
+// Cleaner reads a Cleaner. The error about one that does not exist names the nearest ones.
+func (c *Client) Cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, error) {
 	name = strings.TrimPrefix(name, "cleaner/") // as kubectl prints it
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return nil, terminal.Fail(codes.CleanerNotFound, fmt.Errorf("%q cannot be the name of a Cleaner", name), "list them with: kubectl get cleaners; for a file, write -f before it")
 	}
 	var cleaner v1alpha1.Cleaner
-	err := c.read(ctx, cleanerPath(name), &cleaner)
+	err := c.Read(ctx, CleanerPath(name), &cleaner)
 	switch {
 	case err == nil:
 		return &cleaner, nil
 	case apierrors.IsNotFound(err):
-		return nil, c.noCleaner(ctx, name)
+		return nil, c.NoCleaner(ctx, name)
 	}
-	return nil, requestError(fmt.Sprintf("reading cleaner %q", name), err)
+	return nil, RequestError(fmt.Sprintf("reading cleaner %q", name), err)
 }
 
-// noCleaner says what there is instead.
-func (c *cluster) noCleaner(ctx context.Context, name string) error {
+// NoCleaner says what there is instead.
+func (c *Client) NoCleaner(ctx context.Context, name string) error {
 	names, err := c.cleaners(ctx)
 	missing := fmt.Errorf("there is no cleaner %q in the cluster", name)
 	near := suggest.Nearest(name, names)
@@ -162,16 +172,16 @@ func (c *cluster) noCleaner(ctx context.Context, name string) error {
 }
 
 // cleaners are the names of all Cleaners.
-func (c *cluster) cleaners(ctx context.Context) ([]string, error) {
+func (c *Client) cleaners(ctx context.Context) ([]string, error) {
 	var names []string
-	err := list[v1alpha1.CleanerList](ctx, c, cleanerPath(""), func(cleaner *v1alpha1.Cleaner) { names = append(names, cleaner.Name) })
+	err := List[v1alpha1.CleanerList](ctx, c, CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { names = append(names, cleaner.Name) })
 	return names, err
 }
 
-// completeCleaners completes the names of Cleaners.
-func completeCleaners(s *terminal.Session, c *connection) cobra.CompletionFunc {
+// CompleteCleaners completes the names of Cleaners.
+func CompleteCleaners(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		api, err := connect(s, c)
+		api, err := Connect(s, c)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -180,8 +190,8 @@ func completeCleaners(s *terminal.Session, c *connection) cobra.CompletionFunc {
 	}
 }
 
-// requestError says what went wrong with a request.
-func requestError(doing string, err error) error {
+// RequestError says what went wrong with a request.
+func RequestError(doing string, err error) error {
 	var network *net.OpError
 	wrapped := fmt.Errorf("%s: %w", doing, err)
 	switch {
@@ -193,4 +203,18 @@ func requestError(doing string, err error) error {
 		return terminal.Fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
 	}
 	return terminal.Fail(codes.ClusterFailed, wrapped, "")
+}
+
+// Rewatch is how long to wait before something is read again whose watch ended, or cannot be watched.
+const Rewatch = time.Second
+
+// WhoAmI is the name by which the cluster knows the user. It is empty when the cluster does not say.
+func (c *Client) WhoAmI(ctx context.Context) string {
+	const asked = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
+	body, err := Send(ctx, c.Raw.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body([]byte(asked)))
+	var review authenticationv1.SelfSubjectReview
+	if err != nil || json.Unmarshal(body, &review) != nil {
+		return ""
+	}
+	return review.Status.UserInfo.Username
 }
