@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -79,7 +80,7 @@ func previewCommand(s *terminal.Session) *cobra.Command {
 type previewJob struct {
 	*previewOptions
 	api     *cluster.Client
-	dump    *dump // nil for a cluster
+	dump    *dump.Cluster // nil for a cluster
 	scripts *sandbox.Pool
 	now     cluster.Instant
 	only    []cluster.Ref

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -106,7 +107,7 @@ func secretMask(item run.PreviewItem) func(string) string {
 		return unreadable
 	}
 	becomes := merged(value, item.Patch)
-	encodeStrings(becomes)
+	dump.EncodeStrings(becomes)
 	raw, err := json.Marshal(becomes)
 	if err != nil {
 		return unreadable

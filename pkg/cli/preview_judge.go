@@ -23,8 +23,8 @@ import (
 // preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the command.
 func (j *previewJob) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
-		j.dump.partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
-		for _, note := range j.dump.expect(cleaner) {
+		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
+		for _, note := range j.dump.Expect(cleaner) {
 			j.Note("%s: %s", cleaner.Name, note)
 		}
 	}

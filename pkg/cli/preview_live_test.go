@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -24,12 +25,13 @@ import (
 // watching is a preview in the middle of its work.
 func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.FakeClock) {
 	t.Helper()
-	d, err := dumpOf(t, "a.yaml", `{apiVersion: v1, kind: Namespace, metadata: {name: vault, annotations: {cleaner/protect: "true"}}}`)
-	must(t, err)
 	clk := clocktesting.NewFakeClock(now)
-	s := &terminal.Session{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errOut}, Options: terminal.Options{Clock: clk, Getenv: func(string) string { return "" }}}
+	vault := strings.NewReader(`{apiVersion: v1, kind: Namespace, metadata: {name: vault, annotations: {cleaner/protect: "true"}}}`)
+	s := &terminal.Session{IOStreams: genericiooptions.IOStreams{In: vault, Out: out, ErrOut: errOut}, Options: terminal.Options{Clock: clk, Getenv: func(string) string { return "" }}}
 	job := &previewJob{previewOptions: &previewOptions{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: cluster.Instant(now)}
-	job.api, err = cluster.New(s, d.config())
+	d, err := dump.Load(s, []string{"-"})
+	must(t, err)
+	job.api, err = cluster.New(s, d.Config())
 	must(t, err)
 	action := v1alpha1.ActionDelete
 	cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &action}}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -35,13 +36,13 @@ func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1al
 		}
 	}
 	if len(j.from) > 0 {
-		if j.dump, err = loadDump(j.Session, j.from); err != nil {
+		if j.dump, err = dump.Load(j.Session, j.from); err != nil {
 			return nil, err
 		}
-		for _, note := range j.dump.notes {
+		for _, note := range j.dump.Notes {
 			j.Note("%s", note)
 		}
-		j.api, err = cluster.New(j.Session, j.dump.config())
+		j.api, err = cluster.New(j.Session, j.dump.Config())
 	} else {
 		j.api, err = cluster.Connect(j.Session, &j.Connection)
 	}

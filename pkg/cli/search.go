@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
@@ -55,7 +56,7 @@ func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
 type search struct {
 	options  *searchOptions
 	api      *cluster.Client
-	dump     *dump // nil for a cluster
+	dump     *dump.Cluster // nil for a cluster
 	reader   *selector.Reader
 	catalog  selector.Catalog
 	declared []graph.Source
@@ -81,14 +82,14 @@ func (o *searchOptions) open(ctx context.Context) (*search, error) {
 	s := &search{options: o}
 	var err error
 	if len(o.from) > 0 {
-		if s.dump, err = loadDump(o.Session, o.from); err != nil {
+		if s.dump, err = dump.Load(o.Session, o.from); err != nil {
 			return nil, err
 		}
-		for _, note := range s.dump.notes {
+		for _, note := range s.dump.Notes {
 			o.Note("%s", note)
 		}
-		s.dump.partial = !o.complete
-		s.api, err = cluster.New(o.Session, s.dump.config())
+		s.dump.Partial = !o.complete
+		s.api, err = cluster.New(o.Session, s.dump.Config())
 	} else {
 		s.api, err = cluster.Connect(o.Session, &o.Connection)
 	}
@@ -161,7 +162,7 @@ func (s *search) kind(word string) (object.Kind, error) {
 
 // in sets the namespace. One that does not exist is an error, because in it nothing would be found.
 func (s *search) in(ctx context.Context, namespace string) error {
-	if s.namespace = namespace; namespace == "" || s.dump != nil && s.dump.has(namespace) {
+	if s.namespace = namespace; namespace == "" || s.dump != nil && s.dump.HasNamespace(namespace) {
 		return nil
 	}
 	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
@@ -182,20 +183,6 @@ func (s *search) in(ctx context.Context, namespace string) error {
 		}
 	}
 	return terminal.Fail(codes.NamespaceNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), hint)
-}
-
-// has reports whether any manifest is of the namespace.
-func (d *dump) has(namespace string) bool {
-	for _, kinds := range d.served {
-		for _, kind := range kinds {
-			for _, m := range kind.objects {
-				if m.namespace == namespace {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.

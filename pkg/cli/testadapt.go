@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 )
 
 // adapt makes objects what a run would see of them, as far as files leave it open: tests for k8s-cleaner name other versions than
@@ -44,7 +45,7 @@ func (t *trial) adaptVersion(o *testObject) bool {
 
 // adaptNamespace puts an object that has no namespace, and must have one, where the selectors look. It reports whether that matters.
 func (t *trial) adaptNamespace(o *testObject) bool {
-	if o.Namespace != "" || !kindOf(o.Kind.GroupVersionKind, nil, nil).Namespaced {
+	if o.Namespace != "" || !dump.KindOf(o.Kind.GroupVersionKind).Namespaced {
 		return false
 	}
 	o.anywhere = true

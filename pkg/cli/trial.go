@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -88,7 +89,7 @@ func (t *trial) lookup() (run.Lookup, error) {
 		}
 		uids[o.identity()] = o.UID
 		there := o.Object
-		there.Kind = kindOf(o.Kind.GroupVersionKind, nil, nil)
+		there.Kind = dump.KindOf(o.Kind.GroupVersionKind)
 		objects = append(objects, there)
 	}
 	found, err := run.LookupAmong(t.cleaner, objects, t.now)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package dump
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 )
 
 // add puts the manifests into the dump, completed by what an API server would have added.
-func (d *dump) add(manifests []*entry) error {
+func (d *Cluster) add(manifests []*entry) error {
 	byKind := map[schema.GroupVersionKind][]*entry{}
 	defined := map[schema.GroupKind]definition{}
 	for _, m := range manifests {
@@ -109,7 +109,7 @@ func complete(m *entry, namespaced bool) (err error) {
 			metadata["labels"] = m.labels
 		}
 		if isSecret {
-			encodeStrings(value)
+			EncodeStrings(value)
 		}
 	})
 	return err
@@ -117,8 +117,8 @@ func complete(m *entry, namespaced bool) (err error) {
 
 func (m *entry) isCore(kind string) bool { return m.gvk.Group == "" && m.gvk.Kind == kind }
 
-// encodeStrings moves a Secret's stringData into data, as the API server does.
-func encodeStrings(secret map[string]any) {
+// EncodeStrings moves a Secret's stringData into data, as the API server does.
+func EncodeStrings(secret map[string]any) {
 	plain, ok := secret["stringData"].(map[string]any)
 	if !ok {
 		return
@@ -137,7 +137,7 @@ func encodeStrings(secret map[string]any) {
 }
 
 // checkUnique keeps the later one of two manifests of one object, and refuses two objects with one uid: only one would be seen.
-func (d *dump) checkUnique() error {
+func (d *Cluster) checkUnique() error {
 	type identity struct {
 		schema.GroupKind
 		namespace, name string
@@ -149,7 +149,7 @@ func (d *dump) checkUnique() error {
 			for _, m := range kind.objects {
 				id := identity{m.gvk.GroupKind(), m.namespace, m.name}
 				if before := last[id]; before != nil {
-					d.notes = append(d.notes, fmt.Sprintf("%s: %s replaces the one of %s", m.where, m, before.where))
+					d.Notes = append(d.Notes, fmt.Sprintf("%s: %s replaces the one of %s", m.where, m, before.where))
 				}
 				last[id] = m
 				if other := holders[m.uid]; other != nil && !sameObject(other, m) {
@@ -162,7 +162,7 @@ func (d *dump) checkUnique() error {
 			})
 		}
 	}
-	slices.Sort(d.notes)
+	slices.Sort(d.Notes)
 	return nil
 }
 

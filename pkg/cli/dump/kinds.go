@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package dump
 
 import (
 	"cmp"
@@ -46,8 +46,8 @@ var besides = []schema.GroupVersionKind{
 	{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"},
 }
 
-// newDump is a cluster with all built-in kinds and no objects.
-func newDump() (*dump, error) {
+// empty is a cluster with all built-in kinds and no objects.
+func empty() (*Cluster, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func newDump() (*dump, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	d := &dump{
-		served: map[schema.GroupVersion]map[string]*dumpedKind{}, ageless: map[schema.GroupVersionKind]int{},
+	d := &Cluster{
+		served: map[schema.GroupVersion]map[string]*servedKind{}, ageless: map[schema.GroupVersionKind]int{},
 		schemas: map[schema.GroupVersionKind]json.RawMessage{},
 	}
 	for gvk, typ := range scheme.AllKnownTypes() {
@@ -118,6 +118,9 @@ func kindOf(gvk schema.GroupVersionKind, manifests []*entry, defined map[schema.
 	fromCluster := slices.ContainsFunc(manifests, func(m *entry) bool { return m.uid != "" })
 	return guessedKind(gvk, namespaced || !fromCluster) // an author may leave the namespace out, an API server does not
 }
+
+// KindOf is a kind as far as it is known without a manifest: one of Kubernetes' own, or a guess.
+func KindOf(gvk schema.GroupVersionKind) object.Kind { return kindOf(gvk, nil, nil) }
 
 // definition is what a CustomResourceDefinition says of its kind.
 type definition struct {

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package dump
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func (k *dumpedKind) one(namespace, wanted string) (io.Reader, error) {
+func (k *servedKind) one(namespace, wanted string) (io.Reader, error) {
 	for _, m := range k.objects {
 		if m.namespace == namespace && m.name == wanted {
 			return bytes.NewReader(m.raw), nil
@@ -27,7 +27,7 @@ func (k *dumpedKind) one(namespace, wanted string) (io.Reader, error) {
 }
 
 // list answers with all objects at once: a page may be larger than was asked for when there is no next one.
-func (k *dumpedKind) list(namespace string, query url.Values) (io.Reader, error) {
+func (k *servedKind) list(namespace string, query url.Values) (io.Reader, error) {
 	selector, err := labels.Parse(query.Get("labelSelector"))
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package dump
 
 import (
 	"bytes"
@@ -32,10 +32,10 @@ type entry struct {
 	where string
 }
 
-// loadDump reads manifests from files, directories (recursively) or, with -, the standard input: as users write them, as
+// Load reads manifests from files, directories (recursively) or, with -, the standard input: as users write them, as
 // kubectl get -o yaml or -o json prints them, and lists as the API server sends them.
-func loadDump(s *terminal.Session, paths []string) (*dump, error) {
-	d, err := newDump()
+func Load(s *terminal.Session, paths []string) (*Cluster, error) {
+	d, err := empty()
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package dump
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ import (
 )
 
 // discovery is what is served below /api or /apis, in one answer.
-func (d *dump) discovery(root string) discoveryv2.APIGroupDiscoveryList {
+func (d *Cluster) discovery(root string) discoveryv2.APIGroupDiscoveryList {
 	list := discoveryv2.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{APIVersion: discoveryv2.SchemeGroupVersion.String(), Kind: "APIGroupDiscoveryList"}}
 	for _, gv := range sortedGroupVersions(d.served) { // the versions of a group stand together, the preferred one first
 		if (gv.Group == "") != (root == "/api") {
@@ -42,7 +42,7 @@ var shortNames = map[string]string{
 	"PriorityClass": "pc", "CustomResourceDefinition": "crd crds",
 }
 
-func discovered(kinds map[string]*dumpedKind) []discoveryv2.APIResourceDiscovery {
+func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery {
 	var found []discoveryv2.APIResourceDiscovery
 	for _, kind := range kinds {
 		scope := discoveryv2.ScopeCluster
@@ -60,7 +60,7 @@ func discovered(kinds map[string]*dumpedKind) []discoveryv2.APIResourceDiscovery
 }
 
 // openAPI is the index of the schemas that CustomResourceDefinitions have or, with the path of a group and version, those of its kinds.
-func (d *dump) openAPI(path string) (io.Reader, error) {
+func (d *Cluster) openAPI(path string) (io.Reader, error) {
 	type url struct {
 		ServerRelativeURL string `json:"serverRelativeURL"`
 	}

@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package dump lets manifests answer as a cluster would that holds them, so that --from needs no other way to judge.
+package dump
 
 import (
 	"bytes"
@@ -24,45 +25,45 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// dump is a set of manifests that answers as the API server of a cluster that holds them would: a Cleaner is judged on it by
+// Cluster is a set of manifests that answers as the API server of a cluster that holds them would: a Cleaner is judged on it by
 // the very code that judges a cluster. It answers what reading needs, and refuses everything else.
-type dump struct {
-	served map[schema.GroupVersion]map[string]*dumpedKind // by kind
-	// notes are what a user should know about the manifests.
-	notes []string
+type Cluster struct {
+	served map[schema.GroupVersion]map[string]*servedKind // by kind
+	// Notes are what a user should know about the manifests.
+	Notes []string
 	// ageless are how many objects of a kind do not say when they were created.
 	ageless map[schema.GroupVersionKind]int
-	// partial is true when a kind of which there is no manifest may have objects all the same.
-	partial bool
+	// Partial is true when a kind of which there is no manifest may have objects all the same.
+	Partial bool
 	// schemas are those of CustomResourceDefinitions.
 	schemas map[schema.GroupVersionKind]json.RawMessage
 }
 
-type dumpedKind struct {
+type servedKind struct {
 	object.Kind
 	objects []*entry
 }
 
-// config is how a client reaches the dump.
-func (d *dump) config() *rest.Config {
+// Config is how a client reaches the dump.
+func (d *Cluster) Config() *rest.Config {
 	return &rest.Config{Host: "http://dump.invalid", Transport: d, QPS: -1}
 }
 
 // serve makes a kind known.
-func (d *dump) serve(kind object.Kind) *dumpedKind {
+func (d *Cluster) serve(kind object.Kind) *servedKind {
 	gv := kind.GroupVersion()
 	if d.served[gv] == nil {
-		d.served[gv] = map[string]*dumpedKind{}
+		d.served[gv] = map[string]*servedKind{}
 	}
 	if d.served[gv][kind.Kind] == nil {
-		d.served[gv][kind.Kind] = &dumpedKind{Kind: kind}
+		d.served[gv][kind.Kind] = &servedKind{Kind: kind}
 	}
 	return d.served[gv][kind.Kind]
 }
 
-// expect makes ready for a Cleaner and returns what its user should know: kinds that the dump does not have count as empty.
+// Expect makes ready for a Cleaner and returns what its user should know: kinds that the dump does not have count as empty.
 // One of a built-in group that does not exist stays unknown, with the selector's own message.
-func (d *dump) expect(cleaner *v1alpha1.Cleaner) (notes []string) {
+func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string) {
 	for i, selector := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
 		gvk := schema.GroupVersionKind{Group: selector.Group, Version: selector.Version, Kind: selector.Kind}
@@ -93,7 +94,7 @@ func has(n int) string {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (d *dump) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d *Cluster) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (d *dump) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // answer finds what a path of the API names.
-func (d *dump) answer(r *http.Request) (io.Reader, error) {
+func (d *Cluster) answer(r *http.Request) (io.Reader, error) {
 	switch untold := untold(r); {
 	case untold != nil:
 		return nil, untold
@@ -162,11 +163,11 @@ func resourceOf(parts []string) (namespace, resource, wanted string) {
 }
 
 // answerOf is the object of a kind that is wanted, or else the list of them.
-func (d *dump) answerOf(kind *dumpedKind, namespace, wanted string, query url.Values) (io.Reader, error) {
+func (d *Cluster) answerOf(kind *servedKind, namespace, wanted string, query url.Values) (io.Reader, error) {
 	switch {
 	case wanted != "":
 		return kind.one(namespace, wanted)
-	case d.partial && len(kind.objects) == 0:
+	case d.Partial && len(kind.objects) == 0:
 		return nil, notTold("whether there is any " + kind.Kind.Kind)
 	}
 	return kind.list(namespace, query)
@@ -207,7 +208,7 @@ func notTold(what string) error {
 }
 
 // groups are all groups but the core one.
-func (d *dump) groups() metav1.APIGroupList {
+func (d *Cluster) groups() metav1.APIGroupList {
 	byName := map[string]*metav1.APIGroup{}
 	for _, gv := range sortedGroupVersions(d.served) {
 		if gv.Group == "" {
@@ -227,7 +228,7 @@ func (d *dump) groups() metav1.APIGroupList {
 	return list
 }
 
-func resources(gv schema.GroupVersion, kinds map[string]*dumpedKind) metav1.APIResourceList {
+func resources(gv schema.GroupVersion, kinds map[string]*servedKind) metav1.APIResourceList {
 	list := metav1.APIResourceList{GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
 	for _, kind := range kinds {
 		list.APIResources = append(list.APIResources, metav1.APIResource{
@@ -241,4 +242,18 @@ func resources(gv schema.GroupVersion, kinds map[string]*dumpedKind) metav1.APIR
 func encoded(value any) (io.Reader, error) {
 	body, err := json.Marshal(value)
 	return bytes.NewReader(body), err
+}
+
+// HasNamespace reports whether any manifest is of the namespace.
+func (d *Cluster) HasNamespace(namespace string) bool {
+	for _, kinds := range d.served {
+		for _, kind := range kinds {
+			for _, m := range kind.objects {
+				if m.namespace == namespace {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

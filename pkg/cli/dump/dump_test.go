@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package dump
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,10 +25,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
 
+// noon is when the tests read their manifests.
+var noon = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
 // dumpOf loads manifests, each a file of its own: its name and its text.
-func dumpOf(t *testing.T, files ...string) (*dump, error) {
+func dumpOf(t *testing.T, files ...string) (*Cluster, error) {
 	t.Helper()
 	dir := t.TempDir()
 	for i := 0; i < len(files); i += 2 {
@@ -35,7 +40,7 @@ func dumpOf(t *testing.T, files ...string) (*dump, error) {
 			t.Fatal(err)
 		}
 	}
-	return loadDump(newShared(), []string{dir})
+	return Load(newShared(), []string{dir})
 }
 
 func newShared() *terminal.Session {
@@ -46,18 +51,18 @@ func newShared() *terminal.Session {
 }
 
 // found lists what a selector finds in a dump: KIND NAMESPACE/NAME.
-func found(t *testing.T, d *dump, spec v1alpha1.ResourceSelector) ([]string, error) {
+func found(t *testing.T, d *Cluster, spec v1alpha1.ResourceSelector) ([]string, error) {
 	t.Helper()
-	api, err := cluster.New(newShared(), d.config())
+	api, err := cluster.New(newShared(), d.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := selector.New(0, spec, selector.Judge{}, now)
+	s, err := selector.New(0, spec, selector.Judge{}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all selector.Found
-	result := s.Select(t.Context(), selector.NewReader(api.Raw, cluster.Instant(now)), &all)
+	result := s.Select(t.Context(), selector.NewReader(api.Raw, cluster.Instant(noon)), &all)
 	var names []string
 	for _, c := range all.Verdicts.All() {
 		names = append(names, c.String())
@@ -167,7 +172,7 @@ func TestDumpIsReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := cluster.New(newShared(), d.config())
+	api, err := cluster.New(newShared(), d.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,8 +283,8 @@ func TestDumpLaterManifestCounts(t *testing.T) {
 	if len(pods) != 1 || pods[0].labels["which"] != "2" {
 		t.Errorf("%d: %s", len(pods), pods[0].raw)
 	}
-	if len(d.notes) != 1 || !strings.Contains(d.notes[0], "2.yaml:1: Pod default/a replaces the one of ") {
-		t.Error(d.notes)
+	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "2.yaml:1: Pod default/a replaces the one of ") {
+		t.Error(d.Notes)
 	}
 }
 
@@ -302,7 +307,7 @@ func TestDumpExpect(t *testing.T) {
 		"resourceSelectors[1]: the manifests hold no Secret of v1; it counts as if there were none",
 		"resourceSelectors[2]: the manifests hold no Certificate of cert-manager.io/v1; it counts as if there were none",
 	}
-	if diff := cmp.Diff(want, d.expect(cleaner)); diff != "" {
+	if diff := cmp.Diff(want, d.Expect(cleaner)); diff != "" {
 		t.Error(diff)
 	}
 	if got, err := found(t, d, cleaner.Spec.ResourcePolicySet.ResourceSelectors[2]); err != nil || got != nil {
@@ -315,7 +320,12 @@ func TestDumpExpect(t *testing.T) {
 
 // Which built-in kinds have no namespace is written down by hand: here it is compared with a real API server.
 func TestDumpKnowsTheScopes(t *testing.T) {
-	client, err := discovery.NewDiscoveryClientForConfig(realCluster(t).Config)
+	env, err := testenv.Start(t.Context(), testenv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = env.Stop() })
+	client, err := discovery.NewDiscoveryClientForConfig(env.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
