@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -51,35 +52,35 @@ func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v
 func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted cluster.Ref) error {
 	session := j.scripts.Open(sandbox.Options{Now: j.now.Now(), Seed: j.now.Now().Unix()})
 	defer session.Close()
-	t := &trial{cleaner: cleaner, session: session, now: j.now.Now(), namespaces: map[string]labels.Set{}}
+	t := &explain.Judge{Cleaner: cleaner, Session: session, Now: j.now.Now(), Namespaces: map[string]labels.Set{}}
 	var err error
-	if t.finds, err = runner.Lookup(ctx, cleaner); err != nil {
+	if t.Finds, err = runner.Lookup(ctx, cleaner); err != nil {
 		return err
 	}
-	if t.selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), t.finds, j.now.Now()); err != nil {
+	if t.Selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), t.Finds, j.now.Now()); err != nil {
 		return err
 	}
-	o, err := j.find(ctx, runner, cleaner, t.selectors, wanted)
+	o, err := j.find(ctx, runner, cleaner, t.Selectors, wanted)
 	if err != nil {
 		return err
 	}
 	if namespaces, err := runner.Read.Operator.Namespaces(ctx, []string{o.Namespace}); err == nil && o.Namespace != "" && namespaces[o.Namespace] != nil {
-		t.namespaces[o.Namespace] = namespaces[o.Namespace].Labels
+		t.Namespaces[o.Namespace] = namespaces[o.Namespace].Labels
 	}
 	metadata, err := o.Metadata()
 	if err != nil {
 		return err
 	}
-	verdict := t.judge(ctx, &testObject{Object: o, metadata: metadata})
+	verdict := t.Verdict(ctx, &explain.Subject{Object: o, Metadata: metadata})
 	switch {
-	case verdict.err != nil:
-		j.Note("%s could not be judged: %s", terminal.OneLine(o.String()), terminal.OneLine(verdict.err.Error()))
-	case verdict.matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
+	case verdict.Err != nil:
+		j.Note("%s could not be judged: %s", terminal.OneLine(o.String()), terminal.OneLine(verdict.Err.Error()))
+	case verdict.Matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
 		j.Note("%s does not match: aggregatedSelection did not choose it", terminal.OneLine(o.String()))
-	case verdict.matches:
+	case verdict.Matches:
 		j.Note("%s matches now, and did not when it was listed; it has just changed", terminal.OneLine(o.String()))
 	default:
-		j.Note("%s does not match:\n  %s", terminal.OneLine(o.String()), strings.Join(verdict.refusals, "\n  "))
+		j.Note("%s does not match:\n  %s", terminal.OneLine(o.String()), strings.Join(verdict.Refusals, "\n  "))
 	}
 	return nil
 }

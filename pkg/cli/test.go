@@ -167,13 +167,14 @@ func (o *testOptions) try(ctx context.Context, checker *check.Checker, dir strin
 	if len(result.Failures) > 0 {
 		return result, nil
 	}
-	trial := &trial{files: files, cleaner: checked.Cleaner, now: checker.Now, result: result, mask: object.Masker(files.secrets()...)}
-	trial.session = checker.Pool.Open(sandbox.Options{Now: checker.Now, Seed: checker.Now.Unix(), Print: func(line string) {
-		if !trial.explaining.Load() {
+	trial := &trial{files: files, result: result, mask: object.Masker(files.secrets()...)}
+	trial.Cleaner, trial.Now = checked.Cleaner, checker.Now
+	trial.Session = checker.Pool.Open(sandbox.Options{Now: checker.Now, Seed: checker.Now.Unix(), Print: func(line string) {
+		if !trial.Explaining.Load() {
 			fmt.Fprintf(o.ErrOut, "%s: script printed: %s\n", dir, trial.mask(line))
 		}
 	}})
-	defer trial.session.Close()
+	defer trial.Session.Close()
 	err = trial.run(ctx)
 	if stopped := context.Cause(ctx); stopped != nil {
 		return nil, stopped

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // TestTestGolden shows what users see.
@@ -103,29 +102,6 @@ func TestTestNeedsMuch(t *testing.T) {
 	}
 	if got := call(t.Context(), t, "", nil, "test", dir); got.code != 0 {
 		t.Errorf("exit %d:\n%s", got.code, got.out)
-	}
-}
-
-func TestNamespaceSelector(t *testing.T) {
-	trial := &trial{namespaces: map[string]labels.Set{"test": {"env": "test", "kubernetes.io/metadata.name": "test"}, "ending": nil}}
-	tests := []struct {
-		selector, namespace string
-		want                bool
-	}{
-		{"env=test", "test", true},
-		{"env=prod", "test", false},
-		{"env=test", "ending", false},
-		{"!env", "ending", false},
-		{"env=test", "unknown", true}, // not known, so taken as satisfied
-		{"kubernetes.io/metadata.name notin (kube-system)", "unknown", true},
-		{"kubernetes.io/metadata.name notin (kube-system)", "kube-system", false}, // a namespace's name is always known
-		{"env=test,kubernetes.io/metadata.name=a", "b", false},
-		{"kubernetes.io/metadata.name=test", "test", true},
-	}
-	for _, tt := range tests {
-		if got := trial.selectsNamespace(tt.selector, tt.namespace); got != tt.want {
-			t.Errorf("%q on %s = %v, want %v", tt.selector, tt.namespace, got, tt.want)
-		}
 	}
 }
 

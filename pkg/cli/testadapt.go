@@ -29,7 +29,7 @@ func (t *trial) adapt() {
 
 // selectorsFor are the selectors of an object's group and kind.
 func (t *trial) selectorsFor(o *testObject) []v1alpha1.ResourceSelector {
-	all := slices.Clone(t.cleaner.Spec.ResourcePolicySet.ResourceSelectors)
+	all := slices.Clone(t.Cleaner.Spec.ResourcePolicySet.ResourceSelectors)
 	return slices.DeleteFunc(all, func(s v1alpha1.ResourceSelector) bool { return s.Group != o.Kind.Group || s.Kind != o.Kind.Kind })
 }
 
@@ -48,7 +48,7 @@ func (t *trial) adaptNamespace(o *testObject) bool {
 	if o.Namespace != "" || !dump.KindOf(o.Kind.GroupVersionKind).Namespaced {
 		return false
 	}
-	o.anywhere = true
+	o.Anywhere = true
 	return slices.ContainsFunc(t.selectorsFor(o), func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "" || s.NamespaceSelector != "" })
 }
 

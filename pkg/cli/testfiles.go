@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -114,12 +115,9 @@ func (f *testFiles) readCleaner() ([]manifest.Problem, error) {
 
 // testObject is an object of a file.
 type testObject struct {
-	object.Object
-	file     string
-	line     int
-	metadata metav1.ObjectMeta
-	// anywhere is whether it counts as in each namespace that is selected.
-	anywhere bool
+	explain.Subject
+	file string
+	line int
 }
 
 // readObjects reads the objects of a file. That the file is not there is an error; what is wrong in it are problems.
@@ -174,7 +172,7 @@ func newTestObject(d *manifest.Document, index int) (*testObject, error) {
 	if o.ResourceVersion == "" {
 		o.ResourceVersion = "1"
 	}
-	return &testObject{Object: o, file: d.File, line: d.Line, metadata: partial.ObjectMeta}, nil
+	return &testObject{Subject: explain.Subject{Object: o, Metadata: partial.ObjectMeta}, file: d.File, line: d.Line}, nil
 }
 
 // identity is by what two files name the same object.

@@ -5,19 +5,14 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
-	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -25,48 +20,40 @@ import (
 
 // trial tries one Cleaner on the objects of its directory.
 type trial struct {
-	files   *testFiles
-	cleaner *v1alpha1.Cleaner
-	session *sandbox.Session
-	now     time.Time
-	result  *testResult
+	explain.Judge
+	files  *testFiles
+	result *testResult
 	// mask hides what stands in the Secrets of the directory.
 	mask func(string) string
-	// explaining is true while scripts run once more, only to find out why they refused.
-	explaining atomic.Bool
-
-	selectors  []*selector.Selector
-	finds      run.Lookup
-	namespaces map[string]labels.Set
 }
 
 // run tries everything. What goes otherwise than the files say is a failure of the result; an error ends all.
 func (t *trial) run(ctx context.Context) error {
-	t.namespaces = namespaceLabels(t.files.resources)
+	t.Namespaces = namespaceLabels(t.files.resources)
 	t.adapt()
-	aggregated := t.cleaner.Spec.ResourcePolicySet.AggregatedSelection
+	aggregated := t.Cleaner.Spec.ResourcePolicySet.AggregatedSelection
 	var err error
-	if t.finds, err = t.lookup(); err != nil {
+	if t.Finds, err = t.lookup(); err != nil {
 		return err
 	}
-	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+	for i, spec := range t.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		given, err := t.files.inputs.given(&spec)
 		if err != nil {
 			return err
 		}
-		judge := selector.Judge{Script: spec.Evaluate, Session: t.session, Given: given, Aggregated: aggregated != "", Finding: t.finds(i)}
+		judge := selector.Judge{Script: spec.Evaluate, Session: t.Session, Given: given, Aggregated: aggregated != "", Finding: t.Finds(i)}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {
 				return err
 			}
-			judge.Conditions = program.NewRun(t.now)
+			judge.Conditions = program.NewRun(t.Now)
 		}
-		s, err := selector.New(i, spec, judge, t.now)
+		s, err := selector.New(i, spec, judge, t.Now)
 		if err != nil {
 			return err
 		}
-		t.selectors = append(t.selectors, s)
+		t.Selectors = append(t.Selectors, s)
 	}
 	if aggregated != "" {
 		t.tryTogether(ctx)
@@ -92,7 +79,7 @@ func (t *trial) lookup() (run.Lookup, error) {
 		there.Kind = dump.KindOf(o.Kind.GroupVersionKind)
 		objects = append(objects, there)
 	}
-	found, err := run.LookupAmong(t.cleaner, objects, t.now)
+	found, err := run.LookupAmong(t.Cleaner, objects, t.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +89,7 @@ func (t *trial) lookup() (run.Lookup, error) {
 			return nil
 		}
 		return func(o object.Object) (selector.Finding, bool) {
-			o.UID = uids[(&testObject{Object: o}).identity()]
+			o.UID = uids[(&testObject{Subject: explain.Subject{Object: o}}).identity()]
 			return ask(o)
 		}
 	}, nil
@@ -115,7 +102,7 @@ func namespaceLabels(objects []*testObject) map[string]labels.Set {
 		if o.Kind.Group != "" || o.Kind.Kind != "Namespace" {
 			continue
 		}
-		all[o.Name] = labels.Merge(o.metadata.Labels, labels.Set{"kubernetes.io/metadata.name": o.Name}) // the API server's
+		all[o.Name] = labels.Merge(o.Metadata.Labels, labels.Set{"kubernetes.io/metadata.name": o.Name}) // the API server's
 		if o.Deleting || object.JSON(o.Raw).At("status", "phase").Text() == "Terminating" {
 			all[o.Name] = nil
 		}
@@ -126,23 +113,23 @@ func namespaceLabels(objects []*testObject) map[string]labels.Set {
 // tryEach tries a Cleaner that judges objects one by one.
 func (t *trial) tryEach(ctx context.Context) {
 	for _, o := range t.files.matching {
-		v := t.judge(ctx, o)
+		v := t.Verdict(ctx, &o.Subject)
 		switch {
-		case v.err != nil:
-			t.fail(o, "should match, but could not be judged", v.err.Error())
-		case !v.matches:
-			t.fail(o, "should match, but does not", t.why(o, v.refusals)...)
+		case v.Err != nil:
+			t.fail(o, "should match, but could not be judged", v.Err.Error())
+		case !v.Matches:
+			t.fail(o, "should match, but does not", t.Why(&o.Subject, v.Refusals)...)
 		default:
 			t.result.pass(o)
 		}
 	}
 	for _, o := range t.files.nonMatching {
-		v := t.judge(ctx, o)
+		v := t.Verdict(ctx, &o.Subject)
 		switch {
-		case v.err != nil:
-			t.fail(o, "should not match, but could not be judged", v.err.Error())
-		case v.matches:
-			t.fail(o, "should not match, but does", v.because)
+		case v.Err != nil:
+			t.fail(o, "should not match, but could not be judged", v.Err.Error())
+		case v.Matches:
+			t.fail(o, "should not match, but does", v.Because)
 		default:
 			t.result.pass(o)
 		}
@@ -163,7 +150,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 	for _, o := range candidates {
 		objects = append(objects, o.Object)
 	}
-	selected, err := t.session.Choose(ctx, t.cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
+	selected, err := t.Session.Choose(ctx, t.Cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
 	if err != nil {
 		t.result.fail(testFailure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask("aggregatedSelection: " + err.Error())})
 		return
@@ -202,7 +189,7 @@ func (t *trial) unexpected(candidates []*testObject, chosen map[string]string, e
 			continue
 		}
 		told[id] = true
-		t.fail(o, "should not match, but does", said("aggregatedSelection chose it", t.mask(message)))
+		t.fail(o, "should not match, but does", explain.Said("aggregatedSelection chose it", t.mask(message)))
 	}
 }
 
@@ -212,22 +199,22 @@ func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*t
 	refusals = map[string][]string{}
 	mayChoose := map[*testObject]bool{} // of those that are given
 	ok = true
-	for i := range t.selectors {
+	for i := range t.Selectors {
 		for _, o := range input {
-			v := verdict{}
-			t.ask(ctx, i, o, &v)
+			v := explain.Verdict{}
+			t.Ask(ctx, i, &o.Subject, &v)
 			_, seen := mayChoose[o]
 			switch id := o.identity(); {
-			case v.err != nil:
-				t.fail(o, "could not be judged", v.err.Error())
+			case v.Err != nil:
+				t.fail(o, "could not be judged", v.Err.Error())
 				ok = false
-			case v.matches && !seen:
-				mayChoose[o] = !t.selectors[i].Excludes(o.Object)
+			case v.Matches && !seen:
+				mayChoose[o] = !t.Selectors[i].Excludes(o.Object)
 				given = append(given, o)
-			case v.matches:
-				mayChoose[o] = mayChoose[o] || !t.selectors[i].Excludes(o.Object)
+			case v.Matches:
+				mayChoose[o] = mayChoose[o] || !t.Selectors[i].Excludes(o.Object)
 			default:
-				refusals[id] = append(refusals[id], v.refusals...)
+				refusals[id] = append(refusals[id], v.Refusals...)
 			}
 		}
 	}
@@ -247,11 +234,11 @@ func (t *trial) refuse(input []*testObject, mayChoose map[*testObject]bool, refu
 		id := o.identity()
 		switch may, seen := mayChoose[o]; {
 		case seen && !may:
-			refusals[id] = []string{beingDeleted}
+			refusals[id] = []string{explain.BeingDeleted}
 		case seen:
 			refusals[id] = []string{"aggregatedSelection did not choose it"}
 		default:
-			refusals[id] = t.why(o, refusals[id])
+			refusals[id] = t.Why(&o.Subject, refusals[id])
 		}
 	}
 	for _, o := range t.files.matching {
@@ -264,12 +251,4 @@ func (t *trial) refuse(input []*testObject, mayChoose map[*testObject]bool, refu
 // fail notes that an object was not dealt with as it should be.
 func (t *trial) fail(o *testObject, message string, details ...string) {
 	t.result.fail(testFailure{File: o.file, Line: o.line, Object: o.String(), Message: message, Details: details})
-}
-
-// said adds the message of a script.
-func said(what, message string) string {
-	if strings.TrimSpace(message) == "" {
-		return what
-	}
-	return fmt.Sprintf("%s: %s", what, message)
 }

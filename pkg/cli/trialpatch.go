@@ -27,7 +27,7 @@ func (t *trial) tryTransform(ctx context.Context) {
 		})
 		return
 	}
-	if t.cleaner.Spec.Transform == "" && t.cleaner.Spec.MergePatch == nil {
+	if t.Cleaner.Spec.Transform == "" && t.Cleaner.Spec.MergePatch == nil {
 		t.result.fail(testFailure{
 			File: files.cleaner.File, Line: files.cleaner.Line,
 			Message: "the Cleaner changes nothing: there is neither transform nor mergePatch, but there is " + updatedFile,
@@ -70,8 +70,8 @@ func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any,
 		return nil, err
 	}
 	var patch map[string]any
-	if t.cleaner.Spec.MergePatch != nil {
-		patch, err = check.StaticPatch(t.cleaner)
+	if t.Cleaner.Spec.MergePatch != nil {
+		patch, err = check.StaticPatch(t.Cleaner)
 	} else {
 		patch, err = t.scripted(ctx, o)
 	}
@@ -83,7 +83,7 @@ func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any,
 
 // scripted is what the transform script changes.
 func (t *trial) scripted(ctx context.Context, o *testObject) (map[string]any, error) {
-	patch, _, err := t.session.Transform(ctx, t.cleaner.Spec.Transform, o.Object)
+	patch, _, err := t.Session.Transform(ctx, t.Cleaner.Spec.Transform, o.Object)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -208,18 +209,18 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 		j.Note("which Cleaners may select it is not known: %s", terminal.OneLine(err.Error()))
 		return
 	}
-	t := &trial{namespaces: map[string]labels.Set{}}
+	t := &explain.Judge{Namespaces: map[string]labels.Set{}}
 	if j.name.Namespace != "" {
 		if namespaces, err := j.reader.Namespaces(ctx, []string{j.name.Namespace}); err == nil && namespaces[j.name.Namespace] != nil {
-			t.namespaces[j.name.Namespace] = namespaces[j.name.Namespace].Labels
+			t.Namespaces[j.name.Namespace] = namespaces[j.name.Namespace].Labels
 		}
 	}
-	o := &testObject{Object: *j.found}
+	o := &explain.Subject{Object: *j.found}
 	for i := range cleaners {
 		cleaner := &cleaners[i]
 		found := whyCleaner{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) && selectsLabels(ctx, n, spec, o, t.scope(spec, o)) {
+			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) && selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
 				found.Selectors = append(found.Selectors, n)
 			}
 		}
@@ -234,7 +235,7 @@ func (r *whyResult) has(wanted *v1alpha1.FindingSelector) bool {
 	return wanted == nil || slices.ContainsFunc(r.Findings, func(f scanFinding) bool { return f.Type == wanted.Type })
 }
 
-func selectsLabels(ctx context.Context, n int, spec v1alpha1.ResourceSelector, o *testObject, scope selector.Scope) bool {
+func selectsLabels(ctx context.Context, n int, spec v1alpha1.ResourceSelector, o *explain.Subject, scope selector.Scope) bool {
 	part := v1alpha1.ResourceSelector{Group: spec.Group, Version: spec.Version, Kind: spec.Kind, LabelFilters: spec.LabelFilters}
 	s, err := selector.New(n, part, selector.Judge{}, o.Created)
 	if err != nil {
