@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -23,7 +24,7 @@ import (
 
 // scanOptions are the flags of scan.
 type scanOptions struct {
-	searchOptions
+	search.Flags
 
 	namespace     string
 	allNamespaces bool
@@ -36,7 +37,7 @@ type scanOptions struct {
 }
 
 func scanCommand(s *terminal.Session) *cobra.Command {
-	o := &scanOptions{searchOptions: searchOptions{Session: s}}
+	o := &scanOptions{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "scan",
 		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
@@ -70,14 +71,14 @@ func scanCommand(s *terminal.Session) *cobra.Command {
 		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, or cleaner (Cleaners that look for the same on a schedule)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
-	o.bindAll(flags)
+	o.BindAll(flags)
 	return cmd
 }
 
 // scanJob is one call of scan.
 type scanJob struct {
 	*scanOptions
-	*search
+	*search.Reading
 	flags    *pflag.FlagSet
 	selector labels.Selector
 	types    []v1alpha1.FindingType
@@ -91,14 +92,14 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 	}
 	ctx := cmd.Context()
 	var err error
-	if job.search, err = o.open(ctx); err != nil {
+	if job.Reading, err = o.Open(ctx); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
 	namespace := o.namespace
 	if o.allNamespaces {
 		namespace = ""
 	}
-	if err := job.in(ctx, namespace); err != nil {
+	if err := job.In(ctx, namespace); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
 	job.resolveExcluded()
@@ -106,8 +107,8 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	err = job.look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
-	if err != nil && (ctx.Err() == nil || job.finder == nil) {
+	err = job.Look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
+	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
 		return terminal.OrInterrupted(ctx, err)
 	}
 	result := job.result(ctx.Err() != nil)
@@ -122,7 +123,7 @@ func (j *scanJob) check(cmd *cobra.Command) (err error) {
 	switch {
 	case cmd.Flags().Changed("fail-on-findings") && j.failOn < 1:
 		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
-	case j.complete && len(j.from) == 0:
+	case j.Complete && len(j.From) == 0:
 		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	}
 	if j.selector, err = labels.Parse(j.labels); err != nil {
@@ -169,18 +170,18 @@ func allTypes() (all []v1alpha1.FindingType) {
 
 // wanted are the findings of --kind and --type. Nil for all of the cluster.
 func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
-	if len(j.kinds) == 0 && len(j.types) == 0 && j.search.namespace == "" {
+	if len(j.kinds) == 0 && len(j.types) == 0 && j.Reading.Namespace == "" {
 		return nil, nil
 	}
 	var wanted []finding.Want
 	var problems []error
 	for _, word := range j.kinds {
-		kind, err := j.kind(word)
+		kind, err := j.Kind(word)
 		of := j.wantedOf(kind)
 		switch {
 		case err != nil:
 			problems = append(problems, err)
-		case j.search.namespace != "" && !kind.Namespaced:
+		case j.Reading.Namespace != "" && !kind.Namespaced:
 			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
 		case len(of) == 0:
 			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
@@ -192,8 +193,8 @@ func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 		return nil, problems[0]
 	}
 	if len(j.kinds) == 0 {
-		for _, kind := range j.catalog.Kinds {
-			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.search.namespace == "" || kind.Namespaced) {
+		for _, kind := range j.Catalog.Kinds {
+			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Reading.Namespace == "" || kind.Namespaced) {
 				wanted = append(wanted, j.wantedOf(kind)...)
 			}
 		}

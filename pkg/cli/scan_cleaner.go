@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -31,27 +32,27 @@ func (j *scanJob) printCleaners(r *scanResult) {
 	fmt.Fprint(j.Out, "# To have one delete, set action: Delete and a blastRadiusLimit; finding.forSeconds lets an object be found for a while first.\n")
 	resources := map[string]int{}
 	for _, g := range groups {
-		resources[g.typ()+g.of[0].of.Kind.Resource]++
+		resources[g.typ()+g.of[0].Of.Kind.Resource]++
 	}
 	for _, g := range groups {
-		fmt.Fprint(j.Out, "---\n"+j.cleaner(g, resources[g.typ()+g.of[0].of.Kind.Resource] > 1))
+		fmt.Fprint(j.Out, "---\n"+j.cleaner(g, resources[g.typ()+g.of[0].Of.Kind.Resource] > 1))
 	}
 }
 
 // findingGroup are the findings of one type of one kind.
 type findingGroup struct {
 	kind object.Kind
-	of   []scanFinding
+	of   []search.Finding
 }
 
 func (g findingGroup) typ() string { return string(g.of[0].Type) }
 
 // groupsOf puts findings, which are sorted, into groups.
-func groupsOf(findings []scanFinding) (groups []findingGroup) {
+func groupsOf(findings []search.Finding) (groups []findingGroup) {
 	for _, f := range findings {
 		last := len(groups) - 1
-		if last < 0 || groups[last].kind != f.of.Kind || groups[last].of[0].Type != f.Type {
-			groups, last = append(groups, findingGroup{kind: f.of.Kind}), last+1
+		if last < 0 || groups[last].kind != f.Of.Kind || groups[last].of[0].Type != f.Type {
+			groups, last = append(groups, findingGroup{kind: f.Of.Kind}), last+1
 		}
 		groups[last].of = append(groups[last].of, f)
 	}
@@ -64,17 +65,17 @@ func (j *scanJob) cleaner(g findingGroup, ambiguous bool) string {
 	if ambiguous && g.kind.Group != "" {
 		cleanerName += "." + g.kind.Group
 	}
-	if j.search.namespace != "" {
-		cleanerName += "-" + j.search.namespace
+	if j.Reading.Namespace != "" {
+		cleanerName += "-" + j.Reading.Namespace
 	}
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	first := g.of[0]
-	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of), terminal.OneLine(first.wanted().String()), terminal.OneLine(first.why()))
-	if in := namespacesOf(g.of); len(in) > 0 && j.search.namespace == "" {
+	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of), terminal.OneLine(first.Ref().String()), terminal.OneLine(first.Why()))
+	if in := namespacesOf(g.of); len(in) > 0 && j.Reading.Namespace == "" {
 		line("# They are in these namespaces: %s. To look at one only, add: namespace: NAME", terminal.OneLine(terminal.Shortened(in, 10)))
 	}
-	if managed := slices.DeleteFunc(slices.Clone(g.of), func(f scanFinding) bool { return f.ManagedBy == "" }); len(managed) > 0 {
+	if managed := slices.DeleteFunc(slices.Clone(g.of), func(f search.Finding) bool { return f.ManagedBy == "" }); len(managed) > 0 {
 		line("# %d of them %s managed, for example by %s. A Cleaner leaves them alone unless finding has includeManaged: true.",
 			len(managed), terminal.Plural(int64(len(managed)), "is", "are"), terminal.OneLine(managed[0].ManagedBy))
 	}
@@ -106,8 +107,8 @@ func (j *scanJob) narrow(line func(string, ...any), kind object.Kind) {
 		}
 	}
 	switch {
-	case j.search.namespace != "":
-		line("      namespace: %s", yamlText(j.search.namespace))
+	case j.Reading.Namespace != "":
+		line("      namespace: %s", yamlText(j.Reading.Namespace))
 	case len(apart) > 0:
 		line("      namespaceSelector: %s", yamlText("kubernetes.io/metadata.name notin ("+strings.Join(apart, ",")+")"))
 	}
@@ -156,7 +157,7 @@ func yamlText(text string) string {
 	return fmt.Sprintf("%+q", text)
 }
 
-func namespacesOf(findings []scanFinding) []string {
+func namespacesOf(findings []search.Finding) []string {
 	count := map[string]int{}
 	for _, f := range findings {
 		if f.Namespace != "" {

@@ -51,7 +51,7 @@ func (j *scanJob) resolveExcluded() {
 		if p.kind == "" || strings.ContainsAny(p.kind, `*?[\`) {
 			continue
 		}
-		kind, err := j.kind(p.kind)
+		kind, err := j.Kind(p.kind)
 		if err != nil {
 			j.Note("--exclude %s leaves nothing out: %s", terminal.OneLine(j.scanOptions.exclude[i]), terminal.OneLine(err.Error()))
 			continue

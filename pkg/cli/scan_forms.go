@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // columns are the fields of one finding in a table for programs.
-func (f *scanFinding) columns() []string {
+func columns(f *search.Finding) []string {
 	state, volumes, balancers := "known", "", ""
-	if len(f.of.Unknown) > 0 {
+	if len(f.Of.Unknown) > 0 {
 		state = "unknown"
 	}
 	if f.Frees != nil {
@@ -29,7 +30,7 @@ func (f *scanFinding) columns() []string {
 		return t.UTC().Format(time.RFC3339)
 	}
 	return []string{
-		state, string(f.Type), f.APIVersion, f.Kind, f.Namespace, f.Name, stamp(f.Created), stamp(f.Since), string(f.Confidence), f.ManagedBy, volumes, balancers, f.why(),
+		state, string(f.Type), f.APIVersion, f.Kind, f.Namespace, f.Name, stamp(f.Created), stamp(f.Since), string(f.Confidence), f.ManagedBy, volumes, balancers, f.Why(),
 	}
 }
 
@@ -38,7 +39,7 @@ func (j *scanJob) printCSV(r *scanResult) error {
 	w := csv.NewWriter(j.Out)
 	rows := [][]string{{"state", "type", "apiVersion", "kind", "namespace", "name", "created", "since", "confidence", "managedBy", "volumeBytes", "loadBalancers", "why"}}
 	for _, f := range slices.Concat(r.Findings, r.Unknown) {
-		row := f.columns()
+		row := columns(&f)
 		for i, text := range row {
 			if row[i] = terminal.OneLine(text); strings.ContainsAny(row[i][:min(1, len(row[i]))], "=+-@") {
 				row[i] = "'" + row[i]
@@ -52,18 +53,18 @@ func (j *scanJob) printCSV(r *scanResult) error {
 // printMarkdown prints a report for a ticket or a page.
 func (j *scanJob) printMarkdown(r *scanResult) {
 	where := "the cluster"
-	if j.search.namespace != "" {
-		where = "namespace " + markdown(j.search.namespace)
+	if j.Reading.Namespace != "" {
+		where = "namespace " + markdown(j.Reading.Namespace)
 	}
 	fmt.Fprintf(j.Out, "# Findings in %s\n\n%s\n", where, markdown(j.summary(r)))
-	section := func(title string, findings []scanFinding) {
+	section := func(title string, findings []search.Finding) {
 		if len(findings) == 0 {
 			return
 		}
 		fmt.Fprintf(j.Out, "\n## %s\n\n| Type | Kind | Namespace | Name | Age | Why |\n|---|---|---|---|---|---|\n", title)
 		for i := range findings {
 			f := &findings[i]
-			cells := []string{string(f.Type), f.Kind, f.Namespace, f.Name, j.ago(f.Created), f.whyAndManager()}
+			cells := []string{string(f.Type), f.Kind, f.Namespace, f.Name, j.ago(f.Created), f.WhyAndManager()}
 			for i := range cells {
 				cells[i] = markdown(cells[i])
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -29,7 +30,7 @@ func (j *scanJob) print(r *scanResult) error {
 	case "name":
 		told := map[string]bool{} // an object may have findings of several types
 		for i := range r.Findings {
-			if line := terminal.OneLine(r.Findings[i].wanted().String()); !told[line] {
+			if line := terminal.OneLine(r.Findings[i].Ref().String()); !told[line] {
 				fmt.Fprintln(j.Out, line)
 				told[line] = true
 			}
@@ -74,23 +75,23 @@ func (j *scanJob) printTable(r *scanResult) {
 	unknown.Flush()
 }
 
-func (j *scanJob) row(paint terminal.Paint, f *scanFinding) []terminal.Cell {
+func (j *scanJob) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
 	typ := terminal.Cell{Text: string(f.Type)}
-	if broken := slices.Index(worst, f.Type); broken < slices.Index(worst, "Unused") && len(f.of.Unknown) == 0 {
+	if broken := slices.Index(search.Worst, f.Type); broken < slices.Index(search.Worst, "Unused") && len(f.Of.Unknown) == 0 {
 		typ.In = paint.Red
 	}
 	row := []terminal.Cell{typ, {Text: f.Kind}, {Text: f.Namespace}, {Text: f.Name}, {Text: j.ago(f.Created)}}
 	if j.output == "wide" {
 		frees := ""
 		if f.Frees != nil {
-			frees = strings.Join(f.Frees.words(), ", ")
+			frees = strings.Join(words(f.Frees), ", ")
 		}
 		row = append(row, terminal.Cell{Text: j.ago(f.Since)}, terminal.Cell{Text: string(f.Confidence)}, terminal.Cell{Text: frees}, terminal.Cell{Text: f.ManagedBy})
 	}
 	if j.output == "wide" {
-		return append(row, terminal.Cell{Text: f.why()})
+		return append(row, terminal.Cell{Text: f.Why()})
 	}
-	return append(row, terminal.Cell{Text: f.whyAndManager()})
+	return append(row, terminal.Cell{Text: f.WhyAndManager()})
 }
 
 func (j *scanJob) ago(t *time.Time) string {
@@ -101,7 +102,7 @@ func (j *scanJob) ago(t *time.Time) string {
 }
 
 // words are what is freed besides objects.
-func (f *scanFrees) words() (words []string) {
+func words(f *search.Frees) (words []string) {
 	if f.VolumeBytes > 0 {
 		words = append(words, resource.NewQuantity(f.VolumeBytes, resource.BinarySI).String()+" of volumes")
 	}
@@ -122,7 +123,7 @@ func (j *scanJob) summary(r *scanResult) string {
 		return "No findings " + of + "." + unknown
 	}
 	var parts []string
-	for _, t := range worst {
+	for _, t := range search.Worst {
 		n := 0
 		for i := range r.Findings {
 			if r.Findings[i].Type == t {
@@ -135,7 +136,7 @@ func (j *scanJob) summary(r *scanResult) string {
 	}
 	text := fmt.Sprintf("%s %s: %s.", terminal.Counted(len(r.Findings), "finding"), of, strings.Join(parts, ", "))
 	if r.Frees.Objects > 0 {
-		text += " Deleting what may be deleted would free " + strings.Join(append(r.Frees.words(), terminal.Counted(r.Frees.Objects, "object")), ", ") + "."
+		text += " Deleting what may be deleted would free " + strings.Join(append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object")), ", ") + "."
 	}
 	return text + unknown
 }
@@ -169,9 +170,9 @@ func (j *scanJob) hint(r *scanResult) {
 		return
 	}
 	bold := j.Paint(j.ErrOut).Bold("hint:")
-	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }))]
+	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused }))]
 	where := []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
-	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(first.wanted().String())),
+	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(first.Ref().String())),
 		given(j.flags, where...))
 	which := append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
 	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, terminal.Program, given(j.flags, which...))

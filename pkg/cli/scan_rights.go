@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -30,33 +31,33 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 	if len(unread) == 0 {
 		return nil
 	}
-	var forbidden []scanUnread
+	var forbidden []search.Unread
 	absent := 0
 	for _, u := range unread {
 		switch {
-		case j.dump != nil && u.Kind != "*":
+		case j.Dump != nil && u.Kind != "*":
 			absent++
 		case u.Forbidden && u.Kind != "*":
 			forbidden = append(forbidden, u)
 		default:
-			j.Note("%s could not be read: %s", u.words(), u.Error)
+			j.Note("%s could not be read: %s", u.Words(), u.Error)
 		}
 	}
 	if absent == len(unread) && len(r.Unknown) == 0 {
 		j.Note("the manifests hold nothing of %s; if the cluster does, that may change what is found", terminal.Counted(absent, "kind"))
 		return nil
 	}
-	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete, Err: fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), unreadWords(unread))}
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete, Err: fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread))}
 	switch {
 	case absent > 0:
-		unread = slices.DeleteFunc(unread, func(u scanUnread) bool {
+		unread = slices.DeleteFunc(unread, func(u search.Unread) bool {
 			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
 		})
-		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), unreadWords(unread))
+		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
 		f.Hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0:
 		j.tellRole(ctx, forbidden)
-		if j.search.namespace == "" {
+		if j.Reading.Namespace == "" {
 			f.Hint = "to look at one namespace, in which you may have more rights: " + terminal.Program + " scan -n NAMESPACE"
 		}
 	}
@@ -64,7 +65,7 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 }
 
 // allUnread are the lists that could not be read, and the groups of which nobody knows the kinds.
-func (r *scanResult) allUnread() []scanUnread {
+func (r *scanResult) allUnread() []search.Unread {
 	unread := slices.Clone(r.Unread)
 	for i := range r.Unknown {
 		for _, u := range r.Unknown[i].NotReadable {
@@ -76,23 +77,14 @@ func (r *scanResult) allUnread() []scanUnread {
 	return unread
 }
 
-func unreadWords(unread []scanUnread) string {
-	var words []string
-	for _, u := range unread {
-		words = append(words, u.words())
-	}
-	slices.Sort(words)
-	return terminal.Shortened(slices.Compact(words), 12)
-}
-
 // tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
-func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
+func (j *scanJob) tellRole(ctx context.Context, forbidden []search.Unread) {
 	text, err := rolesFor(forbidden)
 	if err != nil {
 		j.Note("%s", err)
 		return
 	}
-	who := j.api.WhoAmI(ctx)
+	who := j.API.WhoAmI(ctx)
 	if who == "" {
 		who = "YOU"
 	}
@@ -109,7 +101,7 @@ func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
 			fmt.Fprintf(j.ErrOut, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
 		}
 	}
-	if j.search.namespace == "" {
+	if j.Reading.Namespace == "" {
 		fmt.Fprintf(j.ErrOut, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
 	}
 }
@@ -117,10 +109,10 @@ func (j *scanJob) tellRole(ctx context.Context, forbidden []scanUnread) {
 // roleOf is a Role, or a ClusterRole without a namespace, that is to be made.
 type roleOf struct {
 	namespace string
-	unread    []scanUnread
+	unread    []search.Unread
 }
 
-func roleKinds(forbidden []scanUnread) (roles []roleOf) {
+func roleKinds(forbidden []search.Unread) (roles []roleOf) {
 	for _, u := range forbidden {
 		i := slices.IndexFunc(roles, func(r roleOf) bool { return r.namespace == u.Namespace })
 		if i < 0 {
@@ -133,7 +125,7 @@ func roleKinds(forbidden []scanUnread) (roles []roleOf) {
 }
 
 // rolesFor are the Roles, as YAML, that let somebody list what is forbidden.
-func rolesFor(forbidden []scanUnread) (string, error) {
+func rolesFor(forbidden []search.Unread) (string, error) {
 	var documents []string
 	for _, role := range roleKinds(forbidden) {
 		meta, kind := metav1.ObjectMeta{Name: missingRole, Namespace: role.namespace}, "Role"
@@ -160,7 +152,7 @@ func nameOf(meta metav1.ObjectMeta) map[string]string {
 }
 
 // listRules are the rules to list the kinds, one for each group.
-func listRules(unread []scanUnread) (rules []rbacv1.PolicyRule) {
+func listRules(unread []search.Unread) (rules []rbacv1.PolicyRule) {
 	for _, u := range unread {
 		i := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == u.Group })
 		if i < 0 {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -77,12 +78,12 @@ func scanRules(t *testing.T) string {
 	})
 	finder, err := survey.New(t.Context(), reader, survey.Options{Now: time.Now(), Catalog: &catalog})
 	must(t, err)
-	var all []scanUnread
+	var all []search.Unread
 	for _, list := range finder.Lists() {
-		all = append(all, scanUnread{Group: list.Kind.Group, Resource: list.Kind.Resource})
+		all = append(all, search.Unread{Group: list.Kind.Group, Resource: list.Kind.Resource})
 	}
 	for _, resource := range []string{"cleaners", "cleanerruns"} {
-		all = append(all, scanUnread{Group: v1alpha1.GroupVersion.Group, Resource: resource})
+		all = append(all, search.Unread{Group: v1alpha1.GroupVersion.Group, Resource: resource})
 	}
 	var text strings.Builder
 	for _, rule := range listRules(all) {

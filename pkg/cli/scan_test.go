@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 )
 
 // TestScanOfManifests prints what is found in manifests, in each form.
@@ -122,7 +123,7 @@ func (s *site) scanned(got session) (result scanResult) {
 }
 
 // lines are findings, one a line.
-func (s *site) lines(findings []scanFinding) string {
+func (s *site) lines(findings []search.Finding) string {
 	var lines []string
 	for _, f := range findings {
 		if f.Namespace == s.namespace {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -26,12 +27,12 @@ import (
 
 // whyOptions are the flags of why.
 type whyOptions struct {
-	searchOptions
+	search.Flags
 	output string
 }
 
 func whyCommand(s *terminal.Session) *cobra.Command {
-	o := &whyOptions{searchOptions: searchOptions{Session: s}}
+	o := &whyOptions{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
 		Short: "Show who uses an object, or what became of it",
@@ -52,15 +53,15 @@ func whyCommand(s *terminal.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
-	o.bindAll(cmd.Flags())
-	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(s, &o.searchOptions))
+	o.BindAll(cmd.Flags())
+	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(s, &o.Flags))
 	return cmd
 }
 
 // whyJob is one call of why.
 type whyJob struct {
 	*whyOptions
-	*search
+	*search.Reading
 	name graph.Name
 	of   object.Kind
 	// found is the object. Nil of one that does not exist.
@@ -76,7 +77,7 @@ func (o *whyOptions) run(cmd *cobra.Command, text string) error {
 	switch {
 	case !ok:
 		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
-	case o.complete && len(o.from) == 0:
+	case o.Complete && len(o.From) == 0:
 		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	}
 	ctx := cmd.Context()
@@ -96,10 +97,10 @@ func (o *whyOptions) run(cmd *cobra.Command, text string) error {
 
 // read finds the object, and reads all that could name it.
 func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) (err error) {
-	if j.search, err = j.open(ctx); err != nil {
+	if j.Reading, err = j.Open(ctx); err != nil {
 		return err
 	}
-	if j.of, err = j.kind(wanted.Kind); err != nil {
+	if j.of, err = j.Kind(wanted.Kind); err != nil {
 		return err
 	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
@@ -107,21 +108,21 @@ func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Re
 		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name))
 	}
 	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.Namespace, Name: wanted.Name}
-	switch found, err := j.reader.Object(ctx, j.of, wanted.Namespace, wanted.Name); {
+	switch found, err := j.Reader.Object(ctx, j.of, wanted.Namespace, wanted.Name); {
 	case err == nil:
 		j.found = &found
-	case apierrors.IsForbidden(err) || j.dump != nil && !apierrors.IsNotFound(err):
+	case apierrors.IsForbidden(err) || j.Dump != nil && !apierrors.IsNotFound(err):
 		j.unsure = err
 	case !apierrors.IsNotFound(err):
 		return cluster.RequestError("reading "+terminal.OneLine(j.name.String()), err)
 	}
-	j.namespace = wanted.Namespace
-	return j.look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
+	j.Namespace = wanted.Namespace
+	return j.Look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
 }
 
 // wanted is all that could be found where the object is: what uses it may be unused itself.
 func (j *whyJob) wanted() (wanted []finding.Want) {
-	for _, kind := range j.catalog.Kinds {
+	for _, kind := range j.Catalog.Kinds {
 		if !slices.Contains(finding.Kinds(), kind.GroupKind()) || j.of.Namespaced && !kind.Namespaced {
 			continue
 		}
@@ -133,8 +134,8 @@ func (j *whyJob) wanted() (wanted []finding.Want) {
 }
 
 // names are those of the objects of the kind. Nil where they cannot be read.
-func (s *search) names(ctx context.Context, kind object.Kind, namespace string) (names []string) {
-	err := s.reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
+func names(ctx context.Context, s *search.Reading, kind object.Kind, namespace string) (names []string) {
+	err := s.Reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
 		names = append(names, strings.Clone(o.Name))
 		return nil
 	})
@@ -146,18 +147,18 @@ func (s *search) names(ctx context.Context, kind object.Kind, namespace string) 
 
 // noObject says that there is no such object, and which one may be meant.
 func (j *whyJob) noObject(ctx context.Context) error {
-	if j.namespace != "" {
-		if err := j.in(ctx, j.namespace); err != nil {
+	if j.Namespace != "" {
+		if err := j.In(ctx, j.Namespace); err != nil {
 			return err
 		}
 	}
 	hint := ""
-	if near := suggest.Nearest(j.name.Name, j.names(ctx, j.of, j.namespace)); near != "" {
-		hint = "did you mean " + terminal.Quoted(cluster.Ref{Kind: j.of.Kind, Namespace: j.namespace, Name: near}.String()) + "?"
+	if near := suggest.Nearest(j.name.Name, names(ctx, j.Reading, j.of, j.Namespace)); near != "" {
+		hint = "did you mean " + terminal.Quoted(cluster.Ref{Kind: j.of.Kind, Namespace: j.Namespace, Name: near}.String()) + "?"
 	}
 	where := "the cluster, and no run that is on record deleted it"
 	switch {
-	case j.dump != nil:
+	case j.Dump != nil:
 		where = "the manifests"
 	case j.unrecorded:
 		where = "the cluster, and not all records of runs could be read"
@@ -166,26 +167,26 @@ func (j *whyJob) noObject(ctx context.Context) error {
 }
 
 // completeObjects completes the kind, then the namespace, then the name.
-func completeObjects(s *terminal.Session, o *searchOptions) cobra.CompletionFunc {
+func completeObjects(s *terminal.Session, o *search.Flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		api, err := cluster.Connect(s, &o.Connection)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		job := &search{options: o, api: api, reader: selector.NewReader(api.Raw, cluster.Instant(s.Now()))}
-		if job.catalog, err = job.reader.Catalog(cmd.Context()); err != nil {
+		job := &search.Reading{Options: o, API: api, Reader: selector.NewReader(api.Raw, cluster.Instant(s.Now()))}
+		if job.Catalog, err = job.Reader.Catalog(cmd.Context()); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var found []cobra.Completion
 		parts := strings.Split(begun, "/")
 		if len(parts) == 1 {
-			for _, kind := range job.catalog.Kinds {
+			for _, kind := range job.Catalog.Kinds {
 				found = append(found, kind.Kind+"/")
 			}
 			return found, unfinished
 		}
-		kind, err := job.kind(parts[0])
+		kind, err := job.Kind(parts[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -199,7 +200,7 @@ func completeObjects(s *terminal.Session, o *searchOptions) cobra.CompletionFunc
 		case len(parts) != 2:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		for _, name := range job.names(cmd.Context(), kind, namespace) {
+		for _, name := range names(cmd.Context(), job, kind, namespace) {
 			found = append(found, prefix+name+suffix)
 		}
 		return found, directive

@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -34,13 +35,13 @@ type whyResult struct {
 	// Used is whether anything uses it. Nil when that is not known.
 	Used *bool `json:"used"`
 	// Users are who names it, and where. Findings are what is found of the object itself.
-	Users    []whyUser     `json:"users"`
-	Findings []scanFinding `json:"findings"`
+	Users    []whyUser        `json:"users"`
+	Findings []search.Finding `json:"findings"`
 	// Owner is the controller that made the object.
 	Owner string `json:"owner,omitempty"`
 	// Searched are the kinds that can name it and were read, NotReadable those that could not.
-	Searched    []string     `json:"searched"`
-	NotReadable []scanUnread `json:"notReadable"`
+	Searched    []string        `json:"searched"`
+	NotReadable []search.Unread `json:"notReadable"`
 	// Nearest is who names something of almost the same name that does not exist.
 	Nearest *whyNearest `json:"nearest,omitempty"`
 	// Cleaners are those that may select it.
@@ -55,16 +56,16 @@ type whyResult struct {
 }
 
 type whyUser struct {
-	scanUser `json:",inline"`
-	Optional bool `json:"optional,omitempty"`
+	search.User `json:",inline"`
+	Optional    bool `json:"optional,omitempty"`
 	// Idle is true of one that uses nothing at present, and Reads of one that may read it by its name, and may not do so.
 	Idle  bool `json:"idle,omitempty"`
 	Reads bool `json:"reads,omitempty"`
 }
 
 type whyNearest struct {
-	Name string   `json:"name"`
-	User scanUser `json:"user"`
+	Name string      `json:"name"`
+	User search.User `json:"user"`
 }
 
 type whyCleaner struct {
@@ -87,16 +88,16 @@ type whyRun struct {
 func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 	r := &whyResult{
 		APIVersion: j.of.APIVersion(), Kind: j.of.Kind, Namespace: j.name.Namespace, Name: j.name.Name, Exists: j.found != nil,
-		Users: []whyUser{}, Findings: []scanFinding{}, Searched: []string{}, NotReadable: []scanUnread{}, Cleaners: []whyCleaner{},
+		Users: []whyUser{}, Findings: []search.Finding{}, Searched: []string{}, NotReadable: []search.Unread{}, Cleaners: []whyCleaner{},
 	}
-	use := j.finder.Graph().Use(j.name)
-	if selected := j.finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
+	use := j.Finder.Graph().Use(j.name)
+	if selected := j.Finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 		use.Live, r.Selects = true, true // what its selector matches serves through it
 	}
 	r.read = use.Read
-	r.Users = usersOf(j.finder.Graph().Evidence(j.name), use)
+	r.Users = usersOf(j.Finder.Graph().Evidence(j.name), use)
 	if j.found != nil {
-		r.Created = timeOf(j.found.Created)
+		r.Created = search.TimeOf(j.found.Created)
 		if owner, owned := graph.Controller(*j.found); owned {
 			r.Owner = owner.String()
 		}
@@ -110,7 +111,7 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 		r.Nearest = j.nearest(ctx)
 	}
 	switch {
-	case j.dump != nil: // there are no Cleaners, and no runs
+	case j.Dump != nil: // there are no Cleaners, and no runs
 	case j.found != nil:
 		j.findCleaners(ctx, r)
 	case j.unsure == nil:
@@ -121,23 +122,23 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 
 // addFindings adds what was found of the object, the worst first.
 func (j *whyJob) addFindings(r *whyResult) {
-	found := j.finder.Findings()
+	found := j.Finder.Findings()
 	for i := range found {
 		if f := &found[i]; f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
-			r.Findings = append(r.Findings, newScanFinding(f))
+			r.Findings = append(r.Findings, search.NewFinding(f))
 		}
 	}
-	sortWorst(r.Findings)
+	search.SortWorst(r.Findings)
 }
 
 // usersOf are the references to the object, each once.
 func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 	users := []whyUser{}
 	for _, e := range evidence {
-		u := whyUser{scanUser: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
+		u := whyUser{User: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
 		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) && !u.Reads // one that is owned is not told apart from its owner
-		known := slices.IndexFunc(users, func(other whyUser) bool { return other.scanUser == u.scanUser })
+		known := slices.IndexFunc(users, func(other whyUser) bool { return other.User == u.User })
 		if known < 0 {
 			users = append(users, u)
 			continue
@@ -160,20 +161,20 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 	return users
 }
 
-func userOf(name graph.Name, path string) scanUser {
-	return scanUser{Kind: name.Kind, Group: name.Group, Namespace: name.Namespace, Name: name.Name, Path: path}
+func userOf(name graph.Name, path string) search.User {
+	return search.User{Kind: name.Kind, Group: name.Group, Namespace: name.Namespace, Name: name.Name, Path: path}
 }
 
 // searchedBy tells which of the kinds that can name the object were read.
 func (j *whyJob) searchedBy(r *whyResult) {
-	searched, unread := j.finder.Sources(j.name.GroupKind)
+	searched, unread := j.Finder.Sources(j.name.GroupKind)
 	for _, kind := range searched {
 		r.Searched = append(r.Searched, kind.Kind)
 	}
 	for _, u := range unread {
-		found := scanUnread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: terminal.OneLine(u.Err.Error())}
-		if i := slices.IndexFunc(j.unread, func(list unreadList) bool { return list.Kind.GroupKind() == u.Kind }); i >= 0 {
-			found = j.scanUnread(j.unread[i])
+		found := search.Unread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: terminal.OneLine(u.Err.Error())}
+		if i := slices.IndexFunc(j.Unread, func(list search.UnreadList) bool { return list.Kind.GroupKind() == u.Kind }); i >= 0 {
+			found = j.Describe(j.Unread[i])
 		}
 		r.NotReadable = append(r.NotReadable, found)
 	}
@@ -183,7 +184,7 @@ func (j *whyJob) searchedBy(r *whyResult) {
 func (j *whyJob) nearest(ctx context.Context) *whyNearest {
 	users := map[string][]graph.User{}
 	var names []string
-	j.finder.Graph().Absent(func(name graph.Name, by []graph.User) {
+	j.Finder.Graph().Absent(func(name graph.Name, by []graph.User) {
 		if name.GroupKind == j.name.GroupKind && name.Namespace == j.name.Namespace {
 			names, users[name.Name] = append(names, name.Name), by
 		}
@@ -192,7 +193,7 @@ func (j *whyJob) nearest(ctx context.Context) *whyNearest {
 	if near == "" || near == j.name.Name {
 		return nil
 	}
-	if _, err := j.reader.Object(ctx, j.of, j.name.Namespace, near); !apierrors.IsNotFound(err) {
+	if _, err := j.Reader.Object(ctx, j.of, j.name.Namespace, near); !apierrors.IsNotFound(err) {
 		return nil
 	}
 	return &whyNearest{near, userOf(users[near][0].Name, users[near][0].Path)}
@@ -201,7 +202,7 @@ func (j *whyJob) nearest(ctx context.Context) *whyNearest {
 // findCleaners looks for Cleaners that select objects of the kind, in the namespace, with such labels.
 func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 	var cleaners []v1alpha1.Cleaner
-	err := cluster.List[v1alpha1.CleanerList](ctx, j.api, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
+	err := cluster.List[v1alpha1.CleanerList](ctx, j.API, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
 	switch {
 	case apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return // Cleaners are not installed
@@ -211,7 +212,7 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 	}
 	t := &explain.Judge{Namespaces: map[string]labels.Set{}}
 	if j.name.Namespace != "" {
-		if namespaces, err := j.reader.Namespaces(ctx, []string{j.name.Namespace}); err == nil && namespaces[j.name.Namespace] != nil {
+		if namespaces, err := j.Reader.Namespaces(ctx, []string{j.name.Namespace}); err == nil && namespaces[j.name.Namespace] != nil {
 			t.Namespaces[j.name.Namespace] = namespaces[j.name.Namespace].Labels
 		}
 	}
@@ -232,7 +233,7 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 
 // has reports whether what a selector wants to be found was found. Without that it wants nothing of the kind.
 func (r *whyResult) has(wanted *v1alpha1.FindingSelector) bool {
-	return wanted == nil || slices.ContainsFunc(r.Findings, func(f scanFinding) bool { return f.Type == wanted.Type })
+	return wanted == nil || slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return f.Type == wanted.Type })
 }
 
 func selectsLabels(ctx context.Context, n int, spec v1alpha1.ResourceSelector, o *explain.Subject, scope selector.Scope) bool {

@@ -13,13 +13,14 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // findRun looks for the run that deleted the object, the latest first.
 func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 	var runs []v1alpha1.CleanerRun
-	err := cluster.List[v1alpha1.CleanerRunList](ctx, j.api, cluster.RunPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
+	err := cluster.List[v1alpha1.CleanerRunList](ctx, j.API, cluster.RunPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
 	if apierrors.IsNotFound(err) || ctx.Err() != nil {
 		return
 	}
@@ -37,7 +38,7 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 		if run.Status.Acted == 0 && run.Status.Phase == v1alpha1.RunCompleted {
 			continue
 		}
-		if err := j.api.Fill(ctx, run); err != nil && ctx.Err() == nil {
+		if err := j.API.Fill(ctx, run); err != nil && ctx.Err() == nil {
 			j.unrecorded = true
 			j.Note("%s", terminal.OneLine(err.Error()))
 			continue
@@ -59,7 +60,7 @@ func (j *whyJob) deletedIn(run *v1alpha1.CleanerRun) *whyRun {
 		found := &whyRun{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
 			found.Restore = terminal.Program + " restore " + terminal.ShellWord(run.Name) + " --only " + terminal.ShellWord(cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String())
-			found.Until = timeOf(kept.ExpirationTime.Time)
+			found.Until = search.TimeOf(kept.ExpirationTime.Time)
 		}
 		return found
 	}

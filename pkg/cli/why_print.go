@@ -17,6 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -44,10 +45,10 @@ func (j *whyJob) print(r *whyResult) error {
 			sure = fmt.Sprintf(" (%s)", f.Confidence)
 		}
 		verdict := "is " + string(f.Type) + sure
-		if len(f.of.Unknown) > 0 {
+		if len(f.Of.Unknown) > 0 {
 			verdict = "may be " + string(f.Type)
 		}
-		say("It %s: %s.%s", verdict, f.why(), j.since(f.Since))
+		say("It %s: %s.%s", verdict, f.Why(), j.since(f.Since))
 		if f.ManagedBy != "" {
 			say("It is managed by %s.", f.ManagedBy)
 		}
@@ -85,7 +86,7 @@ func (j *whyJob) headline(r *whyResult) string {
 		return what + " is used."
 	case len(r.Users) > 0:
 		return what + " is used by nothing at present."
-	case !slices.ContainsFunc(r.Findings, func(f scanFinding) bool { return f.Type == v1alpha1.FindingUnused }):
+	case !slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused }):
 		return "Nothing names " + what + "." // which is how it should be with many kinds: a Namespace, an Ingress, a binding
 	}
 	return what + " is used by nothing."
@@ -160,15 +161,15 @@ func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
 	}
 	var forbidden []string
 	for _, u := range r.NotReadable {
-		if u.Forbidden || j.dump != nil {
-			forbidden = append(forbidden, u.words())
+		if u.Forbidden || j.Dump != nil {
+			forbidden = append(forbidden, u.Words())
 		} else {
-			say("Not readable: %s: %s", u.words(), u.Error)
+			say("Not readable: %s: %s", u.Words(), u.Error)
 		}
 	}
 	if len(forbidden) > 0 {
 		because := "you may not list them"
-		if j.dump != nil {
+		if j.Dump != nil {
 			because = "the manifests hold none"
 		}
 		say("Not readable, because %s: %s.", because, strings.Join(forbidden, ", "))
@@ -211,11 +212,11 @@ func (j *whyJob) conclude(ctx context.Context, r *whyResult) error {
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:
 		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
-		f.Err = fmt.Errorf("%s could not be read: %s", terminal.Counted(len(r.NotReadable), "kind"), unreadWords(r.NotReadable))
+		f.Err = fmt.Errorf("%s could not be read: %s", terminal.Counted(len(r.NotReadable), "kind"), search.UnreadWords(r.NotReadable))
 		switch {
-		case j.dump != nil:
+		case j.Dump != nil:
 			f.Hint = "if the cluster has none of them, give --complete"
-		case slices.ContainsFunc(r.NotReadable, func(u scanUnread) bool { return u.Forbidden }):
+		case slices.ContainsFunc(r.NotReadable, func(u search.Unread) bool { return u.Forbidden }):
 			f.Hint = "you need more rights; " + terminal.Program + " scan prints the Role that gives them"
 		}
 		return f

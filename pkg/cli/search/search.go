@@ -1,7 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package search looks for findings: in a cluster or in manifests, in all namespaces or in one. What cannot be read is kept, because then
+// something is unknown. scan shows all that was found, why what is known of one object.
+package search
 
 import (
 	"cmp"
@@ -29,20 +31,21 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
-// searchOptions are the flags of the commands that look for findings.
-type searchOptions struct {
+// Flags are the flags of the commands that look for findings.
+type Flags struct {
 	*terminal.Session
 	cluster.Connection
 
-	from, references  []string
-	complete          bool
+	From, references  []string
+	Complete          bool
 	operatorNamespace string
 	progress          string
 }
 
-func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.from, "from", nil, "look at the objects of this file or directory of manifests instead of a cluster's (may be given several times)")
-	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
+// BindAll adds the flags.
+func (o *Flags) BindAll(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.From, "from", nil, "look at the objects of this file or directory of manifests instead of a cluster's (may be given several times)")
+	flags.BoolVar(&o.Complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
 		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
@@ -52,60 +55,60 @@ func (o *searchOptions) bindAll(flags *pflag.FlagSet) {
 	o.Bind(flags)
 }
 
-// search is one reading of a cluster, or of manifests.
-type search struct {
-	options  *searchOptions
-	api      *cluster.Client
-	dump     *dump.Cluster // nil for a cluster
-	reader   *selector.Reader
-	catalog  selector.Catalog
+// Reading is one reading of a cluster, or of manifests.
+type Reading struct {
+	Options  *Flags
+	API      *cluster.Client
+	Dump     *dump.Cluster // nil for a cluster
+	Reader   *selector.Reader
+	Catalog  selector.Catalog
 	declared []graph.Source
-	// namespace is the only one that is looked at. Empty for all.
-	namespace string
+	// Namespace is the only one that is looked at. Empty for all.
+	Namespace string
 
-	finder *finding.Finder
-	// objects is how many were read, and unread what was not.
-	objects int64
-	unread  []unreadList
+	Finder *finding.Finder
+	// Objects is how many were read, and unread what was not.
+	Objects int64
+	Unread  []UnreadList
 }
 
-// unreadList is a list that could not be read.
-type unreadList struct {
+// UnreadList is a list that could not be read.
+type UnreadList struct {
 	finding.List
 	err error
-	// elsewhere is true when its objects of the namespace could be.
-	elsewhere bool
+	// Elsewhere is true when its objects of the namespace could be.
+	Elsewhere bool
 }
 
-// open connects, asks what is served, and reads which references are declared.
-func (o *searchOptions) open(ctx context.Context) (*search, error) {
-	s := &search{options: o}
+// Open connects, asks what is served, and reads which references are declared.
+func (o *Flags) Open(ctx context.Context) (*Reading, error) {
+	s := &Reading{Options: o}
 	var err error
-	if len(o.from) > 0 {
-		if s.dump, err = dump.Load(o.Session, o.from); err != nil {
+	if len(o.From) > 0 {
+		if s.Dump, err = dump.Load(o.Session, o.From); err != nil {
 			return nil, err
 		}
-		for _, note := range s.dump.Notes {
+		for _, note := range s.Dump.Notes {
 			o.Note("%s", note)
 		}
-		s.dump.Partial = !o.complete
-		s.api, err = cluster.New(o.Session, s.dump.Config())
+		s.Dump.Partial = !o.Complete
+		s.API, err = cluster.New(o.Session, s.Dump.Config())
 	} else {
-		s.api, err = cluster.Connect(o.Session, &o.Connection)
+		s.API, err = cluster.Connect(o.Session, &o.Connection)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.reader = selector.NewReader(s.api.Raw, cluster.Instant(o.Now()))
-	if s.catalog, err = s.reader.Catalog(ctx); err != nil {
+	s.Reader = selector.NewReader(s.API.Raw, cluster.Instant(o.Now()))
+	if s.Catalog, err = s.Reader.Catalog(ctx); err != nil {
 		return nil, cluster.RequestError("looking for findings", err)
 	}
 	return s, s.declare(ctx)
 }
 
 // declare reads the references that users declared. Manifests have no operator's namespace.
-func (s *search) declare(ctx context.Context) error {
-	sources, err := manifest.Read(s.options.Session, s.options.references)
+func (s *Reading) declare(ctx context.Context) error {
+	sources, err := manifest.Read(s.Options.Session, s.Options.references)
 	if err != nil {
 		return err
 	}
@@ -116,14 +119,14 @@ func (s *search) declare(ctx context.Context) error {
 		}
 		s.declared = append(s.declared, declared...)
 	}
-	if s.dump != nil {
+	if s.Dump != nil {
 		return nil
 	}
-	namespace := cmp.Or(s.options.operatorNamespace, s.options.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
-	declared, err := survey.Declared(ctx, s.reader, namespace)
+	namespace := cmp.Or(s.Options.operatorNamespace, s.Options.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	declared, err := survey.Declared(ctx, s.Reader, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		s.options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
+		s.Options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
@@ -135,12 +138,12 @@ func (s *search) declare(ctx context.Context) error {
 	return nil
 }
 
-// kind is the kind that somebody means who writes its name, its plural, or a short name, with a group after a dot if need be.
-func (s *search) kind(word string) (object.Kind, error) {
+// Kind is the kind that somebody means who writes its name, its plural, or a short name, with a group after a dot if need be.
+func (s *Reading) Kind(word string) (object.Kind, error) {
 	name, group, grouped := strings.Cut(strings.ToLower(word), ".")
 	var known []string
-	for i, kind := range s.catalog.Kinds {
-		words := append([]string{kind.Kind, kind.Resource}, s.catalog.Words[i]...)
+	for i, kind := range s.Catalog.Kinds {
+		words := append([]string{kind.Kind, kind.Resource}, s.Catalog.Words[i]...)
 		for _, w := range words {
 			if strings.ToLower(w) == name && name != "" && (!grouped || group == kind.Group) {
 				return kind, nil
@@ -153,20 +156,20 @@ func (s *search) kind(word string) (object.Kind, error) {
 		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
 	where := "the cluster"
-	if s.dump != nil {
+	if s.Dump != nil {
 		where = "the manifests"
 	}
-	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.dump != nil], word)
+	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.Dump != nil], word)
 	return object.Kind{}, terminal.Fail(codes.KindUnknown, err, hint)
 }
 
-// in sets the namespace. One that does not exist is an error, because in it nothing would be found.
-func (s *search) in(ctx context.Context, namespace string) error {
-	if s.namespace = namespace; namespace == "" || s.dump != nil && s.dump.HasNamespace(namespace) {
+// In sets the namespace. One that does not exist is an error, because in it nothing would be found.
+func (s *Reading) In(ctx context.Context, namespace string) error {
+	if s.Namespace = namespace; namespace == "" || s.Dump != nil && s.Dump.HasNamespace(namespace) {
 		return nil
 	}
 	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
-	_, err := s.reader.Object(ctx, kind, "", namespace)
+	_, err := s.Reader.Object(ctx, kind, "", namespace)
 	switch {
 	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
 		return nil
@@ -174,7 +177,7 @@ func (s *search) in(ctx context.Context, namespace string) error {
 		return cluster.RequestError("reading namespace "+terminal.Quoted(namespace), err)
 	}
 	hint, names := "list them with: kubectl get namespaces", []string{}
-	if s.reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
+	if s.Reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
 		names = append(names, strings.Clone(o.Name))
 		return nil
 	}) == nil {
@@ -185,29 +188,29 @@ func (s *search) in(ctx context.Context, namespace string) error {
 	return terminal.Fail(codes.NamespaceNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), hint)
 }
 
-// look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.
-func (s *search) look(ctx context.Context, options survey.Options) error {
-	progress := s.options.StartProgress(s.options.progress)
+// Look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.
+func (s *Reading) Look(ctx context.Context, options survey.Options) error {
+	progress := s.Options.StartProgress(s.Options.progress)
 	defer progress.Stop()
 	progress.Together()
 	progress.Begin("reading schemas", true)
-	options.Now, options.Declared, options.Catalog, options.Namespace = s.options.Now(), s.declared, &s.catalog, s.namespace
-	finder, err := survey.New(ctx, s.reader, options)
+	options.Now, options.Declared, options.Catalog, options.Namespace = s.Options.Now(), s.declared, &s.Catalog, s.Namespace
+	finder, err := survey.New(ctx, s.Reader, options)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		return cluster.RequestError("looking for findings", err)
 	}
-	s.finder = finder
-	err = survey.Read(ctx, s.reader, finder, s.namespace, nil, survey.Observer{
+	s.Finder = finder
+	err = survey.Read(ctx, s.Reader, finder, s.Namespace, nil, survey.Observer{
 		List: func(kind object.Kind, number, all int) {
 			progress.Begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
 		},
-		Object: func() { s.objects++; progress.Count(1, 0) },
+		Object: func() { s.Objects++; progress.Count(1, 0) },
 		Unread: func(list finding.List, err error, elsewhere bool) error {
 			if ctx.Err() == nil {
-				s.unread = append(s.unread, unreadList{list, err, elsewhere})
+				s.Unread = append(s.Unread, UnreadList{list, err, elsewhere})
 			}
 			return unreachable(err)
 		},
