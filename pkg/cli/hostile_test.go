@@ -248,7 +248,7 @@ func machineReads(t *testing.T, args []string, out string) {
 	case strings.Contains(line, "-o yaml"):
 		err = yaml.Unmarshal([]byte(out), &value)
 	case strings.Contains(line, "-o junit"):
-		var suites junitSuites
+		var suites junit
 		err = xml.Unmarshal([]byte(out), &suites)
 		for _, test := range suites.Suites[0].Cases {
 			value = fmt.Sprint(value, test.Name)

@@ -12,6 +12,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
@@ -57,7 +58,7 @@ func sides(item run.PreviewItem) (before, after string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	becomes := merged(value, item.Patch)
+	becomes := manifest.Merge(value, item.Patch)
 	for _, side := range []map[string]any{was, becomes} {
 		if metadata, ok := side["metadata"].(map[string]any); ok {
 			delete(metadata, "managedFields")
@@ -66,11 +67,11 @@ func sides(item run.PreviewItem) (before, after string, err error) {
 	if item.IsSecret() {
 		was, becomes = maskSides(secretMask(item), was, becomes)
 	}
-	left, err := plainYAML(was)
+	left, err := manifest.PlainYAML(was)
 	if err != nil {
 		return "", "", err
 	}
-	right, err := plainYAML(becomes)
+	right, err := manifest.PlainYAML(becomes)
 	return left, right, err
 }
 
@@ -106,7 +107,7 @@ func secretMask(item run.PreviewItem) func(string) string {
 	if err != nil {
 		return unreadable
 	}
-	becomes := merged(value, item.Patch)
+	becomes := manifest.Merge(value, item.Patch)
 	dump.EncodeStrings(becomes)
 	raw, err := json.Marshal(becomes)
 	if err != nil {

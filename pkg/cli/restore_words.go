@@ -68,17 +68,13 @@ func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
 		rows.Header = slices.Insert(rows.Header, 2, "APIVERSION")
 	}
 	for _, i := range plan.Items {
-		row := []terminal.Cell{{Text: i.Namespace}, {Text: i.Kind.Kind}, {Text: i.Name}, restoreCell(rows.Paint, i, rows.Header), {Text: strings.Join(compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
+		row := []terminal.Cell{{Text: i.Namespace}, {Text: i.Kind.Kind}, {Text: i.Name}, restoreCell(rows.Paint, i, rows.Header), {Text: strings.Join(terminal.Compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
 		if o.output == "wide" {
 			row = slices.Insert(row, 2, terminal.Cell{Text: i.Kind.APIVersion()})
 		}
 		rows.Add(row)
 	}
 	return rows
-}
-
-func compact(words []string) []string {
-	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
 // restoreCell is what becomes of an object; below WOULD, so that "would" can stand before it.

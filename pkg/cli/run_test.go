@@ -241,33 +241,6 @@ func TestRunWait(t *testing.T) {
 	}
 }
 
-// What a run had not come to is not always for the next one: one that was too slow to get through its lists is so again.
-func TestWhatToDoAfterARun(t *testing.T) {
-	const anew, rest = "the next run begins anew: kubectl cleaner run unused", "what still matches is dealt with by the next run: kubectl cleaner run unused"
-	const slow = "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
-	for name, test := range map[string]struct {
-		phase  v1alpha1.RunPhase
-		reason string
-		acted  int64
-		want   string
-	}{
-		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
-		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, slow},
-		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, slow},
-		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, rest},
-		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, anew},
-		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, rest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "unused-1"}, Spec: v1alpha1.CleanerRunSpec{Cleaner: "unused"}}
-			record.Status.Phase, record.Status.Reason, record.Status.Acted = test.phase, test.reason, test.acted
-			if got := afterRun(record); got != test.want {
-				t.Errorf("got %q", got)
-			}
-		})
-	}
-}
-
 // While a run is going on, the new one waits for it, and the result is not the old one's.
 func TestRunWaitsForTheRunBefore(t *testing.T) {
 	s := newSite(t)
@@ -446,60 +419,5 @@ func TestRunUsage(t *testing.T) {
 		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != codes.ExitUsage || got.errOut != want {
 			t.Errorf("%s: %d %s", line, got.code, got.errOut)
 		}
-	}
-}
-
-// Runs of the schedule, and such as answer other requests, are not the one that was asked for.
-func TestFollowerKnowsOtherRuns(t *testing.T) {
-	const value = "asked"
-	request := map[string]string{"mine": value, "theirs": "later"}
-	at := func(asked, handled, active, last string) *v1alpha1.Cleaner {
-		c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "u", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: asked}}}
-		c.Status.LastHandledRunRequest = handled
-		if active != "" {
-			c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: active, RunRequest: request[active]}
-		}
-		if last != "" {
-			c.Status.LastRun = &v1alpha1.LastRun{Name: last, RunRequest: request[last]}
-		}
-		return c
-	}
-	cleaner := func(handled, active, last string) *v1alpha1.Cleaner { return at(value, handled, active, last) }
-	tests := map[string]struct {
-		seen []*v1alpha1.Cleaner
-		run  string
-		err  string
-	}{
-		"it follows the other one":      {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "mine", "tick"), cleaner(value, "", "mine")}, "mine", ""},
-		"the other one was not seen":    {[]*v1alpha1.Cleaner{cleaner(value, "tick", "mine")}, "mine", ""},
-		"it does not begin":             {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "", "tick")}, "", `cleaner "c" did not run: the operator did not say why`},
-		"it does not begin at all":      {[]*v1alpha1.Cleaner{cleaner(value, "", "old")}, "", `cleaner "c" did not run: the operator did not say why`},
-		"the next one has begun":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "next", "mine")}, "mine", ""},
-		"the next one has ended":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "later", "next")}, "mine", ""},
-		"it was cut off and taken back": {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "", "old")}, "mine", `cleaner "c" did not run: the operator did not say why`},
-		"somebody else asks too":        {[]*v1alpha1.Cleaner{at("later", "", "", "old"), at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
-		"somebody else was answered":    {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
-		"the next one asks already":     {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "mine")}, "mine", ""},
-		"it is another Cleaner":         {[]*v1alpha1.Cleaner{{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "other"}}}, "", `cleaner "c" was deleted and created again; the request was for the one before`},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			f := newFollower(cleaner("", "", "old"))
-			var ended bool
-			var err error
-			for _, c := range test.seen {
-				if ended || err != nil {
-					t.Fatalf("it ended early: %v", err)
-				}
-				ended, err = f.step(c)
-			}
-			text := ""
-			if err != nil {
-				text = err.Error()
-			}
-			if f.run != test.run || text != test.err || ended == (test.err != "") {
-				t.Errorf("run %q, ended %v, error %q", f.run, ended, text)
-			}
-		})
 	}
 }

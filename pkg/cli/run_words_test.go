@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -59,7 +60,10 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 				record.Status.Intent = &v1alpha1.RunIntent{}
 			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
-			must(t, (&runOptions{Session: &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}}).tellRun(record))
+			session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
+			if err := (&runOptions{Session: session}).tellRun(record); err != nil {
+				t.Fatal(err)
+			}
 			var names []string
 			for line := range strings.Lines(out.String()) {
 				names = append(names, strings.Fields(line)[2])
@@ -69,6 +73,33 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.standsLast+"run r ended: Done.\n", errOut.String()); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a run had not come to is not always for the next one: one that was too slow to get through its lists is so again.
+func TestWhatToDoAfterARun(t *testing.T) {
+	const anew, rest = "the next run begins anew: kubectl cleaner run unused", "what still matches is dealt with by the next run: kubectl cleaner run unused"
+	const slow = "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
+	for name, test := range map[string]struct {
+		phase  v1alpha1.RunPhase
+		reason string
+		acted  int64
+		want   string
+	}{
+		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
+		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, slow},
+		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, slow},
+		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, rest},
+		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, anew},
+		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "unused-1"}, Spec: v1alpha1.CleanerRunSpec{Cleaner: "unused"}}
+			record.Status.Phase, record.Status.Reason, record.Status.Acted = test.phase, test.reason, test.acted
+			if got := afterRun(record); got != test.want {
+				t.Errorf("got %q", got)
 			}
 		})
 	}

@@ -37,10 +37,22 @@ func TestTestWithFrozenTime(t *testing.T) {
 	}
 }
 
+// junit is what a CI system reads.
+type junit struct {
+	Tests    int `xml:"tests,attr"`
+	Failures int `xml:"failures,attr"`
+	Suites   []struct {
+		Cases []struct {
+			Name    string    `xml:"name,attr"`
+			Failure *struct{} `xml:"failure"`
+		} `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
 // TestTestReportsAreWellFormed reads what machines would read.
 func TestTestReportsAreWellFormed(t *testing.T) {
 	got := call(t.Context(), t, "", nil, "test", "-o", "junit", "testdata/test")
-	var suites junitSuites
+	var suites junit
 	if err := xml.Unmarshal([]byte(got.out), &suites); err != nil {
 		t.Fatal(err)
 	}
@@ -188,14 +200,14 @@ spec:
 // What is wrong in the files of inputs, and what they lack, is told.
 func TestTestInputs(t *testing.T) {
 	for name, test := range map[string]struct{ file, text, want string }{
-		"no events":    {eventsFile, "", "includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml"},
-		"no metrics":   {metricsFile, "", "metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml"},
-		"no logs":      {logsFile, "", "logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml"},
-		"another kind": {eventsFile, "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", "Pod x is no Event; write events with apiVersion: v1 and kind: Event"},
-		"no number":    {metricsFile, "load: much\n", "it cannot be read: "},
-		"not asked":    {metricsFile, "load: 1\nlaod: 2\n", `no metricQueries have the name "laod"`},
-		"no log":       {logsFile, "shop/hopeless: {app: x}\n", "logs.yaml does not tell it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
-		"not texts":    {logsFile, "shop/hopeless: x\n", "write NAMESPACE/POD, and below it the names of containers and their logs"},
+		"no events":    {"events.yaml", "", "includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml"},
+		"no metrics":   {"metrics.yaml", "", "metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml"},
+		"no logs":      {"logs.yaml", "", "logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml"},
+		"another kind": {"events.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", "Pod x is no Event; write events with apiVersion: v1 and kind: Event"},
+		"no number":    {"metrics.yaml", "load: much\n", "it cannot be read: "},
+		"not asked":    {"metrics.yaml", "load: 1\nlaod: 2\n", `no metricQueries have the name "laod"`},
+		"no log":       {"logs.yaml", "shop/hopeless: {app: x}\n", "logs.yaml does not tell it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
+		"not texts":    {"logs.yaml", "shop/hopeless: x\n", "write NAMESPACE/POD, and below it the names of containers and their logs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

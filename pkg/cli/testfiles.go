@@ -151,7 +151,7 @@ func newTestObject(d *manifest.Document, index int) (*testObject, error) {
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(d.Raw, &partial); errors.As(err, &wrongType) {
 		message, hint := check.WrongTypeWords(wrongType)
-		return nil, fmt.Errorf("%s: %s", wrongType.Field, strings.Join(compact([]string{message, hint}), "; "))
+		return nil, fmt.Errorf("%s: %s", wrongType.Field, strings.Join(terminal.Compact([]string{message, hint}), "; "))
 	} else if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}

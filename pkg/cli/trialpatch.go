@@ -9,9 +9,9 @@ import (
 	"fmt"
 
 	"github.com/aymanbagabas/go-udiff"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -78,7 +78,7 @@ func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	return merged(value, patch), nil
+	return manifest.Merge(value, patch), nil
 }
 
 // scripted is what the transform script changes.
@@ -90,70 +90,19 @@ func (t *trial) scripted(ctx context.Context, o *testObject) (map[string]any, er
 	return object.DecodePatch(patch)
 }
 
-// merged applies a JSON merge patch (RFC 7386).
-func merged(value, patch map[string]any) map[string]any {
-	for key, wanted := range patch {
-		inner, isMap := wanted.(map[string]any)
-		switch {
-		case wanted == nil:
-			delete(value, key)
-		case isMap:
-			was, ok := value[key].(map[string]any)
-			if !ok {
-				was = map[string]any{}
-			}
-			value[key] = merged(was, inner)
-		default:
-			value[key] = wanted
-		}
-	}
-	return value
-}
-
 // difference compares what was expected with what came out, as YAML. Empty when they are the same.
 func difference(want *testObject, got map[string]any) (string, error) {
 	value, err := want.Value()
 	if err != nil {
 		return "", err
 	}
-	expected, err := plainYAML(value)
+	expected, err := manifest.PlainYAML(value)
 	if err != nil {
 		return "", err
 	}
-	actual, err := plainYAML(got)
+	actual, err := manifest.PlainYAML(got)
 	if err != nil {
 		return "", err
 	}
 	return udiff.Unified(updatedFile, "what the Cleaner makes", expected, actual), nil
-}
-
-// plainYAML writes a value so that equal values are equal texts: sorted, without nulls, and 1.0 as 1.
-func plainYAML(value map[string]any) (string, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	var plain map[string]any
-	if err := utiljson.Unmarshal(raw, &plain); err != nil {
-		return "", err
-	}
-	return terminal.AsYAML(withoutNulls(plain))
-}
-
-func withoutNulls(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, inner := range value {
-			if inner == nil {
-				delete(value, key)
-				continue
-			}
-			value[key] = withoutNulls(inner)
-		}
-	case []any:
-		for i := range value {
-			value[i] = withoutNulls(value[i])
-		}
-	}
-	return value
 }

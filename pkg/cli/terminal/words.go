@@ -5,6 +5,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -96,4 +97,8 @@ func Thousands(n int64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+func Compact(words []string) []string {
+	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
