@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 )
 
 // TestLintGolden shows what users see. Each manifest of testdata/lint holds mistakes of one sort.
@@ -153,7 +155,7 @@ func TestLintInput(t *testing.T) {
 // TestLintWithoutMistakes makes sure that no warning comes for what is right.
 func TestLintWithoutMistakes(t *testing.T) {
 	got := call(t.Context(), t, goodCleaner, nil, "lint", "-o", "json", "-")
-	var result lintResult
+	var result lint.Result
 	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
 		t.Fatal(err)
 	}

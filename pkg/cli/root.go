@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -54,7 +55,7 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, err.Error()) })
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand(s))
-	root.AddCommand(scanCommand(s), whyCommand(s), lintCommand(s), testCommand(s), previewCommand(s), runCommand(s), runsCommand(s), restoreCommand(s),
+	root.AddCommand(scanCommand(s), whyCommand(s), lint.Command(s), testCommand(s), previewCommand(s), runCommand(s), runsCommand(s), restoreCommand(s),
 		stopCommand(s), resumeCommand(s), notifyCommand(s), versionCommand(s), codesTopic())
 	addCompletion(root)
 	return root

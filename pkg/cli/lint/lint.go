@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package lint
 
 import (
 	"context"
@@ -19,16 +19,16 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
-// lintOptions are the flags of lint.
-type lintOptions struct {
+// options are the flags of lint.
+type options struct {
 	*terminal.Session
 	files  []string
 	output string
 	strict bool
 }
 
-func lintCommand(s *terminal.Session) *cobra.Command {
-	o := &lintOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "lint -f FILE...",
 		Short: "Check Cleaners, without a cluster",
@@ -49,8 +49,8 @@ func lintCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-// lintResult is what lint found; it is what -o json prints.
-type lintResult struct {
+// Result is what lint found; it is what -o json prints.
+type Result struct {
 	Cleaners []lintedCleaner    `json:"cleaners"`
 	Problems []manifest.Problem `json:"problems"`
 
@@ -59,7 +59,7 @@ type lintResult struct {
 	conditions bool
 }
 
-func (o *lintOptions) run(ctx context.Context) error {
+func (o *options) run(ctx context.Context) error {
 	sources, err := manifest.Read(o.Session, o.files)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result := lintResult{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
+	result := Result{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
 	none := true // whether no Cleaner, and nothing like one, was found
 	for _, source := range sources {
 		found, err := o.lintSource(ctx, checker, source, &result)
@@ -95,7 +95,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 }
 
 // failed reports whether the problems make the command fail.
-func (o *lintOptions) failed(problems []manifest.Problem) bool {
+func (o *options) failed(problems []manifest.Problem) bool {
 	return slices.ContainsFunc(problems, func(p manifest.Problem) bool {
 		severity := p.Code.Severity()
 		return severity == codes.SeverityError || o.strict && severity == codes.SeverityWarning
@@ -103,7 +103,7 @@ func (o *lintOptions) failed(problems []manifest.Problem) bool {
 }
 
 // lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
-func (o *lintOptions) lintSource(ctx context.Context, checker *check.Checker, source manifest.Source, result *lintResult) (found bool, err error) {
+func (o *options) lintSource(ctx context.Context, checker *check.Checker, source manifest.Source, result *Result) (found bool, err error) {
 	docs, problems := source.Documents()
 	defer func() { result.Problems = append(result.Problems, manifest.Sorted(problems)...) }()
 	found = len(problems) > 0
@@ -152,7 +152,7 @@ func kindWord(d *manifest.Document) string {
 }
 
 // summary counts what was found.
-func (r *lintResult) summary() string {
+func (r *Result) summary() string {
 	counts := map[codes.Severity]int{}
 	for _, p := range r.Problems {
 		counts[p.Code.Severity()]++

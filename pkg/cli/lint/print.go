@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package lint
 
 import (
 	"cmp"
@@ -46,7 +46,7 @@ func linted(c *check.Result, now time.Time) lintedCleaner {
 	return l
 }
 
-func (o *lintOptions) print(result *lintResult) error {
+func (o *options) print(result *Result) error {
 	if o.output == "json" {
 		return terminal.WriteJSON(o.Out, result)
 	}
