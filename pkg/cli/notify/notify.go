@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package notify
 
 import (
 	"context"
@@ -26,18 +26,18 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// notifyTimeout bounds one message, with the few tries of the sender.
-const notifyTimeout = time.Minute
+// timeout bounds one message, with the few tries of the sender.
+const timeout = time.Minute
 
-// notifyOptions are the flags of notify test.
-type notifyOptions struct {
+// options are the flags of notify test.
+type options struct {
 	*terminal.Session
 	cluster.Connection
 	caFile  string
 	allowed string
 }
 
-func notifyCommand(s *terminal.Session) *cobra.Command {
+func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify",
 		Short: "Try the notifications of a Cleaner",
@@ -46,12 +46,12 @@ func notifyCommand(s *terminal.Session) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(notifyTestCommand(s))
+	cmd.AddCommand(testCommand(s))
 	return cmd
 }
 
-func notifyTestCommand(s *terminal.Session) *cobra.Command {
-	o := &notifyOptions{Session: s}
+func testCommand(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "test CLEANER [NOTIFICATION]",
 		Short: "Send a sample on the channels of a Cleaner",
@@ -74,7 +74,7 @@ func notifyTestCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func (o *notifyOptions) run(ctx context.Context, args []string) error {
+func (o *options) run(ctx context.Context, args []string) error {
 	authorities, err := notify.Authorities(o.caFile)
 	if err != nil {
 		return terminal.Fail(codes.FileUnreadable, err, "")
@@ -159,7 +159,7 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 }
 
 func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification, message notify.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	actor := action.NewActor(api.Raw).ForRun(clock.RealClock{}, func(error) bool { return false })
 	read := func(ctx context.Context, secret object.Object, _ *v1alpha1.ServiceAccountRef) (*object.Object, error) {
