@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package stop
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const seenPatience = 10 * time.Second
 
 // acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails when none does. Then the
 // annotation may be on a namespace that the operator does not look at. unseen says why it cannot be seen.
-func (o *stopOptions) acknowledged(parent context.Context, api *cluster.Client, namespace, words string) (unseen string, err error) {
+func (o *options) acknowledged(parent context.Context, api *cluster.Client, namespace, words string) (unseen string, err error) {
 	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
 	defer cancel()
 	var reasons []string
@@ -66,7 +66,7 @@ func (o *stopOptions) acknowledged(parent context.Context, api *cluster.Client, 
 }
 
 // nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another namespace.
-func (o *stopOptions) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
+func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
 	_, reasons, err := whyAllOff(ctx, api)
 	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
 	if len(reasons) > 0 {

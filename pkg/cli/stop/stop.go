@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package stop
 
 import (
 	"context"
@@ -26,16 +26,16 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
-// stopOptions are the flags of stop and of resume.
-type stopOptions struct {
+// options are the flags of stop and of resume.
+type options struct {
 	*terminal.Session
 	cluster.Connection
 	reason    string
 	namespace string
 }
 
-func stopCommand(s *terminal.Session) *cobra.Command {
-	o := &stopOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "stop",
 		Short: "Stop all acting at once, in an emergency",
@@ -52,8 +52,8 @@ func stopCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func resumeCommand(s *terminal.Session) *cobra.Command {
-	o := &stopOptions{Session: s}
+func ResumeCommand(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "resume",
 		Short: "Let acting go on after kubectl cleaner stop",
@@ -67,14 +67,14 @@ func resumeCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func (o *stopOptions) bindAll(cmd *cobra.Command) {
+func (o *options) bindAll(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.namespace, "operator-namespace", "",
 		"the operator's namespace (default: where the operator's Deployment is)")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 }
 
-func (o *stopOptions) stop(ctx context.Context) error {
+func (o *options) stop(ctx context.Context) error {
 	api, namespace, err := o.find(ctx)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (o *stopOptions) stop(ctx context.Context) error {
 }
 
 // annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was there.
-func (o *stopOptions) annotated(ctx context.Context, api *cluster.Client, namespace string) (value, already string, err error) {
+func (o *options) annotated(ctx context.Context, api *cluster.Client, namespace string) (value, already string, err error) {
 	there, _ := stopReason(ctx, api, namespace)
 	why := strings.TrimSpace(o.reason)
 	if there != nil && strings.Contains(*there, why) { // also when no reason is given
@@ -125,11 +125,11 @@ func (o *stopOptions) annotated(ctx context.Context, api *cluster.Client, namesp
 // maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages and in a metric.
 const maxReason = 1024
 
-func (o *stopOptions) hintResume() {
+func (o *options) hintResume() {
 	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
 }
 
-func (o *stopOptions) resume(ctx context.Context) error {
+func (o *options) resume(ctx context.Context) error {
 	api, namespace, err := o.find(ctx)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func reasonWords(reason string) string {
 }
 
 // find connects, and finds the operator's namespace.
-func (o *stopOptions) find(ctx context.Context) (*cluster.Client, string, error) {
+func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return nil, "", err
