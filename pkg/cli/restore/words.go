@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package restore
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
 )
 
-// restoreResult is what -o json prints.
-type restoreResult struct {
+// result is what -o json prints.
+type result struct {
 	Run     string           `json:"run"`
 	Cleaner string           `json:"cleaner"`
 	DryRun  bool             `json:"dryRun,omitempty"`
@@ -36,8 +36,8 @@ type restoredObject struct {
 }
 
 // print prints what became, or would become, of the objects.
-func (o *restoreOptions) print(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
-	result := restoreResult{Run: run.Name, Cleaner: run.Spec.Cleaner, DryRun: o.dryRun, Objects: []restoredObject{}}
+func (o *options) print(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+	result := result{Run: run.Name, Cleaner: run.Spec.Cleaner, DryRun: o.dryRun, Objects: []restoredObject{}}
 	for _, i := range plan.Items {
 		result.Objects = append(result.Objects, restoredObject{i.Kind.APIVersion(), i.Kind.Kind, i.Namespace, i.Name, i.Step, i.Result, i.Reason, i.Notes})
 	}
@@ -59,7 +59,7 @@ func (o *restoreOptions) print(run *v1alpha1.CleanerRun, plan *restore.Plan) err
 }
 
 // rows are the table of a plan, before or after it was carried out.
-func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
+func (o *options) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
 	rows := &terminal.Table{Out: w, Paint: o.Paint(w), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
 	if plan.Count(restore.Planned) > 0 {
 		rows.Header[3] = "WOULD"
@@ -68,7 +68,7 @@ func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
 		rows.Header = slices.Insert(rows.Header, 2, "APIVERSION")
 	}
 	for _, i := range plan.Items {
-		row := []terminal.Cell{{Text: i.Namespace}, {Text: i.Kind.Kind}, {Text: i.Name}, restoreCell(rows.Paint, i, rows.Header), {Text: strings.Join(terminal.Compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
+		row := []terminal.Cell{{Text: i.Namespace}, {Text: i.Kind.Kind}, {Text: i.Name}, cell(rows.Paint, i, rows.Header), {Text: strings.Join(terminal.Compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
 		if o.output == "wide" {
 			row = slices.Insert(row, 2, terminal.Cell{Text: i.Kind.APIVersion()})
 		}
@@ -77,8 +77,8 @@ func (o *restoreOptions) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
 	return rows
 }
 
-// restoreCell is what becomes of an object; below WOULD, so that "would" can stand before it.
-func restoreCell(paint terminal.Paint, item *restore.Item, header []string) terminal.Cell {
+// cell is what becomes of an object; below WOULD, so that "would" can stand before it.
+func cell(paint terminal.Paint, item *restore.Item, header []string) terminal.Cell {
 	if !slices.Contains(header, "WOULD") {
 		switch {
 		case item.Result.IsProblem():
@@ -103,12 +103,12 @@ func restoreCell(paint terminal.Paint, item *restore.Item, header []string) term
 
 // planSummary is "run x: 3 objects would be brought back, 1 exists already".
 func planSummary(run *v1alpha1.CleanerRun, plan *restore.Plan) string {
-	parts := restoreCounts(plan)
+	parts := counts(plan)
 	return fmt.Sprintf("of what run %s of cleaner %s touched: %s", run.Name, run.Spec.Cleaner, strings.Join(parts, ", "))
 }
 
-// restoreCounts are how many objects there are of each result, in words.
-func restoreCounts(plan *restore.Plan) []string {
+// counts are how many objects there are of each result, in words.
+func counts(plan *restore.Plan) []string {
 	var parts []string
 	for _, of := range []struct {
 		result    restore.Result
@@ -134,7 +134,7 @@ func restoreCounts(plan *restore.Plan) []string {
 }
 
 // conclusion says what was done, or returns an error if something is not as it was.
-func (o *restoreOptions) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+func (o *options) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	summary := planSummary(run, plan)
 	problems := plan.Count(restore.Exists, restore.ChangedSince, restore.Failed, restore.Interrupted)
 	if len(o.only) > 0 {

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package restore
 
 import (
 	"bufio"
@@ -23,8 +23,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// restoreOptions are the flags of restore.
-type restoreOptions struct {
+// options are the flags of restore.
+type options struct {
 	*terminal.Session
 	cluster.Connection
 
@@ -37,8 +37,8 @@ type restoreOptions struct {
 	progress string
 }
 
-func restoreCommand(s *terminal.Session) *cobra.Command {
-	o := &restoreOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "restore RUN",
 		Short: "Bring back what a run deleted, and undo what it changed",
@@ -76,7 +76,7 @@ func restoreCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func (o *restoreOptions) run(cmd *cobra.Command, name string) error {
+func (o *options) run(cmd *cobra.Command, name string) error {
 	ctx := cmd.Context()
 	var wanted []cluster.Ref
 	for _, text := range o.only {
@@ -129,7 +129,7 @@ func restorer(c *cluster.Client, copiesPath string) (*restore.Restorer, error) {
 }
 
 // plan finds out what is to become of the objects.
-func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []cluster.Ref) (*restore.Plan, error) {
+func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []cluster.Ref) (*restore.Plan, error) {
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	progress.Begin("checking what run "+run.Name+" touched", false)
@@ -159,7 +159,7 @@ func (o *restoreOptions) plan(ctx context.Context, restorer *restore.Restorer, r
 }
 
 // planError says why there is no plan.
-func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun, err error) error {
+func (o *options) planError(ctx context.Context, run *v1alpha1.CleanerRun, err error) error {
 	var nothing *restore.NothingError
 	switch {
 	case ctx.Err() != nil:
@@ -173,7 +173,7 @@ func (o *restoreOptions) planError(ctx context.Context, run *v1alpha1.CleanerRun
 }
 
 // confirm shows what is going to be done, and asks once.
-func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	if o.yes {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (o *restoreOptions) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) e
 	return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
 }
 
-func (o *restoreOptions) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
+func (o *options) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	progress.Begin("bringing back", false)
