@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package runs
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // one prints one run, for programs with all its objects.
-func (o *runsOptions) one(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) error {
+func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) error {
 	if o.output != "json" && o.output != "yaml" {
 		return o.print([]v1alpha1.CleanerRun{*run})
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package runs
 
 import (
 	"context"
@@ -22,15 +22,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// runsOptions are the flags of runs.
-type runsOptions struct {
+// options are the flags of runs.
+type options struct {
 	*terminal.Session
 	cluster.Connection
 	output string
 }
 
-func runsCommand(s *terminal.Session) *cobra.Command {
-	o := &runsOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "runs [CLEANER | RUN]",
 		Short: "List the runs of Cleaners, and until when they can be undone",
@@ -54,7 +54,7 @@ func runsCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func (o *runsOptions) run(ctx context.Context, name string) error {
+func (o *options) run(ctx context.Context, name string) error {
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func knows(ctx context.Context, c *cluster.Client, cleaner string, runs []v1alph
 }
 
 // printAll prints the runs of a Cleaner, or of all without a name, and to people also why Cleaners only report, if they do.
-func (o *runsOptions) printAll(ctx context.Context, api *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) error {
+func (o *options) printAll(ctx context.Context, api *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) error {
 	if err := o.print(runs); err != nil || o.output != "table" && o.output != "wide" {
 		return err
 	}
@@ -125,7 +125,7 @@ func whyOff(ctx context.Context, c *cluster.Client, cleaner string) string {
 	return list.Items[0].Status.DryRunReason
 }
 
-func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
+func (o *options) print(runs []v1alpha1.CleanerRun) error {
 	list := v1alpha1.CleanerRunList{Items: runs}
 	list.APIVersion, list.Kind = v1alpha1.GroupVersion.String(), "CleanerRunList"
 	for i := range runs {
@@ -157,7 +157,7 @@ func (o *runsOptions) print(runs []v1alpha1.CleanerRun) error {
 	return nil
 }
 
-func (o *runsOptions) row(paint terminal.Paint, run *v1alpha1.CleanerRun) []terminal.Cell {
+func (o *options) row(paint terminal.Paint, run *v1alpha1.CleanerRun) []terminal.Cell {
 	var copies, until, storage, size string
 	if kept := run.Status.Copies; kept != nil {
 		copies, until = fmt.Sprint(kept.Objects), kept.ExpirationTime.UTC().Format(time.RFC3339)
