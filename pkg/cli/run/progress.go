@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package run
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // runPoll is how often the record of a run that is followed is read. The operator writes its progress every five seconds.
 const runPoll = 2 * time.Second
 
-// runProgress is how far a run has come, as its record says.
-type runProgress struct {
+// progress is how far a run has come, as its record says.
+type progress struct {
 	run    string
 	action v1alpha1.Action
 	v1alpha1.RunProgress
@@ -36,13 +36,13 @@ type look struct {
 
 // lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing, and one that is
 // not there the first time may be so a moment later.
-func (o *runOptions) lookAtRun(ctx context.Context, api *cluster.Client, run string, seen chan<- look) {
+func (o *options) lookAtRun(ctx context.Context, api *cluster.Client, run string, seen chan<- look) {
 	for again := false; ; again = true {
 		var record v1alpha1.CleanerRun
 		err := api.Read(ctx, cluster.RunPath(run), &record)
 		now := look{absent: apierrors.IsNotFound(err)}
-		if progress := record.Status.Progress; err == nil && progress != nil {
-			now.progress = &runProgress{run: run, action: record.Spec.Action, RunProgress: *progress}
+		if so := record.Status.Progress; err == nil && so != nil {
+			now.progress = &progress{run: run, action: record.Spec.Action, RunProgress: *so}
 		}
 		if err == nil || now.absent && again {
 			select {
@@ -60,7 +60,7 @@ func (o *runOptions) lookAtRun(ctx context.Context, api *cluster.Client, run str
 }
 
 // Line is "listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s" or "deleting · 120 of 300 objects · 16/s · 11s left".
-func (r *runProgress) Line(took time.Duration) string {
+func (r *progress) Line(took time.Duration) string {
 	parts := []string{strings.TrimSpace(r.doing() + " " + r.Kind)}
 	switch {
 	case r.Total != nil && r.Phase == v1alpha1.ProgressCopying: // they are not counted
@@ -81,7 +81,7 @@ func (r *runProgress) Line(took time.Duration) string {
 }
 
 // doing is what the run is doing.
-func (r *runProgress) doing() string {
+func (r *progress) doing() string {
 	switch {
 	case r.Phase == v1alpha1.ProgressWaiting:
 		return "waiting for more memory for its scripts"
@@ -93,8 +93,8 @@ func (r *runProgress) doing() string {
 	return "deleting"
 }
 
-// runFacts are what --progress=json prints of a run.
-type runFacts struct {
+// facts are what --progress=json prints of a run.
+type facts struct {
 	Run            string                 `json:"run"`
 	Phase          v1alpha1.ProgressPhase `json:"phase"`
 	Kind           string                 `json:"kind,omitempty"`
@@ -106,8 +106,8 @@ type runFacts struct {
 }
 
 // Facts are what --progress=json prints of a run.
-func (r *runProgress) Facts(took time.Duration) any {
-	return runFacts{r.run, r.Phase, r.Kind, r.Done, r.Total, r.Matched, r.Rate, took.Round(100 * time.Millisecond).Seconds()}
+func (r *progress) Facts(took time.Duration) any {
+	return facts{r.run, r.Phase, r.Kind, r.Done, r.Total, r.Matched, r.Rate, took.Round(100 * time.Millisecond).Seconds()}
 }
 
 // howToStop says what ends a run that goes on without the user.

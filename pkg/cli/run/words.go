@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package run
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ import (
 const shownObjects = 20
 
 // tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
-func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
+func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	o.tellObjects(record)
 	for _, n := range record.Status.Notifications {
 		switch {
@@ -52,7 +52,7 @@ func (o *runOptions) tellRun(record *v1alpha1.CleanerRun) error {
 }
 
 // tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
-func (o *runOptions) tellObjects(record *v1alpha1.CleanerRun) {
+func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
 	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
 		because := cmp.Or(object.Reason, object.Message)
@@ -63,7 +63,7 @@ func (o *runOptions) tellObjects(record *v1alpha1.CleanerRun) {
 }
 
 // tellRest says how many objects were not printed, and where they are.
-func (o *runOptions) tellRest(record *v1alpha1.CleanerRun) {
+func (o *options) tellRest(record *v1alpha1.CleanerRun) {
 	where := "cleanerrun " + record.Name
 	if record.UID == "" { // there is no record, as summedUp found
 		where = "cleaner " + record.Spec.Cleaner
@@ -109,7 +109,7 @@ func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string)
 }
 
 // tellEnd prints what the run did.
-func (o *runOptions) tellEnd(ctx context.Context, api *cluster.Client, f *follower, cleaner *v1alpha1.Cleaner) error {
+func (o *options) tellEnd(ctx context.Context, api *cluster.Client, f *follower, cleaner *v1alpha1.Cleaner) error {
 	var record v1alpha1.CleanerRun
 	err := api.Read(ctx, cluster.RunPath(f.run), &record)
 	switch {

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package run
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// runOptions are the flags of run.
-type runOptions struct {
+// options are the flags of run.
+type options struct {
 	*terminal.Session
 	cluster.Connection
 	wait     bool
@@ -31,8 +31,8 @@ type runOptions struct {
 	progress string
 }
 
-func runCommand(s *terminal.Session) *cobra.Command {
-	o := &runOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Let the operator run a Cleaner now",
@@ -70,7 +70,7 @@ func runCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func (o *runOptions) run(ctx context.Context, name string) error {
+func (o *options) run(ctx context.Context, name string) error {
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (o *runOptions) run(ctx context.Context, name string) error {
 }
 
 // ready refuses a Cleaner that the operator has found unable to run as it stands now.
-func (o *runOptions) ready(cleaner *v1alpha1.Cleaner) error {
+func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
 		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
@@ -134,7 +134,7 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 }
 
 // tellAsked says what was asked for.
-func (o *runOptions) tellAsked(cleaner *v1alpha1.Cleaner) {
+func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 	does := map[v1alpha1.Action]string{
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]

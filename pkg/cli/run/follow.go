@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package run
 
 import (
 	"cmp"
@@ -128,7 +128,7 @@ func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
 }
 
 // follow waits for the end of the run, and tells it.
-func (o *runOptions) follow(parent context.Context, api *cluster.Client, f *follower) error {
+func (o *options) follow(parent context.Context, api *cluster.Client, f *follower) error {
 	ctx, cancel := context.WithTimeout(parent, o.timeout)
 	defer cancel()
 	progress := o.StartProgress(o.progress)
@@ -175,13 +175,13 @@ func (o *runOptions) follow(parent context.Context, api *cluster.Client, f *foll
 	}
 }
 
-func (o *runOptions) tellUnanswered() {
+func (o *options) tellUnanswered() {
 	o.Note("the operator has not taken the request up yet; is it running? see: kubectl -n %s get deployments",
 		cmp.Or(o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace))
 }
 
 // left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
-func (o *runOptions) left(parent context.Context, f *follower) error {
+func (o *options) left(parent context.Context, f *follower) error {
 	state, code, hint := "the run "+f.run+" goes on", codes.RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
 	if f.queued {
 		state, hint = "the run "+f.run+" has not begun yet, and begins without you when its turn comes", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package run
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
 			session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-			if err := (&runOptions{Session: session}).tellRun(record); err != nil {
+			if err := (&options{Session: session}).tellRun(record); err != nil {
 				t.Fatal(err)
 			}
 			var names []string
