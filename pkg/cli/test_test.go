@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/trial"
 )
 
 // TestTestGolden shows what users see.
@@ -69,7 +71,7 @@ func TestTestReportsAreWellFormed(t *testing.T) {
 		t.Errorf("counted %d cases and %d failures, the report says %d and %d", cases, failures, suites.Tests, suites.Failures)
 	}
 	got = call(t.Context(), t, "", nil, "test", "-o", "json", "testdata/test")
-	var report testReport
+	var report trial.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"fmt"
@@ -28,13 +28,13 @@ func (t *trial) adapt() {
 }
 
 // selectorsFor are the selectors of an object's group and kind.
-func (t *trial) selectorsFor(o *testObject) []v1alpha1.ResourceSelector {
+func (t *trial) selectorsFor(o *tested) []v1alpha1.ResourceSelector {
 	all := slices.Clone(t.Cleaner.Spec.ResourcePolicySet.ResourceSelectors)
 	return slices.DeleteFunc(all, func(s v1alpha1.ResourceSelector) bool { return s.Group != o.Kind.Group || s.Kind != o.Kind.Kind })
 }
 
 // adaptVersion gives an object the version in which a run would read it. It reports whether that is another one.
-func (t *trial) adaptVersion(o *testObject) bool {
+func (t *trial) adaptVersion(o *tested) bool {
 	selectors := t.selectorsFor(o)
 	if len(selectors) == 0 || slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.Version == o.Kind.Version }) {
 		return false
@@ -44,7 +44,7 @@ func (t *trial) adaptVersion(o *testObject) bool {
 }
 
 // adaptNamespace puts an object that has no namespace, and must have one, where the selectors look. It reports whether that matters.
-func (t *trial) adaptNamespace(o *testObject) bool {
+func (t *trial) adaptNamespace(o *tested) bool {
 	if o.Namespace != "" || !dump.KindOf(o.Kind.GroupVersionKind).Namespaced {
 		return false
 	}
@@ -52,6 +52,6 @@ func (t *trial) adaptNamespace(o *testObject) bool {
 	return slices.ContainsFunc(t.selectorsFor(o), func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "" || s.NamespaceSelector != "" })
 }
 
-func (t *trial) note(o *testObject, message string) {
-	t.result.Notes = append(t.result.Notes, testFailure{File: o.file, Line: o.line, Object: o.String(), Message: message})
+func (t *trial) note(o *tested, message string) {
+	t.result.Notes = append(t.result.Notes, failure{File: o.file, Line: o.line, Object: o.String(), Message: message})
 }

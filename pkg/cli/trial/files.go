@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"encoding/json"
@@ -24,26 +24,26 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// testFiles is what a directory holds.
-type testFiles struct {
+// directory is what stands in the files of a test.
+type directory struct {
 	dir                                       string
 	cleaner                                   *manifest.Document
-	matching, nonMatching, resources, updated []*testObject
+	matching, nonMatching, resources, updated []*tested
 	hasMatching, hasNonMatching, hasUpdated   bool
 	hasResources                              bool
-	inputs                                    testInputs
+	inputs                                    inputFiles
 }
 
 // readTest reads the files of a directory. Without files, the problems say why.
-func readTest(dir string) (*testFiles, []manifest.Problem, error) {
-	files := &testFiles{dir: dir}
+func readTest(dir string) (*directory, []manifest.Problem, error) {
+	files := &directory{dir: dir}
 	problems, err := files.readCleaner()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, file := range []struct {
 		name    string
-		objects *[]*testObject
+		objects *[]*tested
 		there   *bool
 	}{
 		{matchingFile, &files.matching, &files.hasMatching},
@@ -79,7 +79,7 @@ func readTest(dir string) (*testFiles, []manifest.Problem, error) {
 }
 
 // secrets are the objects of all files, to hide what stands in those that are Secrets.
-func (f *testFiles) secrets() []object.Object {
+func (f *directory) secrets() []object.Object {
 	var all []object.Object
 	for _, o := range slices.Concat(f.matching, f.nonMatching, f.resources, f.updated) {
 		if o.IsSecret() {
@@ -89,7 +89,7 @@ func (f *testFiles) secrets() []object.Object {
 	return all
 }
 
-func (f *testFiles) readCleaner() ([]manifest.Problem, error) {
+func (f *directory) readCleaner() ([]manifest.Problem, error) {
 	path := filepath.Join(f.dir, cleanerFile)
 	sources, err := manifest.ReadPath(path)
 	if err != nil {
@@ -113,15 +113,15 @@ func (f *testFiles) readCleaner() ([]manifest.Problem, error) {
 	return problems, nil
 }
 
-// testObject is an object of a file.
-type testObject struct {
+// tested is an object of a file.
+type tested struct {
 	explain.Subject
 	file string
 	line int
 }
 
 // readObjects reads the objects of a file. That the file is not there is an error; what is wrong in it are problems.
-func readObjects(path string) (objects []*testObject, problems []manifest.Problem, err error) {
+func readObjects(path string) (objects []*tested, problems []manifest.Problem, err error) {
 	sources, err := manifest.ReadPath(path)
 	if err != nil {
 		return nil, nil, err
@@ -142,7 +142,7 @@ func readObjects(path string) (objects []*testObject, problems []manifest.Proble
 }
 
 // newTestObject makes an object of a document. What it lacks of an identity is invented, where scripts do not see it.
-func newTestObject(d *manifest.Document, index int) (*testObject, error) {
+func newTestObject(d *manifest.Document, index int) (*tested, error) {
 	gv, err := schema.ParseGroupVersion(d.APIVersion())
 	if err != nil {
 		return nil, fmt.Errorf("apiVersion: %w", err)
@@ -172,8 +172,8 @@ func newTestObject(d *manifest.Document, index int) (*testObject, error) {
 	if o.ResourceVersion == "" {
 		o.ResourceVersion = "1"
 	}
-	return &testObject{Subject: explain.Subject{Object: o, Metadata: partial.ObjectMeta}, file: d.File, line: d.Line}, nil
+	return &tested{Subject: explain.Subject{Object: o, Metadata: partial.ObjectMeta}, file: d.File, line: d.Line}, nil
 }
 
 // identity is by what two files name the same object.
-func (o *testObject) identity() string { return o.Kind.APIVersion() + " " + o.String() }
+func (o *tested) identity() string { return o.Kind.APIVersion() + " " + o.String() }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 func (t *trial) tryTransform(ctx context.Context) {
 	files := t.files
 	if len(files.matching) != len(files.updated) {
-		t.result.fail(testFailure{
+		t.result.fail(failure{
 			File: files.updated[0].file, Line: 1,
 			Message: fmt.Sprintf("has %s, and %s has %d; each object of the one must have its own in the other, in the same order",
 				terminal.Counted(len(files.updated), "object"), matchingFile, len(files.matching)),
@@ -28,7 +28,7 @@ func (t *trial) tryTransform(ctx context.Context) {
 		return
 	}
 	if t.Cleaner.Spec.Transform == "" && t.Cleaner.Spec.MergePatch == nil {
-		t.result.fail(testFailure{
+		t.result.fail(failure{
 			File: files.cleaner.File, Line: files.cleaner.Line,
 			Message: "the Cleaner changes nothing: there is neither transform nor mergePatch, but there is " + updatedFile,
 		})
@@ -64,7 +64,7 @@ func hidden(text string, before, expected object.Object, after map[string]any) s
 }
 
 // transformed is the object as it would be afterwards.
-func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any, error) {
+func (t *trial) transformed(ctx context.Context, o *tested) (map[string]any, error) {
 	value, err := o.Value()
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (t *trial) transformed(ctx context.Context, o *testObject) (map[string]any,
 }
 
 // scripted is what the transform script changes.
-func (t *trial) scripted(ctx context.Context, o *testObject) (map[string]any, error) {
+func (t *trial) scripted(ctx context.Context, o *tested) (map[string]any, error) {
 	patch, _, err := t.Session.Transform(ctx, t.Cleaner.Spec.Transform, o.Object)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (t *trial) scripted(ctx context.Context, o *testObject) (map[string]any, er
 }
 
 // difference compares what was expected with what came out, as YAML. Empty when they are the same.
-func difference(want *testObject, got map[string]any) (string, error) {
+func difference(want *tested, got map[string]any) (string, error) {
 	value, err := want.Value()
 	if err != nil {
 		return "", err

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 // trial tries one Cleaner on the objects of its directory.
 type trial struct {
 	explain.Judge
-	files  *testFiles
-	result *testResult
+	files  *directory
+	result *result
 	// mask hides what stands in the Secrets of the directory.
 	mask func(string) string
 }
@@ -89,14 +89,14 @@ func (t *trial) lookup() (run.Lookup, error) {
 			return nil
 		}
 		return func(o object.Object) (selector.Finding, bool) {
-			o.UID = uids[(&testObject{Subject: explain.Subject{Object: o}}).identity()]
+			o.UID = uids[(&tested{Subject: explain.Subject{Object: o}}).identity()]
 			return ask(o)
 		}
 	}, nil
 }
 
 // namespaceLabels are the labels of the namespaces among the objects; nil for one that is ending.
-func namespaceLabels(objects []*testObject) map[string]labels.Set {
+func namespaceLabels(objects []*tested) map[string]labels.Set {
 	all := map[string]labels.Set{}
 	for _, o := range objects {
 		if o.Kind.Group != "" || o.Kind.Kind != "Namespace" {
@@ -152,7 +152,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 	}
 	selected, err := t.Session.Choose(ctx, t.Cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
 	if err != nil {
-		t.result.fail(testFailure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask("aggregatedSelection: " + err.Error())})
+		t.result.fail(failure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask("aggregatedSelection: " + err.Error())})
 		return
 	}
 	chosen := map[string]string{}
@@ -173,7 +173,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 }
 
 // unexpected are the objects that the aggregated script chose and that it should not.
-func (t *trial) unexpected(candidates []*testObject, chosen map[string]string, expected map[string]bool) {
+func (t *trial) unexpected(candidates []*tested, chosen map[string]string, expected map[string]bool) {
 	nonMatching := map[string]bool{}
 	for _, o := range t.files.nonMatching {
 		nonMatching[o.identity()] = true
@@ -195,9 +195,9 @@ func (t *trial) unexpected(candidates []*testObject, chosen map[string]string, e
 
 // candidates are the objects that the selectors select for the aggregated script, each once, in the order of a run, and the places of
 // those that it may not choose. refusals say why an object would not be chosen. It is not ok when an object could not be judged.
-func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*testObject, unchosen []int, refusals map[string][]string, ok bool) {
+func (t *trial) candidates(ctx context.Context, input []*tested) (given []*tested, unchosen []int, refusals map[string][]string, ok bool) {
 	refusals = map[string][]string{}
-	mayChoose := map[*testObject]bool{} // of those that are given
+	mayChoose := map[*tested]bool{} // of those that are given
 	ok = true
 	for i := range t.Selectors {
 		for _, o := range input {
@@ -229,7 +229,7 @@ func (t *trial) candidates(ctx context.Context, input []*testObject) (given []*t
 
 // refuse says why each object would not be chosen, of which refusals has what the selectors say. Of those that are given to the script,
 // mayChoose says whether it may choose them.
-func (t *trial) refuse(input []*testObject, mayChoose map[*testObject]bool, refusals map[string][]string) {
+func (t *trial) refuse(input []*tested, mayChoose map[*tested]bool, refusals map[string][]string) {
 	for _, o := range input {
 		id := o.identity()
 		switch may, seen := mayChoose[o]; {
@@ -249,6 +249,6 @@ func (t *trial) refuse(input []*testObject, mayChoose map[*testObject]bool, refu
 }
 
 // fail notes that an object was not dealt with as it should be.
-func (t *trial) fail(o *testObject, message string, details ...string) {
-	t.result.fail(testFailure{File: o.file, Line: o.line, Object: o.String(), Message: message, Details: details})
+func (t *trial) fail(o *tested, message string, details ...string) {
+	t.result.fail(failure{File: o.file, Line: o.line, Object: o.String(), Message: message, Details: details})
 }

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"encoding/xml"
@@ -13,27 +13,27 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// testReport is how all directories did; it is what -o json prints.
-type testReport struct {
-	Directories []*testResult `json:"directories"`
-	Passed      int           `json:"passed"`
-	Failed      int           `json:"failed"`
+// Report is how all directories did; it is what -o json prints.
+type Report struct {
+	Directories []*result `json:"directories"`
+	Passed      int       `json:"passed"`
+	Failed      int       `json:"failed"`
 }
 
-// testResult is how one directory did.
-type testResult struct {
-	Directory string        `json:"directory"`
-	OK        bool          `json:"ok"`
-	Objects   int           `json:"objects"`
-	Failures  []testFailure `json:"failures"`
+// result is how one directory did.
+type result struct {
+	Directory string    `json:"directory"`
+	OK        bool      `json:"ok"`
+	Objects   int       `json:"objects"`
+	Failures  []failure `json:"failures"`
 	// Notes are what was assumed of objects.
-	Notes []testFailure `json:"notes,omitempty"`
+	Notes []failure `json:"notes,omitempty"`
 
 	passed []string
 }
 
-// testFailure is one object that was not dealt with as the files say, or something wrong with the files. A note has the same shape.
-type testFailure struct {
+// failure is one object that was not dealt with as the files say, or something wrong with the files. A note has the same shape.
+type failure struct {
 	File    string   `json:"file"`
 	Line    int      `json:"line"`
 	Object  string   `json:"object,omitempty"`
@@ -41,19 +41,19 @@ type testFailure struct {
 	Details []string `json:"details,omitempty"`
 }
 
-func (r *testResult) pass(o *testObject) {
+func (r *result) pass(o *tested) {
 	r.Objects++
 	r.passed = append(r.passed, filepath.Base(o.file)+": "+o.String())
 }
 
-func (r *testResult) fail(f testFailure) {
+func (r *result) fail(f failure) {
 	if f.Object != "" {
 		r.Objects++
 	}
 	r.Failures = append(r.Failures, f)
 }
 
-func (r *testReport) add(result *testResult) {
+func (r *Report) add(result *result) {
 	result.OK = len(result.Failures) == 0
 	r.Directories = append(r.Directories, result)
 	if result.OK {
@@ -64,7 +64,7 @@ func (r *testReport) add(result *testResult) {
 }
 
 // write prints one line when all is well, else what is not.
-func (r *testResult) write(w io.Writer, paint terminal.Paint) {
+func (r *result) write(w io.Writer, paint terminal.Paint) {
 	word := paint.Green("ok  ")
 	if len(r.Failures) > 0 {
 		word = paint.Red("FAIL")
@@ -81,18 +81,18 @@ func (r *testResult) write(w io.Writer, paint terminal.Paint) {
 	}
 }
 
-func (f *testFailure) words() string {
+func (f *failure) words() string {
 	if f.Object == "" {
 		return f.Message
 	}
 	return f.Object + " " + f.Message
 }
 
-func (f *testFailure) asNote() string {
+func (f *failure) asNote() string {
 	return fmt.Sprintf("%s:%d: note: %s: %s", f.File, f.Line, f.Object, f.Message)
 }
 
-func (r *testReport) summary() string {
+func (r *Report) summary() string {
 	objects := 0
 	for _, result := range r.Directories {
 		objects += result.Objects
@@ -137,7 +137,7 @@ type junitFailure struct {
 }
 
 // junit writes the report in the format that CI systems read.
-func (r *testReport) junit(w io.Writer) error {
+func (r *Report) junit(w io.Writer) error {
 	var all junitSuites
 	for _, result := range r.Directories {
 		suite := junitSuite{Name: result.Directory}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"encoding/json"
@@ -32,10 +32,10 @@ const (
 	logsFile    = "logs.yaml"
 )
 
-// testInputs are what these files hold.
-type testInputs struct {
+// inputFiles are what these files hold.
+type inputFiles struct {
 	hasEvents bool
-	events    []*testObject
+	events    []*tested
 	// metrics are numbers by the names of queries.
 	metrics map[string]json.Number
 	// logs are texts by Pod (NAMESPACE/NAME) and container, or container/previous.
@@ -43,7 +43,7 @@ type testInputs struct {
 }
 
 // read reads the files. The problems say what is wrong in them.
-func (in *testInputs) read(dir string) (problems []manifest.Problem, err error) {
+func (in *inputFiles) read(dir string) (problems []manifest.Problem, err error) {
 	path := filepath.Join(dir, eventsFile)
 	in.events, problems, err = readObjects(path)
 	switch {
@@ -85,7 +85,7 @@ func (in *testInputs) read(dir string) (problems []manifest.Problem, err error) 
 }
 
 // given are the inputs for one selector.
-func (in *testInputs) given(spec *v1alpha1.ResourceSelector) (*selector.Given, error) {
+func (in *inputFiles) given(spec *v1alpha1.ResourceSelector) (*selector.Given, error) {
 	given := &selector.Given{}
 	if in.hasEvents {
 		given.Events = inputs.NewEvents(schema.GroupKind{Group: spec.Group, Kind: spec.Kind})
@@ -109,7 +109,7 @@ func (in *testInputs) given(spec *v1alpha1.ResourceSelector) (*selector.Given, e
 }
 
 // results are the metrics of one selector.
-func (in *testInputs) results(spec *v1alpha1.ResourceSelector) (object.JSON, error) {
+func (in *inputFiles) results(spec *v1alpha1.ResourceSelector) (object.JSON, error) {
 	of := map[string]float64{}
 	for _, query := range spec.MetricQueries {
 		number, found := in.metrics[query.Name]
@@ -126,7 +126,7 @@ func (in *testInputs) results(spec *v1alpha1.ResourceSelector) (object.JSON, err
 }
 
 // unknown are the metrics that are results of no query.
-func (in *testInputs) unknown(cleaner *v1alpha1.Cleaner) []string {
+func (in *inputFiles) unknown(cleaner *v1alpha1.Cleaner) []string {
 	names := maps.Clone(in.metrics)
 	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		for _, query := range spec.MetricQueries {
@@ -136,7 +136,7 @@ func (in *testInputs) unknown(cleaner *v1alpha1.Cleaner) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func (in *testInputs) log(pod object.Object, wanted inputs.Log) (string, error) {
+func (in *inputFiles) log(pod object.Object, wanted inputs.Log) (string, error) {
 	name := wanted.Container
 	if wanted.Previous {
 		name += "/previous"

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package trial
 
 import (
 	"context"
@@ -30,16 +30,16 @@ const (
 	updatedFile     = "updated.yaml"
 )
 
-// testOptions are the flags of test.
-type testOptions struct {
+// options are the flags of test.
+type options struct {
 	*terminal.Session
 	output string
 	now    string
 	only   string
 }
 
-func testCommand(s *terminal.Session) *cobra.Command {
-	o := &testOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "test DIR...",
 		Short: "Try Cleaners on objects in files, without a cluster",
@@ -65,7 +65,7 @@ func testCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []string) error {
+func (o *options) run(ctx context.Context, cmd *cobra.Command, paths []string) error {
 	now, only := o.Now(), (*regexp.Regexp)(nil)
 	if o.now != "" {
 		parsed, err := time.Parse(time.RFC3339, o.now)
@@ -92,7 +92,7 @@ func (o *testOptions) run(ctx context.Context, cmd *cobra.Command, paths []strin
 		return err
 	}
 	checker.Now = now
-	report := testReport{Directories: []*testResult{}}
+	report := Report{Directories: []*result{}}
 	for _, dir := range directories {
 		result, err := o.try(ctx, checker, dir)
 		if err != nil {
@@ -140,14 +140,14 @@ func testDirectories(paths []string, only *regexp.Regexp) ([]string, error) {
 }
 
 // try tries the Cleaner of one directory. The error ends all.
-func (o *testOptions) try(ctx context.Context, checker *check.Checker, dir string) (*testResult, error) {
-	result := &testResult{Directory: dir, Failures: []testFailure{}}
+func (o *options) try(ctx context.Context, checker *check.Checker, dir string) (*result, error) {
+	result := &result{Directory: dir, Failures: []failure{}}
 	files, problems, err := readTest(dir)
 	if err != nil {
 		return nil, terminal.Fail(codes.FileUnreadable, err, "")
 	}
 	for _, p := range problems {
-		result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
+		result.fail(failure{File: p.File, Line: p.Line, Message: problemWords(p)})
 	}
 	if files == nil {
 		return result, nil
@@ -158,11 +158,11 @@ func (o *testOptions) try(ctx context.Context, checker *check.Checker, dir strin
 	}
 	for _, p := range checked.Problems {
 		if p.Code.Severity() == codes.SeverityError {
-			result.fail(testFailure{File: p.File, Line: p.Line, Message: problemWords(p)})
+			result.fail(failure{File: p.File, Line: p.Line, Message: problemWords(p)})
 		}
 	}
 	for _, name := range files.inputs.unknown(checked.Cleaner) {
-		result.fail(testFailure{File: filepath.Join(dir, metricsFile), Line: 1, Message: fmt.Sprintf("no metricQueries have the name %q", name)})
+		result.fail(failure{File: filepath.Join(dir, metricsFile), Line: 1, Message: fmt.Sprintf("no metricQueries have the name %q", name)})
 	}
 	if len(result.Failures) > 0 {
 		return result, nil
@@ -194,7 +194,7 @@ func problemWords(p manifest.Problem) string {
 }
 
 // finish prints the report and says how it went.
-func (o *testOptions) finish(report *testReport) error {
+func (o *options) finish(report *Report) error {
 	var err error
 	switch o.output {
 	case "json":
