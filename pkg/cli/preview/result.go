@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
-// previewResult is what -o json prints of a Cleaner.
-type previewResult struct {
+// result is what -o json prints of a Cleaner.
+type result struct {
 	Cleaner string          `json:"cleaner"`
 	Action  v1alpha1.Action `json:"action"`
 	// Considered is how many objects were judged, Matched how many of them match.
@@ -25,9 +25,9 @@ type previewResult struct {
 	// Failed is how many could not be judged, or not be changed.
 	Failed int64 `json:"failed"`
 	// Incomplete and LimitExceeded say why a run would touch nothing.
-	Incomplete    string          `json:"incomplete,omitempty"`
-	LimitExceeded string          `json:"limitExceeded,omitempty"`
-	Objects       []previewObject `json:"objects"`
+	Incomplete    string        `json:"incomplete,omitempty"`
+	LimitExceeded string        `json:"limitExceeded,omitempty"`
+	Objects       []shownObject `json:"objects"`
 
 	// findings are the objects that are shown and that would be touched or reported, were there no limit.
 	findings int64
@@ -35,7 +35,7 @@ type previewResult struct {
 	unjudged int64
 }
 
-type previewObject struct {
+type shownObject struct {
 	v1alpha1.ObjectOutcome `json:",inline"`
 	// Selector is which of the resourceSelectors selects it.
 	Selector int `json:"selector"`
@@ -43,8 +43,8 @@ type previewObject struct {
 	Patch map[string]any `json:"patch,omitempty"`
 }
 
-func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.PreviewItem) bool) previewResult {
-	result := previewResult{Cleaner: cleaner.Name, Action: found.Action, Considered: found.Considered, Objects: []previewObject{}}
+func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.PreviewItem) bool) result {
+	result := result{Cleaner: cleaner.Name, Action: found.Action, Considered: found.Considered, Objects: []shownObject{}}
 	stop := ""
 	switch {
 	case found.Incomplete != nil:
@@ -55,7 +55,7 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 		stop = result.LimitExceeded
 	}
 	for _, item := range found.Items {
-		o := previewObject{Selector: item.Selector, Patch: maskedPatch(item)}
+		o := shownObject{Selector: item.Selector, Patch: maskedPatch(item)}
 		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID = item.Kind.APIVersion(), item.Kind.Kind, item.Namespace, item.Name, item.UID
 		o.Outcome, o.Reason, o.Message = item.Result, item.Detail, item.Message
 		finding := false
@@ -95,9 +95,9 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 }
 
 // print prints what is not printed while it is found.
-func (j *previewJob) print() error {
+func (j *job) print() error {
 	document := struct {
-		Cleaners []previewResult `json:"cleaners"`
+		Cleaners []result `json:"cleaners"`
 	}{j.results}
 	switch j.output {
 	case "json":

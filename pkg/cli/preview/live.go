@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 
 // live is a preview while it goes on.
 type live struct {
-	job      *previewJob
+	job      *job
 	runner   *run.Runner
 	cleaner  *v1alpha1.Cleaner
 	progress *terminal.Progress
@@ -39,7 +39,7 @@ type live struct {
 	flushed             time.Time
 }
 
-func (j *previewJob) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
+func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
 	table := j.output == "table" || j.output == "wide"
 	return &live{
 		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.StartProgress(j.progress),
@@ -145,7 +145,7 @@ func (l *live) flush(stop string) {
 }
 
 // tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold any more.
-func (j *previewJob) tellRest(l *live, found *run.Preview) {
+func (j *job) tellRest(l *live, found *run.Preview) {
 	if j.output != "table" && j.output != "wide" {
 		return
 	}

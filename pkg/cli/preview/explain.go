@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 )
 
 // explain says of each object of --only that was not found to match why it does not.
-func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+func (j *job) explain(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
 	for _, wanted := range j.only {
 		isFound := false
 		for _, item := range found.Items {
@@ -49,7 +49,7 @@ func (j *previewJob) explain(ctx context.Context, runner *run.Runner, cleaner *v
 }
 
 // explainOne asks each selector about an object.
-func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted cluster.Ref) error {
+func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted cluster.Ref) error {
 	session := j.scripts.Open(sandbox.Options{Now: j.now.Now(), Seed: j.now.Now().Unix()})
 	defer session.Close()
 	t := &explain.Judge{Cleaner: cleaner, Session: session, Now: j.now.Now(), Namespaces: map[string]labels.Set{}}
@@ -86,7 +86,7 @@ func (j *previewJob) explainOne(ctx context.Context, runner *run.Runner, cleaner
 }
 
 // find reads an object of one of the kinds that the Cleaner looks at.
-func (j *previewJob) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted cluster.Ref) (object.Object, error) {
+func (j *job) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted cluster.Ref) (object.Object, error) {
 	var kinds []string
 	var failed error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {

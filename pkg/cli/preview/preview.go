@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 )
 
-// previewOptions are the flags of preview.
-type previewOptions struct {
+// options are the flags of preview.
+type options struct {
 	*terminal.Session
 	cluster.Connection
 
@@ -40,8 +40,8 @@ type previewOptions struct {
 	progress            string
 }
 
-func previewCommand(s *terminal.Session) *cobra.Command {
-	o := &previewOptions{Session: s}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "preview NAME... | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
@@ -76,9 +76,9 @@ func previewCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-// previewJob is one call of preview.
-type previewJob struct {
-	*previewOptions
+// job is one call of preview.
+type job struct {
+	*options
 	api     *cluster.Client
 	dump    *dump.Cluster // nil for a cluster
 	scripts *sandbox.Pool
@@ -89,13 +89,13 @@ type previewJob struct {
 	several      bool // whether there are several Cleaners
 	exit         int
 	findings     int64
-	results      []previewResult
+	results      []result
 	rows         *terminal.Table
 }
 
 // run checks the flags, and previews one Cleaner after the other.
-func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
-	job := &previewJob{previewOptions: o, now: cluster.Instant(o.Now())}
+func (o *options) run(cmd *cobra.Command, names []string) error {
+	job := &job{options: o, now: cluster.Instant(o.Now())}
 	if err := o.check(cmd, names, job); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (o *previewOptions) run(cmd *cobra.Command, names []string) error {
 }
 
 // check reads the flags that have a syntax of their own.
-func (o *previewOptions) check(cmd *cobra.Command, names []string, job *previewJob) error {
+func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
 	switch {
 	case len(names) == 0 && len(o.files) == 0:
 		return terminal.UsageError(cmd, "needs the name of a Cleaner, or a file: -f FILE")

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ import (
 )
 
 // open connects, and reads the Cleaners.
-func (j *previewJob) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cleaner, err error) {
+func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cleaner, err error) {
 	if len(j.files) > 0 { // before there is a cluster: a mistake in a file needs none
 		if cleaners, err = readCleaners(ctx, j.Session, j.scripts, j.files); err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 }
 
 // runner is what judges. Manifests have no metrics.
-func (j *previewJob) runner() *run.Runner {
+func (j *job) runner() *run.Runner {
 	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Namespaces: j.protected()}
 	clk := standing{Instant: j.now}
 	runner := &run.Runner{
@@ -126,7 +126,7 @@ func (j *previewJob) runner() *run.Runner {
 }
 
 // declared are the references that users declared in the operator's namespace, as far as the user may read them.
-func (o *previewOptions) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
+func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
 	sources, err := survey.Declared(ctx, reader, o.operators())
 	if apierrors.IsForbidden(err) {
 		o.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", o.operators(), survey.DeclaredIn)
@@ -136,12 +136,12 @@ func (o *previewOptions) declared(ctx context.Context, reader *selector.Reader) 
 }
 
 // operators is the operator's namespace.
-func (o *previewOptions) operators() string {
+func (o *options) operators() string {
 	return cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 }
 
 // protected are the namespaces that the operator protects.
-func (o *previewOptions) protected() []string {
+func (o *options) protected() []string {
 	names := []string{o.operators()}
 	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
 		if name = strings.TrimSpace(name); name != "" {

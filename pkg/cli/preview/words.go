@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 )
 
 // newTable is the table of what was asked for.
-func (j *previewJob) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
+func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 	t := &terminal.Table{Out: j.Out, Paint: j.Paint(j.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "WOULD", "WHY"}}
 	if j.output == "wide" {
 		t.Header = []string{"NAMESPACE", "KIND", "API", "NAME", "AGE", "SELECTOR", "WOULD", "WHY"}
@@ -35,7 +35,7 @@ func (j *previewJob) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 }
 
 // row is what the table says of an object. stop is the word for why nothing would be touched after all.
-func (j *previewJob) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []terminal.Cell {
+func (j *job) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []terminal.Cell {
 	would := j.would(cleaner.EffectiveAction(), item)
 	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
 		would = terminal.Cell{Text: "stay (" + stop + ")"}
@@ -60,7 +60,7 @@ func (j *previewJob) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop s
 }
 
 // would is what would become of an object, so that "would" can stand before it.
-func (j *previewJob) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell {
+func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell {
 	paint := j.Paint(j.Out)
 	switch item.Result {
 	case v1alpha1.OutcomePlanned:
@@ -90,7 +90,7 @@ func why(item run.PreviewItem) string {
 }
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".
-func summary(found *run.Preview, result previewResult) string {
+func summary(found *run.Preview, result result) string {
 	text := fmt.Sprintf("%s of %s %s", terminal.Thousands(result.Matched), terminal.Grouped(found.Considered, "object"), terminal.Plural(result.Matched, "matches", "match"))
 	switch {
 	case found.Incomplete != nil:
@@ -150,7 +150,7 @@ func patience(found *run.Preview) (text string) {
 }
 
 // hint says how to go on, to people.
-func (j *previewJob) hint(cleaners []*v1alpha1.Cleaner, names []string) {
+func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 	if j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
 		return
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ const masked = "******"
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // diff shows what a Transform would change in an object.
-func (j *previewJob) diff(item run.PreviewItem) {
+func (j *job) diff(item run.PreviewItem) {
 	before, after, err := sides(item)
 	if err != nil {
 		j.Note("%s cannot be shown: %s", item.Object, err)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.Fak
 	clk := clocktesting.NewFakeClock(noon)
 	vault := strings.NewReader(`{apiVersion: v1, kind: Namespace, metadata: {name: vault, annotations: {cleaner/protect: "true"}}}`)
 	s := &terminal.Session{IOStreams: genericiooptions.IOStreams{In: vault, Out: out, ErrOut: errOut}, Options: terminal.Options{Clock: clk, Getenv: func(string) string { return "" }}}
-	job := &previewJob{previewOptions: &previewOptions{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: cluster.Instant(noon)}
+	job := &job{options: &options{Session: s, output: "table", progress: terminal.ProgressNone, protectedNamespaces: "kube-system"}, now: cluster.Instant(noon)}
 	d, err := dump.Load(s, []string{"-"})
 	noError(t, err)
 	job.api, err = cluster.New(s, d.Config())

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package preview
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 )
 
 // preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the command.
-func (j *previewJob) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
 		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
 		for _, note := range j.dump.Expect(cleaner) {
@@ -69,7 +69,7 @@ func invalid(cleaner *v1alpha1.Cleaner, message string) error {
 }
 
 // tell tells what was found, apart from the rows, and keeps it for -o json and the like.
-func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
 	result := newResult(cleaner, found, j.shows)
 	j.results = append(j.results, result)
 	j.findings += result.findings
@@ -101,7 +101,7 @@ func (j *previewJob) tell(ctx context.Context, runner *run.Runner, cleaner *v1al
 }
 
 // tellIdentity says that a run would have other rights than this preview had.
-func (j *previewJob) tellIdentity(cleaner *v1alpha1.Cleaner) {
+func (j *job) tellIdentity(cleaner *v1alpha1.Cleaner) {
 	account := cleaner.Spec.ServiceAccountRef
 	if account == nil || j.dump != nil || j.Overrides.AuthInfo.Impersonate == account.Username() {
 		return
@@ -110,7 +110,7 @@ func (j *previewJob) tellIdentity(cleaner *v1alpha1.Cleaner) {
 }
 
 // tellAlong says what a delete would take along.
-func (j *previewJob) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result previewResult) {
+func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) {
 	if found.Action != v1alpha1.ActionDelete || result.WouldAct == 0 {
 		return
 	}
@@ -126,7 +126,7 @@ func (j *previewJob) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, re
 }
 
 // fails notes that the command exits with a code; an error counts more than a partial view.
-func (j *previewJob) fails(code int) {
+func (j *job) fails(code int) {
 	if j.exit != codes.ExitError {
 		j.exit = code
 	}
@@ -149,7 +149,7 @@ func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool
 }
 
 // unjudgedError says that a run would leave objects alone that could not be judged.
-func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result previewResult, offline bool) error {
+func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result result, offline bool) error {
 	first := firstNotEvaluated(found)
 	return &terminal.Failure{
 		Exit: codes.ExitPartial, Code: codes.ObjectUnjudged,
@@ -187,7 +187,7 @@ func isForbidden(err error) bool {
 }
 
 // shows reports whether an object is to be shown.
-func (j *previewJob) shows(item run.PreviewItem) bool {
+func (j *job) shows(item run.PreviewItem) bool {
 	if len(j.only) == 0 {
 		return true
 	}
