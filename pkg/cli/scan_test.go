@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/scan"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 )
 
@@ -59,7 +60,7 @@ func TestScanFormsAgree(t *testing.T) {
 	out := func(form string) string {
 		return call(t.Context(), t, "", nil, "scan", "--from", "dump.yaml", "-o", form).out
 	}
-	var asJSON, fromYAML scanResult
+	var asJSON, fromYAML scan.Result
 	must(t, json.Unmarshal([]byte(out("json")), &asJSON))
 	must(t, yaml.Unmarshal([]byte(out("yaml")), &fromYAML))
 	rows, err := csv.NewReader(strings.NewReader(out("csv"))).ReadAll()
@@ -114,7 +115,7 @@ func (s *site) populate() {
 }
 
 // scanned is what -o json says of the test's namespace.
-func (s *site) scanned(got session) (result scanResult) {
+func (s *site) scanned(got session) (result scan.Result) {
 	s.Helper()
 	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
 		s.Fatalf("%v: %s%s", err, got.out, got.errOut)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
-// scanOptions are the flags of scan.
-type scanOptions struct {
+// options are the flags of scan.
+type options struct {
 	search.Flags
 
 	namespace     string
@@ -36,8 +36,8 @@ type scanOptions struct {
 	failOn        int64
 }
 
-func scanCommand(s *terminal.Session) *cobra.Command {
-	o := &scanOptions{Flags: search.Flags{Session: s}}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "scan",
 		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
@@ -75,9 +75,9 @@ func scanCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-// scanJob is one call of scan.
-type scanJob struct {
-	*scanOptions
+// job is one call of scan.
+type job struct {
+	*options
 	*search.Reading
 	flags    *pflag.FlagSet
 	selector labels.Selector
@@ -85,8 +85,8 @@ type scanJob struct {
 	exclude  []pattern
 }
 
-func (o *scanOptions) run(cmd *cobra.Command) error {
-	job := &scanJob{scanOptions: o, flags: cmd.Flags()}
+func (o *options) run(cmd *cobra.Command) error {
+	job := &job{options: o, flags: cmd.Flags()}
 	if err := job.check(cmd); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (o *scanOptions) run(cmd *cobra.Command) error {
 }
 
 // check reads the flags that need no cluster.
-func (j *scanJob) check(cmd *cobra.Command) (err error) {
+func (j *job) check(cmd *cobra.Command) (err error) {
 	switch {
 	case cmd.Flags().Changed("fail-on-findings") && j.failOn < 1:
 		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
@@ -129,7 +129,7 @@ func (j *scanJob) check(cmd *cobra.Command) (err error) {
 	if j.selector, err = labels.Parse(j.labels); err != nil {
 		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels, terminal.OneLine(err.Error())))
 	}
-	for _, text := range j.scanOptions.exclude {
+	for _, text := range j.options.exclude {
 		p, err := parsePattern(text)
 		if err != nil {
 			return terminal.UsageError(cmd, fmt.Sprintf("--exclude %q: %s", text, err))
@@ -137,7 +137,7 @@ func (j *scanJob) check(cmd *cobra.Command) (err error) {
 		j.exclude = append(j.exclude, p)
 	}
 	all := allTypes()
-	for _, text := range j.scanOptions.types {
+	for _, text := range j.options.types {
 		i := slices.IndexFunc(all, func(t v1alpha1.FindingType) bool { return strings.EqualFold(string(t), text) })
 		if i < 0 {
 			return terminal.UsageError(cmd, noSuchType(text, all))
@@ -169,7 +169,7 @@ func allTypes() (all []v1alpha1.FindingType) {
 }
 
 // wanted are the findings of --kind and --type. Nil for all of the cluster.
-func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
+func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	if len(j.kinds) == 0 && len(j.types) == 0 && j.Reading.Namespace == "" {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (j *scanJob) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 }
 
 // wantedOf are the findings of a kind that have the types of --type.
-func (j *scanJob) wantedOf(kind object.Kind) (wanted []finding.Want) {
+func (j *job) wantedOf(kind object.Kind) (wanted []finding.Want) {
 	for _, t := range finding.TypesOf(kind.GroupKind()) {
 		if len(j.types) == 0 || slices.Contains(j.types, t) {
 			wanted = append(wanted, finding.Want{Kind: kind.GroupKind(), Type: t})
@@ -213,7 +213,7 @@ func (j *scanJob) wantedOf(kind object.Kind) (wanted []finding.Want) {
 }
 
 // includes reports whether an object has the labels of --selector.
-func (j *scanJob) includes(o object.Object) bool {
+func (j *job) includes(o object.Object) bool {
 	if j.selector.Empty() {
 		return true
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 )
 
 // printCleaners prints a Cleaner for each kind and type of what was found. Each only reports.
-func (j *scanJob) printCleaners(r *scanResult) {
+func (j *job) printCleaners(r *Result) {
 	groups := groupsOf(r.Findings)
 	if len(groups) == 0 {
 		return
@@ -60,7 +60,7 @@ func groupsOf(findings []search.Finding) (groups []findingGroup) {
 }
 
 // cleaner is the Cleaner of a group. ambiguous is true when another group of the API has a resource of the same name.
-func (j *scanJob) cleaner(g findingGroup, ambiguous bool) string {
+func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 	cleanerName := kebab(g.typ()) + "-" + g.kind.Resource
 	if ambiguous && g.kind.Group != "" {
 		cleanerName += "." + g.kind.Group
@@ -94,7 +94,7 @@ func (j *scanJob) cleaner(g findingGroup, ambiguous bool) string {
 }
 
 // narrow says where to look, and at which labels, as the flags do, as far as a selector can.
-func (j *scanJob) narrow(line func(string, ...any), kind object.Kind) {
+func (j *job) narrow(line func(string, ...any), kind object.Kind) {
 	var apart []string
 	for i, p := range j.exclude {
 		if p.of.Kind != "" && p.of != kind.GroupKind() {
@@ -103,7 +103,7 @@ func (j *scanJob) narrow(line func(string, ...any), kind object.Kind) {
 		if kind.Namespaced && p.kind == "" && !strings.ContainsAny(p.namespace, `*?[\`) {
 			apart = append(apart, p.namespace)
 		} else if p.kind != "" || kind.Namespaced {
-			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", terminal.OneLine(j.scanOptions.exclude[i]))
+			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", terminal.OneLine(j.options.exclude[i]))
 		}
 	}
 	switch {

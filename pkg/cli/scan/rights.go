@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 )
 
 // tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command exits then.
-func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
+func (j *job) tellUnread(ctx context.Context, r *Result) error {
 	unread := r.allUnread()
 	if len(unread) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (j *scanJob) tellUnread(ctx context.Context, r *scanResult) error {
 }
 
 // allUnread are the lists that could not be read, and the groups of which nobody knows the kinds.
-func (r *scanResult) allUnread() []search.Unread {
+func (r *Result) allUnread() []search.Unread {
 	unread := slices.Clone(r.Unread)
 	for i := range r.Unknown {
 		for _, u := range r.Unknown[i].NotReadable {
@@ -78,7 +78,7 @@ func (r *scanResult) allUnread() []search.Unread {
 }
 
 // tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
-func (j *scanJob) tellRole(ctx context.Context, forbidden []search.Unread) {
+func (j *job) tellRole(ctx context.Context, forbidden []search.Unread) {
 	text, err := rolesFor(forbidden)
 	if err != nil {
 		j.Note("%s", err)

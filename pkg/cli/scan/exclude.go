@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func parsePattern(text string) (p pattern, err error) {
 
 // resolveExcluded finds out which kinds the words of --exclude mean, as --kind does. That one means none is no error: a cluster need not
 // have each kind that is of no interest.
-func (j *scanJob) resolveExcluded() {
+func (j *job) resolveExcluded() {
 	for i := range j.exclude {
 		p := &j.exclude[i]
 		if p.kind == "" || strings.ContainsAny(p.kind, `*?[\`) {
@@ -53,7 +53,7 @@ func (j *scanJob) resolveExcluded() {
 		}
 		kind, err := j.Kind(p.kind)
 		if err != nil {
-			j.Note("--exclude %s leaves nothing out: %s", terminal.OneLine(j.scanOptions.exclude[i]), terminal.OneLine(err.Error()))
+			j.Note("--exclude %s leaves nothing out: %s", terminal.OneLine(j.options.exclude[i]), terminal.OneLine(err.Error()))
 			continue
 		}
 		p.of = kind.GroupKind()

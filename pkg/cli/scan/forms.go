@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"encoding/csv"
@@ -35,7 +35,7 @@ func columns(f *search.Finding) []string {
 }
 
 // printCSV prints findings for a spreadsheet, which must not take any of it for a formula.
-func (j *scanJob) printCSV(r *scanResult) error {
+func (j *job) printCSV(r *Result) error {
 	w := csv.NewWriter(j.Out)
 	rows := [][]string{{"state", "type", "apiVersion", "kind", "namespace", "name", "created", "since", "confidence", "managedBy", "volumeBytes", "loadBalancers", "why"}}
 	for _, f := range slices.Concat(r.Findings, r.Unknown) {
@@ -51,7 +51,7 @@ func (j *scanJob) printCSV(r *scanResult) error {
 }
 
 // printMarkdown prints a report for a ticket or a page.
-func (j *scanJob) printMarkdown(r *scanResult) {
+func (j *job) printMarkdown(r *Result) {
 	where := "the cluster"
 	if j.Reading.Namespace != "" {
 		where = "namespace " + markdown(j.Reading.Namespace)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"slices"
@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// scanResult is what -o json prints.
-type scanResult struct {
+// Result is what -o json prints.
+type Result struct {
 	// Findings are what is known, the worst first. Unknown are those of which something could not be read that may use them.
 	Findings []search.Finding `json:"findings"`
 	Unknown  []search.Finding `json:"unknown"`
@@ -33,8 +33,8 @@ type scanResult struct {
 }
 
 // result judges what was read. Of a search that was stopped only what is known counts.
-func (j *scanJob) result(stopped bool) *scanResult {
-	r := &scanResult{Findings: []search.Finding{}, Unknown: []search.Finding{}, Unread: []search.Unread{}, Partial: stopped, Objects: j.Objects}
+func (j *job) result(stopped bool) *Result {
+	r := &Result{Findings: []search.Finding{}, Unknown: []search.Finding{}, Unread: []search.Unread{}, Partial: stopped, Objects: j.Objects}
 	var kinds []string
 	for _, list := range j.Finder.Lists() {
 		kinds = append(kinds, list.Kind.GroupKind().String())
@@ -72,7 +72,7 @@ func (j *scanJob) result(stopped bool) *scanResult {
 }
 
 // matters reports whether something is unknown because objects of the kind could not be read.
-func (r *scanResult) matters(kind object.Kind) bool {
+func (r *Result) matters(kind object.Kind) bool {
 	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool {
 		return slices.ContainsFunc(f.NotReadable, func(u search.Unread) bool { return u.Kind == kind.Kind && u.Group == kind.Group })
 	})

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 )
 
 // print prints what was found, in the form of --output.
-func (j *scanJob) print(r *scanResult) error {
+func (j *job) print(r *Result) error {
 	switch j.output {
 	case "json":
 		return terminal.WriteJSON(j.Out, r)
@@ -50,7 +50,7 @@ func (j *scanJob) print(r *scanResult) error {
 }
 
 // printTable prints findings in rows, the worst first, with an empty line between types, and below them those that are unknown.
-func (j *scanJob) printTable(r *scanResult) {
+func (j *job) printTable(r *Result) {
 	rows := &terminal.Table{Out: j.Out, Paint: j.Paint(j.Out), Header: []string{"TYPE", "KIND", "NAMESPACE", "NAME", "AGE"}}
 	if j.output == "wide" {
 		rows.Header = append(rows.Header, "SINCE", "CONFIDENCE", "FREES", "MANAGED BY")
@@ -75,7 +75,7 @@ func (j *scanJob) printTable(r *scanResult) {
 	unknown.Flush()
 }
 
-func (j *scanJob) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
+func (j *job) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
 	typ := terminal.Cell{Text: string(f.Type)}
 	if broken := slices.Index(search.Worst, f.Type); broken < slices.Index(search.Worst, "Unused") && len(f.Of.Unknown) == 0 {
 		typ.In = paint.Red
@@ -94,7 +94,7 @@ func (j *scanJob) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
 	return append(row, terminal.Cell{Text: f.WhyAndManager()})
 }
 
-func (j *scanJob) ago(t *time.Time) string {
+func (j *job) ago(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
@@ -113,7 +113,7 @@ func words(f *search.Frees) (words []string) {
 }
 
 // summary is one sentence about all of it.
-func (j *scanJob) summary(r *scanResult) string {
+func (j *job) summary(r *Result) string {
 	of := fmt.Sprintf("in %s of %s", terminal.Grouped(r.Objects, "object"), terminal.Counted(r.Kinds, "kind"))
 	unknown := ""
 	if n := int64(len(r.Unknown)); n > 0 {
@@ -142,7 +142,7 @@ func (j *scanJob) summary(r *scanResult) string {
 }
 
 // conclude tells people on the side what the result means and how to go on, and decides how the command exits.
-func (j *scanJob) conclude(ctx context.Context, r *scanResult) error {
+func (j *job) conclude(ctx context.Context, r *Result) error {
 	if j.output != "markdown" {
 		fmt.Fprintln(j.ErrOut, j.summary(r))
 	}
@@ -165,7 +165,7 @@ func (j *scanJob) conclude(ctx context.Context, r *scanResult) error {
 }
 
 // hint says how to go on, to people.
-func (j *scanJob) hint(r *scanResult) {
+func (j *job) hint(r *Result) {
 	if len(r.Findings) == 0 || j.output != "table" && j.output != "wide" || j.failOn > 0 {
 		return
 	}
