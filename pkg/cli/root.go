@@ -26,6 +26,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/trial"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/why"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
@@ -63,7 +64,7 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, err.Error()) })
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand(s))
-	root.AddCommand(scan.Command(s), whyCommand(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
+	root.AddCommand(scan.Command(s), why.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
 		stop.Command(s), stop.ResumeCommand(s), notify.Command(s), versionCommand(s), codesTopic())
 	addCompletion(root)
 	return root

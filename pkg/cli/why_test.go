@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/why"
 )
 
 // TestWhyOfManifests asks for objects in manifests.
@@ -64,7 +65,7 @@ func TestWhyForbidden(t *testing.T) {
 	s := newSite(t)
 	s.populate()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "configmaps"}, Verbs: []string{"get", "list"}})
-	why := func(name string) (result whyResult, got session) {
+	why := func(name string) (result why.Result, got session) {
 		got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/"+name, "-o", "json", "--as", user)
 		must(t, json.Unmarshal([]byte(got.out), &result))
 		return result, got

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package why
 
 import (
 	"cmp"
@@ -24,8 +24,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// whyResult is what -o json prints.
-type whyResult struct {
+// Result is what -o json prints.
+type Result struct {
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
 	Namespace  string     `json:"namespace,omitempty"`
@@ -35,7 +35,7 @@ type whyResult struct {
 	// Used is whether anything uses it. Nil when that is not known.
 	Used *bool `json:"used"`
 	// Users are who names it, and where. Findings are what is found of the object itself.
-	Users    []whyUser        `json:"users"`
+	Users    []user           `json:"users"`
 	Findings []search.Finding `json:"findings"`
 	// Owner is the controller that made the object.
 	Owner string `json:"owner,omitempty"`
@@ -43,11 +43,11 @@ type whyResult struct {
 	Searched    []string        `json:"searched"`
 	NotReadable []search.Unread `json:"notReadable"`
 	// Nearest is who names something of almost the same name that does not exist.
-	Nearest *whyNearest `json:"nearest,omitempty"`
+	Nearest *nearby `json:"nearest,omitempty"`
 	// Cleaners are those that may select it.
-	Cleaners []whyCleaner `json:"cleaners"`
+	Cleaners []selecting `json:"cleaners"`
 	// DeletedBy is the run that deleted it.
-	DeletedBy *whyRun `json:"deletedBy,omitempty"`
+	DeletedBy *deletion `json:"deletedBy,omitempty"`
 
 	// Selects is true of a Service whose selector matches a Pod, or the template of one: it is used, although nothing need name it.
 	Selects bool `json:"selects,omitempty"`
@@ -55,7 +55,7 @@ type whyResult struct {
 	read bool // whether somebody may read it through the API by its name
 }
 
-type whyUser struct {
+type user struct {
 	search.User `json:",inline"`
 	Optional    bool `json:"optional,omitempty"`
 	// Idle is true of one that uses nothing at present, and Reads of one that may read it by its name, and may not do so.
@@ -63,18 +63,18 @@ type whyUser struct {
 	Reads bool `json:"reads,omitempty"`
 }
 
-type whyNearest struct {
+type nearby struct {
 	Name string      `json:"name"`
 	User search.User `json:"user"`
 }
 
-type whyCleaner struct {
+type selecting struct {
 	Name      string          `json:"name"`
 	Action    v1alpha1.Action `json:"action"`
 	Selectors []int           `json:"selectors"`
 }
 
-type whyRun struct {
+type deletion struct {
 	Run     string    `json:"run"`
 	Cleaner string    `json:"cleaner"`
 	At      time.Time `json:"at"`
@@ -85,10 +85,10 @@ type whyRun struct {
 }
 
 // answer puts together what is known of the object.
-func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
-	r := &whyResult{
+func (j *job) answer(ctx context.Context) (*Result, error) {
+	r := &Result{
 		APIVersion: j.of.APIVersion(), Kind: j.of.Kind, Namespace: j.name.Namespace, Name: j.name.Name, Exists: j.found != nil,
-		Users: []whyUser{}, Findings: []search.Finding{}, Searched: []string{}, NotReadable: []search.Unread{}, Cleaners: []whyCleaner{},
+		Users: []user{}, Findings: []search.Finding{}, Searched: []string{}, NotReadable: []search.Unread{}, Cleaners: []selecting{},
 	}
 	use := j.Finder.Graph().Use(j.name)
 	if selected := j.Finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
@@ -121,7 +121,7 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 }
 
 // addFindings adds what was found of the object, the worst first.
-func (j *whyJob) addFindings(r *whyResult) {
+func (j *job) addFindings(r *Result) {
 	found := j.Finder.Findings()
 	for i := range found {
 		if f := &found[i]; f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
@@ -132,13 +132,13 @@ func (j *whyJob) addFindings(r *whyResult) {
 }
 
 // usersOf are the references to the object, each once.
-func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
-	users := []whyUser{}
+func usersOf(evidence []graph.Evidence, use graph.Use) []user {
+	users := []user{}
 	for _, e := range evidence {
-		u := whyUser{User: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
+		u := user{User: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
 		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) && !u.Reads // one that is owned is not told apart from its owner
-		known := slices.IndexFunc(users, func(other whyUser) bool { return other.User == u.User })
+		known := slices.IndexFunc(users, func(other user) bool { return other.User == u.User })
 		if known < 0 {
 			users = append(users, u)
 			continue
@@ -148,8 +148,8 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []whyUser {
 		users[known].Reads = users[known].Reads && u.Reads
 		users[known].Idle = users[known].Idle && u.Idle
 	}
-	slices.SortStableFunc(users, func(a, b whyUser) int { // what runs last: there is most of it
-		isPod := func(u whyUser) int {
+	slices.SortStableFunc(users, func(a, b user) int { // what runs last: there is most of it
+		isPod := func(u user) int {
 			if u.Kind == "Pod" {
 				return 1
 			}
@@ -166,7 +166,7 @@ func userOf(name graph.Name, path string) search.User {
 }
 
 // searchedBy tells which of the kinds that can name the object were read.
-func (j *whyJob) searchedBy(r *whyResult) {
+func (j *job) searchedBy(r *Result) {
 	searched, unread := j.Finder.Sources(j.name.GroupKind)
 	for _, kind := range searched {
 		r.Searched = append(r.Searched, kind.Kind)
@@ -181,7 +181,7 @@ func (j *whyJob) searchedBy(r *whyResult) {
 }
 
 // nearest is who names something of almost the same name, which does not exist: a live read proves that.
-func (j *whyJob) nearest(ctx context.Context) *whyNearest {
+func (j *job) nearest(ctx context.Context) *nearby {
 	users := map[string][]graph.User{}
 	var names []string
 	j.Finder.Graph().Absent(func(name graph.Name, by []graph.User) {
@@ -196,11 +196,11 @@ func (j *whyJob) nearest(ctx context.Context) *whyNearest {
 	if _, err := j.Reader.Object(ctx, j.of, j.name.Namespace, near); !apierrors.IsNotFound(err) {
 		return nil
 	}
-	return &whyNearest{near, userOf(users[near][0].Name, users[near][0].Path)}
+	return &nearby{near, userOf(users[near][0].Name, users[near][0].Path)}
 }
 
 // findCleaners looks for Cleaners that select objects of the kind, in the namespace, with such labels.
-func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
+func (j *job) findCleaners(ctx context.Context, r *Result) {
 	var cleaners []v1alpha1.Cleaner
 	err := cluster.List[v1alpha1.CleanerList](ctx, j.API, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
 	switch {
@@ -219,7 +219,7 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 	o := &explain.Subject{Object: *j.found}
 	for i := range cleaners {
 		cleaner := &cleaners[i]
-		found := whyCleaner{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
+		found := selecting{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) && selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
 				found.Selectors = append(found.Selectors, n)
@@ -232,7 +232,7 @@ func (j *whyJob) findCleaners(ctx context.Context, r *whyResult) {
 }
 
 // has reports whether what a selector wants to be found was found. Without that it wants nothing of the kind.
-func (r *whyResult) has(wanted *v1alpha1.FindingSelector) bool {
+func (r *Result) has(wanted *v1alpha1.FindingSelector) bool {
 	return wanted == nil || slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return f.Type == wanted.Type })
 }
 

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package why
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 )
 
 // print prints the answer.
-func (j *whyJob) print(r *whyResult) error {
+func (j *job) print(r *Result) error {
 	switch j.output {
 	case "json":
 		return terminal.WriteJSON(j.Out, r)
@@ -63,7 +63,7 @@ func (j *whyJob) print(r *whyResult) error {
 }
 
 // headline is the answer in one sentence.
-func (j *whyJob) headline(r *whyResult) string {
+func (j *job) headline(r *Result) string {
 	what := j.name.String()
 	switch {
 	case j.unsure != nil:
@@ -92,7 +92,7 @@ func (j *whyJob) headline(r *whyResult) string {
 	return what + " is used by nothing."
 }
 
-func (j *whyJob) since(t *time.Time) string {
+func (j *job) since(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
@@ -103,7 +103,7 @@ func (j *whyJob) since(t *time.Time) string {
 const mostUsers = 5
 
 // printUsers prints who names the object, and in which field; many that do so in the same way in one line.
-func (j *whyJob) printUsers(r *whyResult) {
+func (j *job) printUsers(r *Result) {
 	if len(r.Users) == 0 {
 		return
 	}
@@ -111,7 +111,7 @@ func (j *whyJob) printUsers(r *whyResult) {
 	var rows [][2]string
 	for i := 0; i < len(r.Users); {
 		first, end := r.Users[i], i
-		same := func(u whyUser) bool {
+		same := func(u user) bool {
 			u.Namespace, u.Name = first.Namespace, first.Name
 			return u == first
 		}
@@ -139,7 +139,7 @@ func indented(w io.Writer, rows [][2]string) {
 }
 
 // words say what is special about a reference.
-func (u whyUser) words() (words []string) {
+func (u user) words() (words []string) {
 	if u.Idle {
 		words = append(words, "(uses nothing at present)")
 	}
@@ -152,7 +152,7 @@ func (u whyUser) words() (words []string) {
 	return words
 }
 
-func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
+func (j *job) printSearched(r *Result, say func(string, ...any)) {
 	fmt.Fprintln(j.Out)
 	if n := len(r.Searched); n > 0 {
 		say("Searched: %s that can name %s: %s.", terminal.Counted(n, "kind"), terminal.WithArticle(j.of.Kind), strings.Join(r.Searched, ", "))
@@ -180,7 +180,7 @@ func (j *whyJob) printSearched(r *whyResult, say func(string, ...any)) {
 	}
 }
 
-func (j *whyJob) printCleaners(r *whyResult) {
+func (j *job) printCleaners(r *Result) {
 	if len(r.Cleaners) == 0 {
 		return
 	}
@@ -197,7 +197,7 @@ func (j *whyJob) printCleaners(r *whyResult) {
 }
 
 // conclude tells people how to go on, and decides how the command exits.
-func (j *whyJob) conclude(ctx context.Context, r *whyResult) error {
+func (j *job) conclude(ctx context.Context, r *Result) error {
 	bold := j.Paint(j.ErrOut).Bold("hint:")
 	switch {
 	case r.DeletedBy != nil && r.DeletedBy.Restore != "":

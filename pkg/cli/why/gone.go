@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package why
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 )
 
 // findRun looks for the run that deleted the object, the latest first.
-func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
+func (j *job) findRun(ctx context.Context, r *Result) {
 	var runs []v1alpha1.CleanerRun
 	err := cluster.List[v1alpha1.CleanerRunList](ctx, j.API, cluster.RunPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
 	if apierrors.IsNotFound(err) || ctx.Err() != nil {
@@ -50,14 +50,14 @@ func (j *whyJob) findRun(ctx context.Context, r *whyResult) {
 }
 
 // deletedIn is what a run says of the object, if it deleted it.
-func (j *whyJob) deletedIn(run *v1alpha1.CleanerRun) *whyRun {
+func (j *job) deletedIn(run *v1alpha1.CleanerRun) *deletion {
 	for _, o := range run.Status.Objects {
 		gv, err := schema.ParseGroupVersion(o.APIVersion)
 		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace || o.Name != j.name.Name ||
 			o.Outcome != v1alpha1.OutcomeDeleted {
 			continue
 		}
-		found := &whyRun{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}
+		found := &deletion{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
 			found.Restore = terminal.Program + " restore " + terminal.ShellWord(run.Name) + " --only " + terminal.ShellWord(cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String())
 			found.Until = search.TimeOf(kept.ExpirationTime.Time)

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package why
 
 import (
 	"context"
@@ -25,14 +25,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
-// whyOptions are the flags of why.
-type whyOptions struct {
+// options are the flags of why.
+type options struct {
 	search.Flags
 	output string
 }
 
-func whyCommand(s *terminal.Session) *cobra.Command {
-	o := &whyOptions{Flags: search.Flags{Session: s}}
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
 		Short: "Show who uses an object, or what became of it",
@@ -58,9 +58,9 @@ func whyCommand(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
-// whyJob is one call of why.
-type whyJob struct {
-	*whyOptions
+// job is one call of why.
+type job struct {
+	*options
 	*search.Reading
 	name graph.Name
 	of   object.Kind
@@ -72,7 +72,7 @@ type whyJob struct {
 	unrecorded bool
 }
 
-func (o *whyOptions) run(cmd *cobra.Command, text string) error {
+func (o *options) run(cmd *cobra.Command, text string) error {
 	wanted, ok := cluster.ParseRef(text)
 	switch {
 	case !ok:
@@ -81,7 +81,7 @@ func (o *whyOptions) run(cmd *cobra.Command, text string) error {
 		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	}
 	ctx := cmd.Context()
-	job := &whyJob{whyOptions: o}
+	job := &job{options: o}
 	if err := job.read(ctx, cmd, wanted); err != nil {
 		return terminal.OrInterrupted(ctx, err)
 	}
@@ -96,7 +96,7 @@ func (o *whyOptions) run(cmd *cobra.Command, text string) error {
 }
 
 // read finds the object, and reads all that could name it.
-func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) (err error) {
+func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) (err error) {
 	if j.Reading, err = j.Open(ctx); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (j *whyJob) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Re
 }
 
 // wanted is all that could be found where the object is: what uses it may be unused itself.
-func (j *whyJob) wanted() (wanted []finding.Want) {
+func (j *job) wanted() (wanted []finding.Want) {
 	for _, kind := range j.Catalog.Kinds {
 		if !slices.Contains(finding.Kinds(), kind.GroupKind()) || j.of.Namespaced && !kind.Namespaced {
 			continue
@@ -146,7 +146,7 @@ func names(ctx context.Context, s *search.Reading, kind object.Kind, namespace s
 }
 
 // noObject says that there is no such object, and which one may be meant.
-func (j *whyJob) noObject(ctx context.Context) error {
+func (j *job) noObject(ctx context.Context) error {
 	if j.Namespace != "" {
 		if err := j.In(ctx, j.Namespace); err != nil {
 			return err
