@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -31,7 +32,7 @@ func start(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	return cli.Execute(ctx, streams, cli.Options{Version: versionString(), Now: time.Now, Getenv: os.Getenv}, args)
+	return cli.Execute(ctx, streams, terminal.Options{Version: versionString(), Now: time.Now, Getenv: os.Getenv}, args)
 }
 
 // versionString is what the linker set or, in a build by go install, the module's version.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // completer is what kubectl calls to complete a plugin's words.
@@ -29,7 +31,7 @@ func addCompletion(root *cobra.Command) {
 			Short: "Print the script by which kubectl completes this plugin's commands",
 			Example: "  kubectl cleaner completion kubectl > ~/bin/kubectl_complete-cleaner\n" +
 				"  chmod +x ~/bin/kubectl_complete-cleaner",
-			Args: none,
+			Args: terminal.None,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				_, err := fmt.Fprint(cmd.OutOrStdout(), completer)
 				return err

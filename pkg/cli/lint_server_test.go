@@ -16,6 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -24,32 +28,32 @@ import (
 func TestLintSaysWhatTheServerSays(t *testing.T) {
 	env := realCluster(t)
 	c, err := client.New(env.Config, client.Options{})
-	check(t, err)
+	must(t, err)
 	pool := sandbox.New(sandbox.Config{Command: scriptChild})
 	defer pool.Close()
-	s := &shared{Options: Options{Now: func() time.Time { return now }}}
-	checker, err := s.newChecker(pool)
-	check(t, err)
+	s := &terminal.Session{Options: terminal.Options{Now: func() time.Time { return now }}}
+	checker, err := check.New(s, pool)
+	must(t, err)
 	files, err := filepath.Glob("testdata/lint/*")
-	check(t, err)
+	must(t, err)
 	refused, accepted, causes := 0, 0, 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		check(t, err)
-		docs, _ := (&source{name: file, text: text}).documents()
+		must(t, err)
+		docs, _ := (&manifest.Source{Name: file, Text: text}).Documents()
 		for _, d := range docs {
-			if is, _ := isCleaner(d); !is {
+			if is, _ := check.IsCleaner(d); !is {
 				continue
 			}
-			linted, err := checker.check(t.Context(), d)
-			check(t, err)
+			linted, err := checker.Check(t.Context(), d)
+			must(t, err)
 			offer := func(validation string) error {
-				u := &unstructured.Unstructured{Object: d.value}
+				u := &unstructured.Unstructured{Object: d.Value}
 				return c.Create(t.Context(), u.DeepCopy(), client.DryRunAll, client.FieldValidation(validation))
 			}
 			strict := offer("Strict")
-			if lints := slices.ContainsFunc(linted.problems, isServers); lints != (strict != nil) {
-				t.Errorf("%s:%d: the server says %v, lint says %v", file, d.line, strict, linted.problems)
+			if lints := slices.ContainsFunc(linted.Problems, isServers); lints != (strict != nil) {
+				t.Errorf("%s:%d: the server says %v, lint says %v", file, d.Line, strict, linted.Problems)
 			}
 			if strict == nil {
 				accepted++
@@ -61,12 +65,12 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 				continue // it minds unknown fields only
 			}
 			for _, cause := range status.ErrStatus.Details.Causes {
-				told := slices.ContainsFunc(linted.problems, func(p problem) bool {
+				told := slices.ContainsFunc(linted.Problems, func(p manifest.Problem) bool {
 					return isServers(p) && strings.HasPrefix(p.Field, cause.Field)
 				})
 				causes++
 				if !told && cause.Field != "<nil>" { // a way to say that the cause before kept it from looking on
-					t.Errorf("%s:%d: lint does not tell what the server says of %s: %s", file, d.line, cause.Field, cause.Message)
+					t.Errorf("%s:%d: lint does not tell what the server says of %s: %s", file, d.Line, cause.Field, cause.Message)
 				}
 			}
 		}
@@ -77,6 +81,6 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 }
 
 // isServers reports whether a problem is one that the API server finds; the others are the operator's, or ours.
-func isServers(p problem) bool {
-	return slices.Contains([]Code{FieldUnknown, FieldMissing, FieldType, FieldValue, FieldRule}, p.Code)
+func isServers(p manifest.Problem) bool {
+	return slices.Contains([]codes.Code{codes.FieldUnknown, codes.FieldMissing, codes.FieldType, codes.FieldValue, codes.FieldRule}, p.Code)
 }

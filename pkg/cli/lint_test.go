@@ -7,11 +7,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 )
 
 // TestLintGolden shows what users see. Each manifest of testdata/lint holds mistakes of one sort.
@@ -156,61 +155,11 @@ func TestLintInput(t *testing.T) {
 // TestLintWithoutMistakes makes sure that no warning comes for what is right.
 func TestLintWithoutMistakes(t *testing.T) {
 	got := call(t.Context(), t, goodCleaner, nil, "lint", "-o", "json", "-")
-	var result lintResult
+	var result lint.Result
 	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
 		t.Fatal(err)
 	}
 	if len(result.Problems) > 0 || got.code != 0 {
 		t.Errorf("exit %d with %v", got.code, result.Problems)
-	}
-}
-
-func TestSteps(t *testing.T) {
-	for path, want := range map[string][]string{
-		"":                       nil,
-		"spec":                   {"spec"},
-		"spec.a[0].b":            {"spec", "a", "0", "b"},
-		"metadata.labels[a.b/c]": {"metadata", "labels", "a.b/c"},
-		"spec.a[1][2]":           {"spec", "a", "1", "2"},
-		"metadata.labels[a.b].x": {"metadata", "labels", "a.b", "x"},
-		"spec.open[never.closed": {"spec", "open", "never.closed"},
-	} {
-		if diff := cmp.Diff(want, steps(path)); diff != "" {
-			t.Errorf("steps(%q) (-want +got):\n%s", path, diff)
-		}
-	}
-}
-
-// TestEveryCodeIsExplained compares the codes in this package's source with the table that help prints.
-func TestEveryCodeIsExplained(t *testing.T) {
-	explained := map[string]bool{}
-	for _, row := range codeTable() {
-		if explained[row[0]] || row[1] == "" {
-			t.Errorf("%s stands twice in the table, or has no words", row[0])
-		}
-		explained[row[0]] = true
-	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var used []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(file, "_test.go") {
-			used = append(used, codePattern.FindAllString(string(text), -1)...)
-		}
-	}
-	slices.Sort(used)
-	if len(used) != len(slices.Compact(slices.Clone(used))) {
-		t.Errorf("a code is defined twice: %v", used)
-	}
-	for _, code := range used {
-		if !explained[strings.Trim(code, `"`)] {
-			t.Errorf("%s is not in the table", code)
-		}
 	}
 }

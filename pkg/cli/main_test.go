@@ -18,6 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
@@ -62,7 +63,7 @@ func callBy(ctx context.Context, t *testing.T, clk clock.WithTicker, stdin strin
 	t.Helper()
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &out, ErrOut: &errOut}
-	code := Execute(ctx, streams, Options{
+	code := Execute(ctx, streams, terminal.Options{
 		Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: func() time.Time { return now }, Clock: clk,
 		Getenv: func(name string) string {
 			for _, variable := range environment {

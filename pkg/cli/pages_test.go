@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // through makes the site's commands go through a proxy, which hands on the requests to the API server that seen lets pass.
@@ -30,10 +31,10 @@ func (s *site) through(seen func(w http.ResponseWriter, r *http.Request) (passes
 	s.Helper()
 	config := realCluster(s.T).Config
 	target, err := url.Parse(config.Host)
-	check(s.T, err)
+	must(s.T, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport, err = rest.TransportFor(config)
-	check(s.T, err)
+	must(s.T, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen(w, r) {
 			proxy.ServeHTTP(w, r)
@@ -41,7 +42,7 @@ func (s *site) through(seen func(w http.ResponseWriter, r *http.Request) (passes
 	}))
 	s.Cleanup(server.Close)
 	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	check(s.T, os.WriteFile(s.kubeconfig, []byte(fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}],
+	must(s.T, os.WriteFile(s.kubeconfig, []byte(fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}],
 clusters: [{name: a, cluster: {server: %q}}]}`, server.URL)), 0o600))
 }
 
@@ -51,7 +52,7 @@ func TestRunsComeInPages(t *testing.T) {
 	const all = 520
 	labels := map[string]string{"of": s.namespace}
 	t.Cleanup(func() {
-		check(t, s.DeleteAllOf(context.Background(), &v1alpha1.CleanerRun{}, client.MatchingLabels(labels)))
+		must(t, s.DeleteAllOf(context.Background(), &v1alpha1.CleanerRun{}, client.MatchingLabels(labels)))
 	})
 	var group errgroup.Group
 	group.SetLimit(8)
@@ -63,7 +64,7 @@ func TestRunsComeInPages(t *testing.T) {
 			})
 		})
 	}
-	check(t, group.Wait())
+	must(t, group.Wait())
 	for name, expires := range map[string]bool{"all pages are there": false, "the second page has expired": true} {
 		t.Run(name, func(t *testing.T) {
 			s := *s
@@ -82,7 +83,7 @@ func TestRunsComeInPages(t *testing.T) {
 				}
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusGone)
-				check(t, json.NewEncoder(w).Encode(metav1.Status{
+				must(t, json.NewEncoder(w).Encode(metav1.Status{
 					TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
 				}))
 				return false
@@ -92,7 +93,7 @@ func TestRunsComeInPages(t *testing.T) {
 			for line := range strings.Lines(got.out) {
 				seen[line] = true
 			}
-			if got.code != ExitDone || len(seen) != all || strings.Count(got.out, "\n") != all {
+			if got.code != codes.ExitDone || len(seen) != all || strings.Count(got.out, "\n") != all {
 				t.Errorf("exit %d with %d lines, %d of them different: %s", got.code, strings.Count(got.out, "\n"), len(seen), got.errOut)
 			}
 			want := "500 500"
@@ -109,7 +110,7 @@ func TestRunsComeInPages(t *testing.T) {
 func TestNoRunsAreAnEmptyList(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "runs", s.cleaner().Name, "-o", "json")
-	if got.code != ExitDone || !strings.Contains(got.out, `"items": []`) {
+	if got.code != codes.ExitDone || !strings.Contains(got.out, `"items": []`) {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +26,9 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
 )
@@ -60,16 +61,16 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	env := realCluster(t)
 	scheme := runtime.NewScheme()
-	check(t, clientgoscheme.AddToScheme(scheme))
-	check(t, v1alpha1.AddToScheme(scheme))
+	must(t, clientgoscheme.AddToScheme(scheme))
+	must(t, v1alpha1.AddToScheme(scheme))
 	c, err := client.New(env.Config, client.Options{Scheme: scheme})
-	check(t, err)
+	must(t, err)
 	s := &site{T: t, Client: c, kubeconfig: env.Kubeconfig, namespace: fmt.Sprintf("cli-%d", clusterSerial.Add(1))}
-	check(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
+	must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}))
 	return s
 }
 
-func check(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +78,10 @@ func check(t *testing.T, err error) {
 }
 
 // call runs the program against the cluster.
-func (s *site) call(ctx context.Context, edit func(*Options), args ...string) session {
+func (s *site) call(ctx context.Context, edit func(*terminal.Options), args ...string) session {
 	s.Helper()
 	var out, errOut bytes.Buffer
-	options := Options{Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: time.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Version: "v1.2.3", Scripts: sandbox.Config{Command: scriptChild}, Now: time.Now, Getenv: func(string) string { return "" }}
 	if edit != nil {
 		edit(&options)
 	}
@@ -91,7 +92,7 @@ func (s *site) call(ctx context.Context, edit func(*Options), args ...string) se
 
 func (s *site) configMap(name string, labels map[string]string) {
 	s.Helper()
-	check(s.T, s.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: labels}}))
+	must(s.T, s.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: labels}}))
 }
 
 // cleaner creates a Cleaner that deletes the ConfigMaps of the namespace that are labelled as unused.
@@ -106,7 +107,7 @@ func (s *site) cleaner(edit ...func(*v1alpha1.Cleaner)) *v1alpha1.Cleaner {
 	for _, e := range edit {
 		e(c)
 	}
-	check(s.T, s.Create(s.Context(), c))
+	must(s.T, s.Create(s.Context(), c))
 	s.Cleanup(func() { _ = s.Delete(context.Background(), c) })
 	return c
 }
@@ -140,11 +141,11 @@ func (s *site) user(rules ...rbacv1.PolicyRule) string {
 	meta := metav1.ObjectMeta{Name: name}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
 	own := []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"cleaners"}, Verbs: []string{"get", "list"}}}
-	check(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: own}))
-	check(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}}))
+	must(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: own}))
+	must(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}}))
 	meta.Namespace = s.namespace
-	check(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}))
-	check(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}))
+	must(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}))
+	must(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}}))
 	last := rules[len(rules)-1]
 	for _, right := range []authorizationv1.ResourceAttributes{
 		{Group: own[0].APIGroups[0], Resource: "cleaners", Verb: "list"},
@@ -161,7 +162,7 @@ func (s *site) user(rules ...rbacv1.PolicyRule) string {
 
 func (s *site) eventually(done wait.ConditionWithContextFunc) {
 	s.Helper()
-	check(s.T, wait.PollUntilContextTimeout(context.WithoutCancel(s.Context()), 20*time.Millisecond, 30*time.Second, true, done))
+	must(s.T, wait.PollUntilContextTimeout(context.WithoutCancel(s.Context()), 20*time.Millisecond, 30*time.Second, true, done))
 }
 
 func TestPreviewOfACluster(t *testing.T) {
@@ -172,18 +173,18 @@ func TestPreviewOfACluster(t *testing.T) {
 	c := s.cleaner()
 	const table = "NAMESPACE   KIND   NAME   WOULD   WHY\n" +
 		"NS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\nNS   ConfigMap   b   be deleted   resourceSelectors[0] selects it\n"
-	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitDone, table,
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone, table,
 		"2 of 2 objects match; 2 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
-	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
+	s.wants(s.call(t.Context(), nil, "preview", "cleaner/"+c.Name, "--fail-on-findings=2"), codes.ExitFindings, table, "2 of 2 objects match; 2 would be deleted\n")
 	var maps corev1.ConfigMapList
-	check(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))
+	must(t, s.List(t.Context(), &maps, client.InNamespace(s.namespace), client.HasLabels{"unused"}))
 	var after v1alpha1.Cleaner
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &after))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &after))
 	if len(maps.Items) != 2 || after.ResourceVersion != c.ResourceVersion {
 		t.Errorf("a preview changed something: %d ConfigMaps, the Cleaner is at %s", len(maps.Items), after.ResourceVersion)
 	}
 	got := s.call(t.Context(), nil, "preview", c.Name, "--only", "ConfigMap/"+s.namespace+"/c")
-	if text := s.plain(got.errOut); got.code != ExitDone || !strings.HasPrefix(text, "note: ConfigMap NS/c does not match:\n  resourceSelectors[0]: labelFilters[0] ") {
+	if text := s.plain(got.errOut); got.code != codes.ExitDone || !strings.HasPrefix(text, "note: ConfigMap NS/c does not match:\n  resourceSelectors[0]: labelFilters[0] ") {
 		t.Error(text)
 	}
 }
@@ -198,12 +199,12 @@ func TestPreviewForbidden(t *testing.T) {
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, secrets)
 	})
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"list", "get"}})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--fail-on-findings"), ExitPartial,
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "--fail-on-findings"), codes.ExitPartial,
 		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   stay (incomplete)   resourceSelectors[0] selects it\n",
 		"1 of 1 object matches, as far as they could be read and judged; because of the rest, a run would touch nothing\n"+
 			`error: cleaner "unused-NS": resourceSelectors[1]: listing Secret (/api/v1/namespaces/NS/secrets): secrets is forbidden: User "user-NS" cannot list resource "secrets" in API group "" in the namespace "NS"`+
 			"\nhint: the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER   [E-CLU-003]\n")
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--as", user), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--as", user), codes.ExitError, "",
 		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope   [E-CLU-003]`+"\n")
 }
 
@@ -214,19 +215,19 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 	c := s.cleaner(func(c *v1alpha1.Cleaner) {
 		c.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountRef{Namespace: s.namespace, Name: "cleaner"}
 	})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitDone,
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitDone,
 		"NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\n",
 		"1 of 1 object matches; 1 would be deleted\n"+
 			"note: a run reads and acts as ServiceAccount NS/cleaner, this preview read with your own rights; to preview as that account: --as system:serviceaccount:NS:cleaner\n"+
 			"hint: to have the operator do this now: kubectl cleaner run unused-NS\n")
-	check(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+	must(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "account-" + s.namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: "cleaner"}},
 	}))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, nil, "preview", c.Name, "--as", "system:serviceaccount:"+s.namespace+":cleaner")
-		return got.code == ExitDone, nil
+		return got.code == codes.ExitDone, nil
 	})
 	if strings.Contains(got.errOut, "note:") {
 		t.Errorf("it says:\n%s", got.errOut)
@@ -237,9 +238,9 @@ func TestPreviewOfUnknownNames(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	for _, command := range []string{"preview", "run"} {
-		s.wants(s.call(t.Context(), nil, command, c.Name+"x"), ExitError, "",
+		s.wants(s.call(t.Context(), nil, command, c.Name+"x"), codes.ExitError, "",
 			"error: there is no cleaner \"unused-NSx\" in the cluster\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
-		s.wants(s.call(t.Context(), nil, command, "Some/Thing"), ExitError, "",
+		s.wants(s.call(t.Context(), nil, command, "Some/Thing"), codes.ExitError, "",
 			"error: \"Some/Thing\" cannot be the name of a Cleaner\nhint: list them with: kubectl get cleaners; for a file, write -f before it   [E-CLU-002]\n")
 	}
 }
@@ -248,18 +249,18 @@ func TestPreviewOfUnknownNames(t *testing.T) {
 func TestPreviewOfAnUnknownKind(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.ResourcePolicySet.ResourceSelectors[0].Kind = "ConfigMaps" })
-	s.wants(s.call(t.Context(), nil, "preview", c.Name), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "preview", c.Name), codes.ExitError, "",
 		"error: cleaner \"unused-NS\": resourceSelectors[0]: kind ConfigMaps of v1 is not served; did you mean \"ConfigMap\"?   [E-CLU-004]\n")
 }
 
 func TestPreviewWithoutACluster(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "preview", "x", "--server", "https://127.0.0.1:1")
-	s.wants(got, ExitError, "", "error: reading cleaner \"x\": Get \"https://127.0.0.1:1/apis/apps.projectsveltos.io/v1alpha1/cleaners/x\": dial tcp 127.0.0.1:1: connect: connection refused\n"+
+	s.wants(got, codes.ExitError, "", "error: reading cleaner \"x\": Get \"https://127.0.0.1:1/apis/apps.projectsveltos.io/v1alpha1/cleaners/x\": dial tcp 127.0.0.1:1: connect: connection refused\n"+
 		"hint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := s.call(ctx, nil, "preview", "x"); got.code != ExitInterrupted || !strings.HasSuffix(got.errOut, "error: interrupted\n") {
+	if got := s.call(ctx, nil, "preview", "x"); got.code != codes.ExitInterrupted || !strings.HasSuffix(got.errOut, "error: interrupted\n") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -272,5 +273,5 @@ func TestPreviewOfCopiesOnAVolume(t *testing.T) {
 		c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageVolume}
 		c.Spec.ResourcePolicySet.ResourceSelectors[0].MatchConditions = []v1alpha1.MatchCondition{{Name: "named", Expression: "object.metadata.name == 'a'"}}
 	})
-	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // TestPreviewOfFindings shows what a run would do, and why: also to somebody who may not read all that could use an object.
@@ -25,7 +26,7 @@ func TestPreviewOfFindings(t *testing.T) {
 		sel.MatchConditions = []v1alpha1.MatchCondition{{Name: "a", Expression: "object.metadata.name == 'a'"}}
 	})
 	got := s.call(t.Context(), nil, "preview", c.Name)
-	if text := s.plain(got.out); got.code != ExitDone || !strings.Contains(text, "NS   ConfigMap   a   be deleted   none of ") || strings.Contains(text, "ConfigMap   b") {
+	if text := s.plain(got.out); got.code != codes.ExitDone || !strings.Contains(text, "NS   ConfigMap   a   be deleted   none of ") || strings.Contains(text, "ConfigMap   b") {
 		t.Errorf("it prints (%d)\n%s%s", got.code, text, got.errOut)
 	}
 	if !strings.Contains(got.errOut, "1 would be deleted. A run waits until an object was found so in every run for 14d, and at least in 3 (forSeconds)") {
@@ -33,7 +34,7 @@ func TestPreviewOfFindings(t *testing.T) {
 	}
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces", "pods"}, Verbs: []string{"list", "get"}})
 	got = s.call(t.Context(), nil, "preview", c.Name, "--as", user)
-	if text := s.plain(got.out); got.code != ExitDone || !strings.Contains(text, "NS   ConfigMap   a   stay as it is   no user found in ") {
+	if text := s.plain(got.out); got.code != codes.ExitDone || !strings.Contains(text, "NS   ConfigMap   a   stay as it is   no user found in ") {
 		t.Errorf("to a user with few rights it prints (%d)\n%s%s", got.code, text, got.errOut)
 	}
 	if !strings.Contains(got.errOut, "0 of 2 objects match; 1 is unknown, because not everything could be read that may name it") {

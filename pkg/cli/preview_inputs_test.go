@@ -14,6 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // A preview on a cluster asks for the metrics and events that the Cleaner asks for, and for metrics only the hosts that are allowed.
@@ -24,14 +26,14 @@ func TestPreviewAsksForInputs(t *testing.T) {
 	}))
 	t.Cleanup(metrics.Close)
 	for _, name := range []string{"noted", "quiet"} {
-		check(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}))
+		must(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}))
 	}
-	check(t, s.Create(t.Context(), &corev1.Event{
+	must(t, s.Create(t.Context(), &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "noted.1"}, Reason: "Noted", Type: "Normal",
 		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.namespace, Name: "noted"},
 	}))
 	file := filepath.Join(t.TempDir(), "cleaner.yaml")
-	check(t, os.WriteFile(file, []byte(fmt.Sprintf(`apiVersion: apps.projectsveltos.io/v1alpha1
+	must(t, os.WriteFile(file, []byte(fmt.Sprintf(`apiVersion: apps.projectsveltos.io/v1alpha1
 kind: Cleaner
 metadata: {name: inputs}
 spec:
@@ -52,11 +54,11 @@ spec:
         end
 `, s.namespace, metrics.URL)), 0o600))
 	got := s.call(t.Context(), nil, "preview", "-f", file, "--allowed-metric-hosts=127.0.0.1")
-	if got.code != ExitDone || !strings.Contains(got.out, "noted") || !strings.Contains(got.out, "Noted") || strings.Contains(got.out, "quiet") {
+	if got.code != codes.ExitDone || !strings.Contains(got.out, "noted") || !strings.Contains(got.out, "Noted") || strings.Contains(got.out, "quiet") {
 		t.Errorf("%+v", got)
 	}
 	got = s.call(t.Context(), nil, "preview", "-f", file)
-	if got.code == ExitDone || !strings.Contains(got.out+got.errOut, "--allowed-metric-hosts") {
+	if got.code == codes.ExitDone || !strings.Contains(got.out+got.errOut, "--allowed-metric-hosts") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -4,8 +4,12 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
 // previewScreens are what users see, by the golden file's name: the arguments after "preview".
@@ -81,5 +85,21 @@ func TestPreviewScreens(t *testing.T) {
 				t.Error("a Secret's value is to be read")
 			}
 		})
+	}
+}
+
+// What was found before Ctrl-C or --timeout is shown, and that nothing was changed is said.
+func TestPreviewIsStopped(t *testing.T) {
+	t.Chdir("testdata/preview")
+	args := []string{"preview", "-f", "endless.yaml", "--from", "dump.yaml", "--progress=none"}
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	got := call(ctx, t, "", nil, args...)
+	if got.code != codes.ExitInterrupted || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "stopped after judging 1 object, of which 1 matches; nothing was changed\nerror: interrupted\n") {
+		t.Errorf("%+v", got)
+	}
+	got = call(t.Context(), t, "", nil, append(args, "--timeout=1500ms")...)
+	if got.code != codes.ExitError || !strings.Contains(got.out, "precious") || !strings.HasSuffix(got.errOut, "stopped after judging 1 object, of which 1 matches; nothing was changed\nerror: gave up after 1.5s (--timeout); nothing was changed   [E-PRE-005]\n") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -22,6 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -30,34 +33,34 @@ import (
 func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	s.Helper()
 	ctx := s.Context()
-	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
-		check(s.T, err)
+	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
+		must(s.T, err)
 	}
-	book := journal.New(s.Client, defaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
+	book := journal.New(s.Client, cluster.DefaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
-	check(s.T, err)
+	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
 	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Resource: "configmaps", Namespaced: true}
 	var victims []journal.Victim
 	for _, name := range names {
 		var live corev1.ConfigMap
-		check(s.T, s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &live))
+		must(s.T, s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &live))
 		raw, err := json.Marshal(live)
-		check(s.T, err)
+		must(s.T, err)
 		o, err := object.New(kind, raw)
-		check(s.T, err)
+		must(s.T, err)
 		victims = append(victims, journal.Victim{Candidate: object.Candidate{Object: o}})
 	}
 	ledger, err := book.Intend(ctx, c, run, 3, nil, victims)
-	check(s.T, err)
+	must(s.T, err)
 	for i, v := range victims {
-		check(s.T, s.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: v.Name}}))
-		check(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
+		must(s.T, s.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: v.Name}}))
+		must(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
 	}
-	check(s.T, ledger.Flush(ctx))
+	must(s.T, ledger.Flush(ctx))
 	run.Status.Matched, run.Status.Acted = int64(len(victims)), int64(len(victims))
 	book.End(run, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")
-	check(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
+	must(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
 	return run
 }
 
@@ -65,7 +68,7 @@ func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 func (s *site) answering(answer string, args ...string) session {
 	s.Helper()
 	var out, errOut bytes.Buffer
-	options := Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(answer), Out: &out, ErrOut: &errOut}
 	code := Execute(s.Context(), streams, options, append(args, "--kubeconfig", s.kubeconfig))
 	return session{out.String(), errOut.String(), code}
@@ -81,7 +84,7 @@ const (
 func (s *site) exists(name string) bool {
 	s.Helper()
 	err := s.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, &corev1.ConfigMap{})
-	check(s.T, client.IgnoreNotFound(err))
+	must(s.T, client.IgnoreNotFound(err))
 	return err == nil
 }
 
@@ -92,23 +95,23 @@ func TestRestore(t *testing.T) {
 	run := s.past(s.cleaner(), "a", "b")
 
 	would := wouldHeader + "NS   ConfigMap   a   be created   -\nNS   ConfigMap   b   be created   -\n"
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), ExitDone, would, touchedBy+"2 objects would be brought back\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--dry-run"), codes.ExitDone, would, touchedBy+"2 objects would be brought back\n")
 	question := would + touchedBy + "2 objects would be brought back\nGo on? [y/N] "
-	s.wants(s.answering("n\n", "restore", run.Name), ExitError, "", question+"error: nothing was brought back, as you wish   [E-RST-004]\n")
-	s.wants(s.answering("", "restore", run.Name), ExitError, "", question+"\nerror: nothing was brought back: nobody confirmed it\n"+
+	s.wants(s.answering("n\n", "restore", run.Name), codes.ExitError, "", question+"error: nothing was brought back, as you wish   [E-RST-004]\n")
+	s.wants(s.answering("", "restore", run.Name), codes.ExitError, "", question+"\nerror: nothing was brought back: nobody confirmed it\n"+
 		"hint: where there is nobody to ask, give --yes; --dry-run only shows it   [E-RST-004]\n")
 	if s.exists("a") || s.exists("b") {
 		t.Fatal("something was brought back before it was confirmed")
 	}
 
-	s.wants(s.answering("yes\n", "restore", "cleanerrun/"+run.Name, "--only", "configmap/"+s.namespace+"/a"), ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
+	s.wants(s.answering("yes\n", "restore", "cleanerrun/"+run.Name, "--only", "configmap/"+s.namespace+"/a"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
 		wouldHeader+"NS   ConfigMap   a   be created   -\n"+touchedBy+"1 object would be brought back\nGo on? [y/N] "+touchedBy+"1 object was brought back\n"+allowHint)
 	if !s.exists("a") || s.exists("b") {
 		t.Fatal("--only did not bring back just that one")
 	}
 
 	s.configMap("b", map[string]string{"mine": "yes"})
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), ExitPartial,
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes"), codes.ExitPartial,
 		restoreHeader+"NS   ConfigMap   a   RestoredAlready   -\nNS   ConfigMap   b   Exists   there is another one of the name, with other content; with --force it is made as the copy is\n",
 		"error: "+touchedBy+"1 is back already, 1 exists and differs\nhint: --force makes what exists and differs, or was edited since, as it was before the run   [E-RST-003]\n")
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force", "-o", "json")
@@ -134,10 +137,10 @@ func TestRestore(t *testing.T) {
   ]
 }
 `
-	if text := strings.ReplaceAll(s.plain(strings.ReplaceAll(got.out, " ", "\x00")), "\x00", " "); got.code != ExitDone || text != want {
+	if text := strings.ReplaceAll(s.plain(strings.ReplaceAll(got.out, " ", "\x00")), "\x00", " "); got.code != codes.ExitDone || text != want {
 		t.Errorf("exit %d: %s", got.code, cmp.Diff(want, text))
 	}
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes", "-o", "name"), ExitDone, "", touchedBy+"2 are back already\n")
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--yes", "-o", "name"), codes.ExitDone, "", touchedBy+"2 are back already\n")
 }
 
 func TestRestoreMistakes(t *testing.T) {
@@ -145,35 +148,35 @@ func TestRestoreMistakes(t *testing.T) {
 	s.configMap("a", map[string]string{"unused": "true"})
 	c := s.cleaner()
 	run := s.past(c, "a")
-	s.wants(s.call(t.Context(), nil, "restore", run.Name+"x"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "restore", run.Name+"x"), codes.ExitError, "",
 		"error: there is no run \"unused-NS-SECONDSx\" in the cluster\nhint: did you mean \"unused-NS-SECONDS\"?   [E-RUN-006]\n")
-	s.wants(s.call(t.Context(), nil, "restore", c.Name), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "restore", c.Name), codes.ExitError, "",
 		"error: there is no run \"unused-NS\" in the cluster\nhint: that is a Cleaner; its runs: kubectl cleaner runs unused-NS   [E-RUN-006]\n")
-	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--only", "ConfigMap/"+s.namespace+"/ab"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--only", "ConfigMap/"+s.namespace+"/ab"), codes.ExitError, "",
 		"error: --only ConfigMap/NS/ab: run unused-NS-SECONDS was not going to touch such an object\nhint: did you mean \"ConfigMap/NS/a\"?   [E-PRE-002]\n")
-	s.wants(s.call(t.Context(), nil, "restore"), ExitUsage, "",
+	s.wants(s.call(t.Context(), nil, "restore"), codes.ExitUsage, "",
 		"error: kubectl cleaner restore: needs the name of one run, and was given 0; kubectl cleaner runs lists them\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
-	s.wants(s.call(t.Context(), nil, "restore", "x", "--only", "a"), ExitUsage, "",
+	s.wants(s.call(t.Context(), nil, "restore", "x", "--only", "a"), codes.ExitUsage, "",
 		"error: kubectl cleaner restore: --only \"a\" names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
 
 	// A copy that somebody exchanged is not what the run wrote.
-	key := client.ObjectKey{Namespace: defaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"}
+	key := client.ObjectKey{Namespace: cluster.DefaultOperatorNamespace, Name: run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"}
 	var part corev1.Secret
-	check(t, s.Get(t.Context(), key, &part))
-	check(t, s.Delete(t.Context(), &part))
+	must(t, s.Get(t.Context(), key, &part))
+	must(t, s.Delete(t.Context(), &part))
 	part.ResourceVersion, part.UID = "", ""
 	part.Data["copies.gz"][20] ^= 4
-	check(t, s.Create(t.Context(), &part))
+	must(t, s.Create(t.Context(), &part))
 	got := s.call(t.Context(), nil, "restore", run.Name, "--yes", "--force")
-	if got.code != ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
+	if got.code != codes.ExitError || !strings.HasPrefix(got.errOut, "error: the copies of the run are not what the run wrote: their hash is ") ||
 		!strings.HasSuffix(got.errOut, "\nhint: nothing was brought back: copies that are not exactly what the run wrote are never used   [E-RST-002]\n") || s.exists("a") {
 		t.Errorf("%+v", got)
 	}
 
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(run), run))
 	run.Status.Copies.Dropped = "there were newer ones"
-	check(t, s.Status().Update(t.Context(), run))
-	s.wants(s.call(t.Context(), nil, "restore", run.Name), ExitError, "", "error: the copies of run unused-NS-SECONDS were dropped: there were newer ones   [E-RST-001]\n")
+	must(t, s.Status().Update(t.Context(), run))
+	s.wants(s.call(t.Context(), nil, "restore", run.Name), codes.ExitError, "", "error: the copies of run unused-NS-SECONDS were dropped: there were newer ones   [E-RST-001]\n")
 }
 
 // Somebody without the right to read the copies learns which one it is, and who has the role for it.
@@ -183,16 +186,16 @@ func TestRestoreForbidden(t *testing.T) {
 	run := s.past(s.cleaner(), "a")
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
 	var role rbacv1.ClusterRole
-	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	must(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
 	role.Rules[0].Resources = append(role.Rules[0].Resources, "cleanerruns")
-	check(t, s.Update(t.Context(), &role))
+	must(t, s.Update(t.Context(), &role))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
 		got = s.call(ctx, nil, "restore", run.Name, "--as", user)
 		return !strings.Contains(got.errOut, "cleanerruns"), nil
 	})
 	part := run.Name + "-" + run.Status.Intent.Attempt + "-bundle-0"
-	s.wants(got, ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
+	s.wants(got, codes.ExitError, "", s.plain("error: reading part 0 of the bundle of run "+run.Name+" (Secret projectsveltos/"+part+"): secrets \""+part+"\" is forbidden: "+
 		"User \""+user+"\" cannot get resource \"secrets\" in API group \"\" in the namespace \"projectsveltos\"\n"+
 		"hint: the copies are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU   [E-CLU-003]\n"))
@@ -202,28 +205,28 @@ func TestRuns(t *testing.T) {
 	s := newSite(t)
 	s.configMap("a", map[string]string{"unused": "true"})
 	c := s.cleaner()
-	s.wants(s.call(t.Context(), nil, "runs", c.Name), ExitDone, "", "note: there are no runs\n")
+	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n")
 	run := s.past(c, "a")
-	later := func(o *Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
+	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
 	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   ACTED   COPIES   KEPT UNTIL\n" +
 		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   2027-01-22T08:00:01Z\n"
-	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), ExitDone, table, "")
+	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), codes.ExitDone, table, "")
 	if got := s.call(t.Context(), later, "runs", c.Name, "-o", "wide"); !strings.Contains(s.plain(got.out), "KEPT UNTIL   TRIGGER   MATCHED   SKIPPED   FAILED   STORAGE   SIZE   WHY\n") ||
 		!strings.Contains(s.plain(got.out), "2027-01-22T08:00:01Z   Manual   1   0   0   Secret   ") || !strings.HasSuffix(got.out, "   Done.\n") {
 		t.Errorf("%+v", got)
 	}
-	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), ExitDone, "cleanerrun/unused-NS-SECONDS\n", "")
+	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "cleanerrun/unused-NS-SECONDS\n", "")
 	var list v1alpha1.CleanerRunList
 	got := s.call(t.Context(), nil, "runs", c.Name, "-o", "json")
 	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list.Items) != 1 || list.Items[0].UID != run.UID || list.Items[0].Kind != "CleanerRun" {
 		t.Errorf("%v: %s", err, got.out)
 	}
-	s.wants(s.call(t.Context(), nil, "runs", c.Name+"x"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "runs", c.Name+"x"), codes.ExitError, "",
 		"error: there is no cleaner \"unused-NSx\" in the cluster, and no run of it\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
-	check(t, s.Delete(t.Context(), c)) // its records are there still
-	s.wants(s.call(t.Context(), later, "runs", c.Name), ExitDone, table, "")
+	must(t, s.Delete(t.Context(), c)) // its records are there still
+	s.wants(s.call(t.Context(), later, "runs", c.Name), codes.ExitDone, table, "")
 	var out bytes.Buffer // not by call, which adds an argument behind the one to complete
-	options := Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
 	Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, options,
 		[]string{"__complete", "restore", "--kubeconfig", s.kubeconfig, run.Name[:8]})
 	if !strings.Contains(out.String(), run.Name+"\tDelete, copies of 1 object\n") {

@@ -4,15 +4,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 )
-
-var codePattern = regexp.MustCompile(`"[EWN]-[A-Z]{3}-\d{3}"`)
 
 func TestUsage(t *testing.T) {
 	tests := []struct {
@@ -85,35 +81,5 @@ func TestInterruptedScript(t *testing.T) {
 	got := call(ctx, t, "", nil, "test", "testdata/endless")
 	if took := time.Since(begin); got.code != 130 || took > 30*time.Second {
 		t.Errorf("exit %d after %s, want 130 at once: %s%s", got.code, took, got.out, got.errOut)
-	}
-}
-
-func TestColour(t *testing.T) {
-	tests := []struct {
-		color       string
-		environment string
-		want        bool
-	}{
-		{"auto", "", false}, // a buffer is no terminal
-		{"always", "", true},
-		{"always", "NO_COLOR=1", true},
-		{"never", "CLICOLOR_FORCE=1", false},
-		{"auto", "CLICOLOR_FORCE=1", true},
-		{"auto", "CLICOLOR_FORCE=0", false},
-		{"auto", "CLICOLOR_FORCE=1 NO_COLOR=1", false},
-	}
-	for _, tt := range tests {
-		s := &shared{color: tt.color, Options: Options{Getenv: func(name string) string {
-			for variable := range strings.FieldsSeq(tt.environment) {
-				if value, ok := strings.CutPrefix(variable, name+"="); ok {
-					return value
-				}
-			}
-			return ""
-		}}}
-		screen, _ := newTerminals(&bytes.Buffer{}, nil)
-		if got := s.paint(screen) != ""; got != tt.want {
-			t.Errorf("--color=%s with %q: %v, want %v", tt.color, tt.environment, got, tt.want)
-		}
 	}
 }

@@ -11,66 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	clocktesting "k8s.io/utils/clock/testing"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
-
-func TestRunProgressLines(t *testing.T) {
-	const took = 12500 * time.Millisecond
-	tests := map[string]struct {
-		progress   runProgress
-		line, json string
-	}{
-		"listing": {
-			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressListing, Kind: "ConfigMap", Done: 41_500, Matched: ptr.To(int64(38)), Rate: 4123}},
-			"listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s",
-			`{"run":"r","phase":"Listing","kind":"ConfigMap","done":41500,"matched":38,"perSecond":4123,"elapsedSeconds":12.5}`,
-		},
-		"waiting": {
-			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, Done: 3}},
-			"waiting for more memory for its scripts · 12s", `{"run":"r","phase":"Waiting","done":3,"perSecond":0,"elapsedSeconds":12.5}`,
-		},
-		"judging": {
-			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressJudging}},
-			"judging · 12s", `{"run":"r","phase":"Judging","done":0,"perSecond":0,"elapsedSeconds":12.5}`,
-		},
-		"copying": {
-			runProgress{run: "r", RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressCopying, Total: ptr.To(int64(300))}},
-			"copying · 300 objects · 12s", `{"run":"r","phase":"Copying","done":0,"total":300,"perSecond":0,"elapsedSeconds":12.5}`,
-		},
-		"deleting": {
-			runProgress{run: "r", action: v1alpha1.ActionDelete, RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressActing, Done: 120, Total: ptr.To(int64(300)), Rate: 16}},
-			"deleting · 120 of 300 objects · 16/s · 11s left", `{"run":"r","phase":"Acting","done":120,"total":300,"perSecond":16,"elapsedSeconds":12.5}`,
-		},
-		"changing, and nothing is done yet": {
-			runProgress{run: "r", action: v1alpha1.ActionTransform, RunProgress: v1alpha1.RunProgress{Phase: v1alpha1.ProgressActing, Total: ptr.To(int64(1))}},
-			"changing · 0 of 1 object · 12s", `{"run":"r","phase":"Acting","done":0,"total":1,"perSecond":0,"elapsedSeconds":12.5}`,
-		},
-	}
-	for name, test := range tests {
-		for mode, want := range map[string]string{progressPlain: test.line + "\n", progressJSON: test.json + "\n"} {
-			t.Run(name+", "+mode, func(t *testing.T) {
-				w := &recorder{written: make(chan struct{}, 100)}
-				clk := clocktesting.NewFakeClock(now)
-				p := newProgress(w, clk, mode, func() int { return 80 })
-				p.begin("run r is going on", false)
-				p.came(&test.progress)
-				clk.Step(took)
-				w.wait(t)
-				p.stop()
-				if diff := cmp.Diff(want, w.text.String()); diff != "" {
-					t.Error(diff)
-				}
-			})
-		}
-	}
-}
 
 // screen tells when a text has been written to it.
 type screen struct {
@@ -96,11 +44,11 @@ func inProgress(o *operator) {
 	record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
 		Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
 	}}
-	check(o.T, o.Create(context.Background(), record))
+	must(o.T, o.Create(context.Background(), record))
 	o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
 	record.Status.Phase = v1alpha1.RunExecuting
 	record.Status.Progress = &v1alpha1.RunProgress{Phase: v1alpha1.ProgressActing, Done: 120, Total: ptr.To(int64(300)), Rate: 16, UpdateTime: nominal}
-	check(o.T, o.Status().Update(context.Background(), record))
+	must(o.T, o.Status().Update(context.Background(), record))
 }
 
 // The progress of the record is shown while the run goes on, and who stops waiting is told how to stop the run.
@@ -130,12 +78,12 @@ func TestRunShowsProgress(t *testing.T) {
 				case <-time.After(2 * time.Minute):
 				}
 			}()
-			options := Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
+			options := terminal.Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: errOut}
 			code := Execute(ctx, streams, options, []string{"run", c.Name, "--wait", "--progress=plain", "--kubeconfig", s.kubeconfig})
 			got := s.plain(errOut.text.String())
 			want := "note: the run unused-NS-SECONDS goes on; to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; " + test.stop + "\nerror: interrupted\n"
-			if code != ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
+			if code != codes.ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
 				t.Errorf("exit code %d, want %q at the end of:\n%s", code, want, got)
 			}
 		})

@@ -23,6 +23,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // operator answers a request as the operator would, step by step.
@@ -89,12 +92,12 @@ func end(phase v1alpha1.RunPhase, reason, message string, objects ...v1alpha1.Ob
 		record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: o.runName()}, Spec: v1alpha1.CleanerRunSpec{
 			Cleaner: o.cleaner.Name, CleanerUID: o.cleaner.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete,
 		}}
-		check(o.T, o.Create(context.Background(), record))
+		must(o.T, o.Create(context.Background(), record))
 		o.Cleanup(func() { _ = o.Delete(context.Background(), record) })
 		record.Status = v1alpha1.CleanerRunStatus{
 			Phase: phase, Reason: reason, Message: message, Objects: objects, Duration: &metav1.Duration{Duration: 1234 * time.Millisecond},
 		}
-		check(o.T, o.Status().Update(context.Background(), record))
+		must(o.T, o.Status().Update(context.Background(), record))
 		endStatus(phase, reason, message, objects...)(o)
 	}
 }
@@ -125,20 +128,20 @@ const asked = "asked for a run of cleaner \"unused-NS\"; it deletes what matches
 func TestRunAsks(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
-	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	var first, second v1alpha1.Cleaner
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
 	value := first.Annotations[v1alpha1.RunRequestedAtAnnotation]
 	at, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil || time.Since(at) > time.Minute {
 		t.Errorf("the annotation is %q: %v", value, err)
 	}
-	if manager := first.ManagedFields[len(first.ManagedFields)-1].Manager; manager != fieldManager {
+	if manager := first.ManagedFields[len(first.ManagedFields)-1].Manager; manager != cluster.FieldManager {
 		t.Errorf("the annotation is %s's", manager)
 	}
 	// A clock that is behind must not make the request look older than the Cleaner.
-	s.call(t.Context(), func(o *Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
+	s.call(t.Context(), func(o *terminal.Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
 	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
 	if err != nil || at.Before(c.CreationTimestamp.Time) {
 		t.Errorf("the annotation is %q, the Cleaner is of %s: %v", at, c.CreationTimestamp, err)
@@ -155,43 +158,43 @@ func TestRunWait(t *testing.T) {
 	}{
 		"it succeeds": {
 			[]func(*operator){begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted.", deletedObject)},
-			ExitDone, table,
+			codes.ExitDone, table,
 			"run unused-NS-SECONDS ended after 1.2s: 1 of 2 objects matched; 1 deleted.\n",
 		},
 		"it ends before anybody looks": {
 			[]func(*operator){end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject)},
-			ExitDone, table,
+			codes.ExitDone, table,
 			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
 		},
 		"its record is pruned": {
 			[]func(*operator){begin, endStatus(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject)},
-			ExitDone, table,
+			codes.ExitDone, table,
 			"run unused-NS-SECONDS ended: Done.\n",
 		},
 		"nothing matched": {
 			[]func(*operator){begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "0 of 2 objects matched.")},
-			ExitDone, "",
+			codes.ExitDone, "",
 			"run unused-NS-SECONDS ended after 1.2s: 0 of 2 objects matched.\n",
 		},
 		"it fails in part": {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "2 of 2 objects matched; 1 deleted, 1 failed.", deletedObject, failed)},
-			ExitPartial,
+			codes.ExitPartial,
 			table + "x   ConfigMap   b   Failed   a webhook said no\n",
 			"error: run unused-NS-SECONDS ended after 1.2s: PartiallyFailed: 2 of 2 objects matched; 1 deleted, 1 failed.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
 		},
 		"its view is not complete": {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonViewIncomplete, "Nothing was touched.")},
-			ExitPartial, "",
+			codes.ExitPartial, "",
 			"error: run unused-NS-SECONDS ended after 1.2s: ViewIncomplete: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
 		},
 		"it exceeds a limit": {
 			[]func(*operator){begin, endStatus(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched.")},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: run unused-NS-SECONDS ended: LimitExceeded: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
 		},
 		"it is interrupted": {
 			[]func(*operator){begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The run was stopped.")},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: run unused-NS-SECONDS ended after 1.2s: Failed: The run was stopped.\nhint: the next run begins anew: kubectl cleaner run unused-NS   [E-RUN-004]\n",
 		},
 		"it does not begin": {
@@ -203,28 +206,28 @@ func TestRunWait(t *testing.T) {
 					})
 				})
 			}},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: cleaner \"unused-NS\" did not run: The run that was asked for did not begin: why.\nhint: see: kubectl describe cleaner unused-NS   [E-RUN-003]\n",
 		},
 		"the Cleaner is deleted": {
-			[]func(*operator){begin, func(o *operator) { check(o.T, o.Delete(context.Background(), o.cleaner)) }},
-			ExitError, "",
+			[]func(*operator){begin, func(o *operator) { must(o.T, o.Delete(context.Background(), o.cleaner)) }},
+			codes.ExitError, "",
 			"error: cleaner \"unused-NS\" was deleted   [E-RUN-003]\n",
 		},
 		"the request is taken back": {
 			[]func(*operator){func(o *operator) {
 				o.cleaner.Annotations = nil
-				check(o.T, o.Update(context.Background(), o.cleaner))
+				must(o.T, o.Update(context.Background(), o.cleaner))
 			}},
-			ExitError, "",
+			codes.ExitError, "",
 			"error: the request was taken back: cleaner \"unused-NS\" does not have the annotation apps.projectsveltos.io/run-requested-at any more   [E-RUN-003]\n",
 		},
 		"somebody else asks too": {
 			[]func(*operator){func(o *operator) {
 				o.cleaner.Annotations[v1alpha1.RunRequestedAtAnnotation] = "another"
-				check(o.T, o.Update(context.Background(), o.cleaner))
+				must(o.T, o.Update(context.Background(), o.cleaner))
 			}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")},
-			ExitDone, "",
+			codes.ExitDone, "",
 			"run unused-NS-SECONDS ended after 1.2s: Done.\n",
 		},
 	}
@@ -234,33 +237,6 @@ func TestRunWait(t *testing.T) {
 			c := s.cleaner()
 			s.answer(c, test.steps...)
 			s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "60s"), test.code, test.out, asked+test.errOut)
-		})
-	}
-}
-
-// What a run had not come to is not always for the next one: one that was too slow to get through its lists is so again.
-func TestWhatToDoAfterARun(t *testing.T) {
-	const anew, rest = "the next run begins anew: kubectl cleaner run unused", "what still matches is dealt with by the next run: kubectl cleaner run unused"
-	const slow = "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
-	for name, test := range map[string]struct {
-		phase  v1alpha1.RunPhase
-		reason string
-		acted  int64
-		want   string
-	}{
-		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
-		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, slow},
-		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, slow},
-		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, rest},
-		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, anew},
-		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, rest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "unused-1"}, Spec: v1alpha1.CleanerRunSpec{Cleaner: "unused"}}
-			record.Status.Phase, record.Status.Reason, record.Status.Acted = test.phase, test.reason, test.acted
-			if got := afterRun(record); got != test.want {
-				t.Errorf("got %q", got)
-			}
 		})
 	}
 }
@@ -279,7 +255,7 @@ func TestRunWaitsForTheRunBefore(t *testing.T) {
 			c.Status.LastRun = &v1alpha1.LastRun{Name: "old-run", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete}
 		})
 	}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done."))
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), ExitDone, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitDone, "",
 		asked+"note: the run old-run is going on; the new one begins after it\nrun unused-NS-SECONDS ended after 1.2s: Done.\n")
 }
 
@@ -289,16 +265,16 @@ func TestRunWaitWithoutWatch(t *testing.T) {
 	c := s.cleaner()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list"}})
 	var role rbacv1.ClusterRole
-	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	must(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
 	role.Rules[0].Verbs = []string{"get", "patch"}
-	check(t, s.Update(t.Context(), &role))
+	must(t, s.Update(t.Context(), &role))
 	s.answer(c, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
 		got = s.call(ctx, nil, "run", c.Name, "--wait", "--as", user)
 		return !strings.Contains(got.errOut, "cannot patch"), nil
 	})
-	if got.code != ExitDone || !strings.Contains(got.out, "Deleted") || !strings.Contains(s.plain(got.errOut), "note: the CleanerRun cannot be read, so only what status.lastRun holds is shown: ") {
+	if got.code != codes.ExitDone || !strings.Contains(got.out, "Deleted") || !strings.Contains(s.plain(got.errOut), "note: the CleanerRun cannot be read, so only what status.lastRun holds is shown: ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -312,9 +288,9 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonUnknownKind, Message: "resourceSelectors[0]: no such kind", ObservedGeneration: c.Generation,
 		})
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitError, "",
 		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; mend the Cleaner first   [E-RUN-001]\n")
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
 		t.Error("a run was asked for")
 	}
@@ -323,7 +299,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 		c.Status.Action, c.Status.ObservedGeneration = v1alpha1.ActionScan, c.Generation
 		c.Status.Conditions[0].Reason = v1alpha1.ReasonSuspended
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 }
 
@@ -333,35 +309,35 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 	c := s.cleaner()
 	const path = "/openapi/v3/apis/apps.projectsveltos.io/v1alpha1"
 	transport, err := rest.TransportFor(realCluster(t).Config)
-	check(t, err)
+	must(t, err)
 	s.through(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != path {
 			return true
 		}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(realCluster(t).Config.Host, "/")+path, nil)
-		check(t, err)
+		must(t, err)
 		request.Header.Set("Accept", "application/json")
 		whole, err := (&http.Client{Transport: transport}).Do(request)
-		check(t, err)
+		must(t, err)
 		defer func() { _ = whole.Body.Close() }()
 		text, err := io.ReadAll(whole.Body)
-		check(t, err)
+		must(t, err)
 		w.WriteHeader(whole.StatusCode)
 		_, err = w.Write(bytes.ReplaceAll(text, []byte(`"minAgeSeconds"`), []byte(`"other"`)))
-		check(t, err)
+		must(t, err)
 		return false
 	})
 	got := s.call(t.Context(), nil, "run", c.Name)
-	if got.code != ExitError || !strings.Contains(got.errOut, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds") ||
+	if got.code != codes.ExitError || !strings.Contains(got.errOut, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds") ||
 		!strings.Contains(got.errOut, "no run was asked for") {
 		t.Errorf("it exits with %d and says %q", got.code, got.errOut)
 	}
-	check(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
 		t.Error("a run was asked for")
 	}
 	got = s.call(t.Context(), nil, "preview", c.Name)
-	if got.code != ExitDone || !strings.Contains(got.errOut, "note: a run would do nothing at present") || !strings.Contains(got.errOut, "resourceSelectors[].minAgeSeconds") {
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "note: a run would do nothing at present") || !strings.Contains(got.errOut, "resourceSelectors[].minAgeSeconds") {
 		t.Errorf("preview exits with %d and says %q", got.code, got.errOut)
 	}
 }
@@ -393,7 +369,7 @@ func TestRunUnanswered(t *testing.T) {
 	c := s.cleaner()
 	ctx, cancel := context.WithCancel(t.Context())
 	var told atomic.Bool
-	edit := func(o *Options) {
+	edit := func(o *terminal.Options) {
 		o.Clock = stepping(t, 20*time.Millisecond)
 		o.Getenv = func(name string) string {
 			if name == "NAMESPACE" && told.CompareAndSwap(false, true) { // it is about to say so
@@ -403,11 +379,11 @@ func TestRunUnanswered(t *testing.T) {
 		}
 	}
 	got := s.call(ctx, edit, "run", c.Name, "--wait", "--progress=none")
-	s.wants(got, ExitInterrupted, "", asked+
+	s.wants(got, codes.ExitInterrupted, "", asked+
 		"note: the operator has not taken the request up yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
 		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
 	got = s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "300ms")
-	s.wants(got, ExitError, "", asked+
+	s.wants(got, codes.ExitError, "", asked+
 		"error: the run did not end within 300ms (--timeout); the request stands, and the run begins as soon as the operator takes it up\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-   [E-RUN-002]\n")
 }
@@ -417,7 +393,7 @@ func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 	c := s.cleaner()
 	s.answer(c, begin)
 	got := s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "2s")
-	s.wants(got, ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
+	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
 		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
@@ -426,9 +402,9 @@ func TestRunTimeoutWhileItWaits(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	s.answer(c, begin)
-	edit := func(o *Options) { o.Clock = stepping(t, 20*time.Millisecond) }
+	edit := func(o *terminal.Options) { o.Clock = stepping(t, 20*time.Millisecond) }
 	got := s.call(t.Context(), edit, "run", c.Name, "--wait", "--timeout", "5s", "--progress", "none")
-	s.wants(got, ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
+	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to keep it from beginning: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
 }
 
@@ -440,63 +416,8 @@ func TestRunUsage(t *testing.T) {
 		"run a --progress=ab": `kubectl cleaner run: invalid argument "ab" for "--progress" flag: write auto, plain, json or none`,
 	} {
 		got := call(t.Context(), t, "", nil, strings.Fields(line)...)
-		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != ExitUsage || got.errOut != want {
+		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != codes.ExitUsage || got.errOut != want {
 			t.Errorf("%s: %d %s", line, got.code, got.errOut)
 		}
-	}
-}
-
-// Runs of the schedule, and such as answer other requests, are not the one that was asked for.
-func TestFollowerKnowsOtherRuns(t *testing.T) {
-	const value = "asked"
-	request := map[string]string{"mine": value, "theirs": "later"}
-	at := func(asked, handled, active, last string) *v1alpha1.Cleaner {
-		c := &v1alpha1.Cleaner{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "u", Annotations: map[string]string{v1alpha1.RunRequestedAtAnnotation: asked}}}
-		c.Status.LastHandledRunRequest = handled
-		if active != "" {
-			c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: active, RunRequest: request[active]}
-		}
-		if last != "" {
-			c.Status.LastRun = &v1alpha1.LastRun{Name: last, RunRequest: request[last]}
-		}
-		return c
-	}
-	cleaner := func(handled, active, last string) *v1alpha1.Cleaner { return at(value, handled, active, last) }
-	tests := map[string]struct {
-		seen []*v1alpha1.Cleaner
-		run  string
-		err  string
-	}{
-		"it follows the other one":      {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "mine", "tick"), cleaner(value, "", "mine")}, "mine", ""},
-		"the other one was not seen":    {[]*v1alpha1.Cleaner{cleaner(value, "tick", "mine")}, "mine", ""},
-		"it does not begin":             {[]*v1alpha1.Cleaner{cleaner("", "tick", "old"), cleaner(value, "", "tick")}, "", `cleaner "c" did not run: the operator did not say why`},
-		"it does not begin at all":      {[]*v1alpha1.Cleaner{cleaner(value, "", "old")}, "", `cleaner "c" did not run: the operator did not say why`},
-		"the next one has begun":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "next", "mine")}, "mine", ""},
-		"the next one has ended":        {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "later", "next")}, "mine", ""},
-		"it was cut off and taken back": {[]*v1alpha1.Cleaner{cleaner(value, "mine", "old"), cleaner(value, "", "old")}, "mine", `cleaner "c" did not run: the operator did not say why`},
-		"somebody else asks too":        {[]*v1alpha1.Cleaner{at("later", "", "", "old"), at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
-		"somebody else was answered":    {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "old"), at("later", "later", "", "theirs")}, "theirs", ""},
-		"the next one asks already":     {[]*v1alpha1.Cleaner{at("later", "later", "theirs", "mine")}, "mine", ""},
-		"it is another Cleaner":         {[]*v1alpha1.Cleaner{{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "other"}}}, "", `cleaner "c" was deleted and created again; the request was for the one before`},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			f := newFollower(cleaner("", "", "old"))
-			var ended bool
-			var err error
-			for _, c := range test.seen {
-				if ended || err != nil {
-					t.Fatalf("it ended early: %v", err)
-				}
-				ended, err = f.step(c)
-			}
-			text := ""
-			if err != nil {
-				text = err.Error()
-			}
-			if f.run != test.run || text != test.err || ended == (test.err != "") {
-				t.Errorf("run %q, ended %v, error %q", f.run, ended, text)
-			}
-		})
 	}
 }

@@ -26,6 +26,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -44,13 +47,13 @@ func (s *site) large() (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome)
 func (s *site) recorded(much, protects int) (*v1alpha1.CleanerRun, map[string]v1alpha1.ObjectOutcome) {
 	s.Helper()
 	ctx := s.Context()
-	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
-		check(s.T, err)
+	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
+		must(s.T, err)
 	}
 	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.Rollback = &v1alpha1.Rollback{Storage: v1alpha1.StorageNone} })
-	book := journal.New(s.Client, defaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
+	book := journal.New(s.Client, cluster.DefaultOperatorNamespace, clocktesting.NewFakePassiveClock(nominal.Add(time.Second)))
 	run, err := book.Begin(ctx, c, v1alpha1.CleanerRunSpec{Cleaner: c.Name, CleanerUID: c.UID, NominalTime: nominal, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionDelete})
-	check(s.T, err)
+	must(s.T, err)
 	s.Cleanup(func() { _ = s.Delete(context.Background(), run) })
 	want := map[string]v1alpha1.ObjectOutcome{}
 	kind := object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Resource: "deployments", Namespaced: true}
@@ -81,14 +84,14 @@ func (s *site) recorded(much, protects int) (*v1alpha1.CleanerRun, map[string]v1
 		}
 	}
 	ledger, err := book.Intend(ctx, c, run, int64(much+protects), planned, victims)
-	check(s.T, err)
+	must(s.T, err)
 	for i := range much {
-		check(s.T, ledger.Record(ctx, i, ended[i]))
+		must(s.T, ledger.Record(ctx, i, ended[i]))
 	}
-	check(s.T, ledger.Flush(ctx))
+	must(s.T, ledger.Flush(ctx))
 	journal.Describe(run, int64(much+protects), ended)
 	book.End(run, v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "Done.")
-	check(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
+	must(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
 	return run, want
 }
 
@@ -103,7 +106,7 @@ func TestRunWithAllItsObjects(t *testing.T) {
 		for _, output := range []string{"json", "yaml"} {
 			got := s.call(t.Context(), nil, "runs", name, "-o", output)
 			var run v1alpha1.CleanerRun
-			if err := yaml.Unmarshal([]byte(got.out), &run); err != nil || got.code != ExitDone {
+			if err := yaml.Unmarshal([]byte(got.out), &run); err != nil || got.code != codes.ExitDone {
 				t.Fatalf("%s -o %s: %v: exit code %d: %s", name, output, err, got.code, got.errOut)
 			}
 			seen := map[string]v1alpha1.ObjectOutcome{}
@@ -124,13 +127,13 @@ func TestRunWithAllItsObjects(t *testing.T) {
 			if run.Kind != "CleanerRun" || run.UID != record.UID || run.Status.ObjectsOmitted != left || cmp.Diff(record.Status.Tallies, run.Status.Tallies) != "" {
 				t.Errorf("the record is %s %s with %d omitted, want %d, and the tallies %v", run.Kind, run.UID, run.Status.ObjectsOmitted, left, run.Status.Tallies)
 			}
-			if note := fmt.Sprintf("note: %s not listed: ", grouped(left, "more object")+" are"); !strings.HasPrefix(got.errOut, note) {
+			if note := fmt.Sprintf("note: %s not listed: ", terminal.Grouped(left, "more object")+" are"); !strings.HasPrefix(got.errOut, note) {
 				t.Errorf("it says %q, want %q", got.errOut, note)
 			}
 		}
 	}
 	for output, want := range map[string]string{"table": record.Name, "name": "cleanerrun/" + record.Name} {
-		if got := s.call(t.Context(), nil, "runs", record.Name, "-o", output); got.code != ExitDone || !strings.Contains(got.out, want) {
+		if got := s.call(t.Context(), nil, "runs", record.Name, "-o", output); got.code != codes.ExitDone || !strings.Contains(got.out, want) {
 			t.Errorf("-o %s: %+v", output, got)
 		}
 	}
@@ -147,7 +150,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 			name, key = fmt.Sprintf("%s-%s-bundle-0", record.Name, intent.Attempt), stream+".gz"
 		}
 		var secret corev1.Secret
-		check(t, s.Get(t.Context(), client.ObjectKey{Namespace: intent.Namespace, Name: name}, &secret))
+		must(t, s.Get(t.Context(), client.ObjectKey{Namespace: intent.Namespace, Name: name}, &secret))
 		if secret.Type != "apps.projectsveltos.io/cleaner-run-part" || secret.Labels["apps.projectsveltos.io/run-uid"] != string(record.UID) {
 			t.Errorf("Secret %s is of type %s, with the labels %v", name, secret.Type, secret.Labels)
 		}
@@ -155,7 +158,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 	}
 	lines := func(data []byte) *json.Decoder {
 		zip, err := gzip.NewReader(bytes.NewReader(data))
-		check(t, err)
+		must(t, err)
 		return json.NewDecoder(zip)
 	}
 	var all []byte
@@ -177,7 +180,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 	var victims []line
 	for decoder := lines(all); decoder.More(); {
 		victims = append(victims, line{})
-		check(t, decoder.Decode(&victims[len(victims)-1]))
+		must(t, decoder.Decode(&victims[len(victims)-1]))
 	}
 	if len(victims) != much {
 		t.Fatalf("the intent has %d objects", len(victims))
@@ -186,7 +189,7 @@ func TestPartsAreAsDocumented(t *testing.T) {
 	for n := range much / 500 {
 		for decoder := lines(part("outcomes", n)); decoder.More(); told++ {
 			var l line
-			check(t, decoder.Decode(&l))
+			must(t, decoder.Decode(&l))
 			victim := victims[l.I]
 			if w := want[victim.Name]; l.I/500 != n || l.Outcome != string(w.Outcome) || l.Reason != w.Reason || len(l.Message) > 256 || victim.UID != string(w.UID) || victim.Group != "apps" {
 				t.Fatalf("part %d of the outcomes has %+v for %+v, want %+v", n, l, victim, w)
@@ -209,17 +212,17 @@ func TestRunWithItsObjectsSoFar(t *testing.T) {
 					o.Outcome, o.Reason = v1alpha1.OutcomePlanned, ""
 				}
 			}
-			check(t, s.Status().Update(t.Context(), record))
+			must(t, s.Status().Update(t.Context(), record))
 			got := s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
 			var run v1alpha1.CleanerRun
-			check(t, json.Unmarshal([]byte(got.out), &run))
+			must(t, json.Unmarshal([]byte(got.out), &run))
 			for _, o := range run.Status.Objects {
 				if w := want[o.Name]; o.Outcome != w.Outcome {
 					t.Fatalf("%s is %s, want %s", o.Name, o.Outcome, w.Outcome)
 				}
 			}
-			check(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
-			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
+			must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(cluster.DefaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+			if got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json"); got.code != codes.ExitPartial || !strings.Contains(got.errOut, " of run "+record.Name+" cannot be ") {
 				t.Errorf("without its parts: exit code %d: %s", got.code, got.errOut)
 			}
 		})
@@ -232,9 +235,9 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 	record, _ := s.large()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
 	var role rbacv1.ClusterRole
-	check(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
+	must(t, s.Get(t.Context(), client.ObjectKey{Name: user}, &role))
 	role.Rules[0].Resources = append(role.Rules[0].Resources, "cleanerruns")
-	check(t, s.Update(t.Context(), &role))
+	must(t, s.Update(t.Context(), &role))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
 		got = s.call(ctx, nil, "runs", record.Name, "-o", "json", "--as", user)
@@ -246,15 +249,15 @@ func TestRunWithoutAllItsObjects(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.out), &run); err != nil || len(run.Status.Objects) != len(record.Status.Objects) || run.Status.ObjectsOmitted != record.Status.ObjectsOmitted {
 			t.Errorf("%v: it lists %d objects", err, len(run.Status.Objects))
 		}
-		begin := fmt.Sprintf("error: %s objects of run %s cannot be listed: ", thousands(record.Status.ObjectsOmitted), record.Name)
-		if got.code != ExitPartial || !strings.HasPrefix(got.errOut, begin) || !strings.Contains(got.errOut, text) || !strings.HasSuffix(got.errOut, "\nhint: "+hint+"   [E-RUN-007]\n") {
+		begin := fmt.Sprintf("error: %s objects of run %s cannot be listed: ", terminal.Thousands(record.Status.ObjectsOmitted), record.Name)
+		if got.code != codes.ExitPartial || !strings.HasPrefix(got.errOut, begin) || !strings.Contains(got.errOut, text) || !strings.HasSuffix(got.errOut, "\nhint: "+hint+"   [E-RUN-007]\n") {
 			t.Errorf("exit code %d: %s", got.code, got.errOut)
 		}
 	}
 	wants("is forbidden: ", "they are Secrets in namespace projectsveltos, and you need the right to get them: the Role kubecleaner-cleaner-restore-role; somebody who may can give it to you: "+
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU")
 
-	check(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(defaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
+	must(t, s.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(cluster.DefaultOperatorNamespace), client.MatchingLabels{v1alpha1.RunLabel: string(record.UID)}))
 	got = s.call(t.Context(), nil, "runs", record.Name, "-o", "json")
 	wants("it is not there", "they are kept no longer than the run's copies; status.tallies counts them")
 }

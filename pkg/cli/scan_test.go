@@ -26,6 +26,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/scan"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 )
 
 // TestScanOfManifests prints what is found in manifests, in each form.
@@ -57,11 +60,11 @@ func TestScanFormsAgree(t *testing.T) {
 	out := func(form string) string {
 		return call(t.Context(), t, "", nil, "scan", "--from", "dump.yaml", "-o", form).out
 	}
-	var asJSON, fromYAML scanResult
-	check(t, json.Unmarshal([]byte(out("json")), &asJSON))
-	check(t, yaml.Unmarshal([]byte(out("yaml")), &fromYAML))
+	var asJSON, fromYAML scan.Result
+	must(t, json.Unmarshal([]byte(out("json")), &asJSON))
+	must(t, yaml.Unmarshal([]byte(out("yaml")), &fromYAML))
 	rows, err := csv.NewReader(strings.NewReader(out("csv"))).ReadAll()
-	check(t, err)
+	must(t, err)
 	all := len(asJSON.Findings) + len(asJSON.Unknown)
 	if len(asJSON.Unknown) == 0 || all != len(fromYAML.Findings)+len(fromYAML.Unknown) || all != len(rows)-1 {
 		t.Errorf("%d in JSON, %d in YAML, %d in CSV", all, len(fromYAML.Findings)+len(fromYAML.Unknown), len(rows)-1)
@@ -81,7 +84,7 @@ func TestScanCleanersAreCleaners(t *testing.T) {
 	}
 	for _, document := range documents {
 		var cleaner v1alpha1.Cleaner
-		check(t, yaml.Unmarshal([]byte(document), &cleaner))
+		must(t, yaml.Unmarshal([]byte(document), &cleaner))
 		spec := cleaner.Spec.ResourcePolicySet.ResourceSelectors[0]
 		if cleaner.EffectiveAction() != v1alpha1.ActionScan || len(spec.LabelFilters) != 2 || spec.NamespaceSelector != "kubernetes.io/metadata.name notin (web)" {
 			t.Errorf("got %+v of:\n%s", cleaner.Spec, document)
@@ -102,17 +105,17 @@ func (s *site) populate() {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: s.namespace, Name: name} }
 	labels := map[string]string{"app": "night"}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podSpec("asleep")}
-	check(s.T, s.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: meta("default")}))
+	must(s.T, s.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: meta("default")}))
 	pod := &corev1.Pod{ObjectMeta: meta("web"), Spec: podSpec("used")}
 	pod.Spec.AutomountServiceAccountToken = ptr.To(false)
-	check(s.T, s.Create(s.Context(), pod))
-	check(s.T, s.Create(s.Context(), &appsv1.Deployment{ObjectMeta: meta("night"), Spec: appsv1.DeploymentSpec{
+	must(s.T, s.Create(s.Context(), pod))
+	must(s.T, s.Create(s.Context(), &appsv1.Deployment{ObjectMeta: meta("night"), Spec: appsv1.DeploymentSpec{
 		Replicas: ptr.To(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template,
 	}}))
 }
 
 // scanned is what -o json says of the test's namespace.
-func (s *site) scanned(got session) (result scanResult) {
+func (s *site) scanned(got session) (result scan.Result) {
 	s.Helper()
 	if err := json.Unmarshal([]byte(got.out), &result); err != nil {
 		s.Fatalf("%v: %s%s", err, got.out, got.errOut)
@@ -121,7 +124,7 @@ func (s *site) scanned(got session) (result scanResult) {
 }
 
 // lines are findings, one a line.
-func (s *site) lines(findings []scanFinding) string {
+func (s *site) lines(findings []search.Finding) string {
 	var lines []string
 	for _, f := range findings {
 		if f.Namespace == s.namespace {
@@ -139,7 +142,7 @@ func TestScanOfACluster(t *testing.T) {
 	for _, args := range [][]string{{}, {"-n", s.namespace}, {"-A", "-n", "no-such-namespace"}} {
 		got := s.call(t.Context(), nil, append([]string{"scan", "-o", "json"}, args...)...)
 		result := s.scanned(got)
-		if found := s.lines(result.Findings); found != populated || got.code != ExitDone || len(result.Unread) > 0 || len(result.Unknown) > 0 {
+		if found := s.lines(result.Findings); found != populated || got.code != codes.ExitDone || len(result.Unread) > 0 || len(result.Unknown) > 0 {
 			t.Errorf("%v: exit %d, found\n%s\nunknown %v, unread %v\n%s", args, got.code, found, result.Unknown, result.Unread, got.errOut)
 		}
 		for _, f := range result.Findings {
@@ -148,18 +151,18 @@ func TestScanOfACluster(t *testing.T) {
 			}
 		}
 	}
-	if got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--fail-on-findings"); got.code != ExitFindings {
+	if got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--fail-on-findings"); got.code != codes.ExitFindings {
 		t.Errorf("exit %d", got.code)
 	}
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace+"x")
-	s.wants(got, ExitError, "", "error: there is no namespace \"NSx\"\nhint: did you mean \"NS\"?   [E-CLU-006]\n")
+	s.wants(got, codes.ExitError, "", "error: there is no namespace \"NSx\"\nhint: did you mean \"NS\"?   [E-CLU-006]\n")
 }
 
 // TestScanFindsNothing looks at a namespace in which there is nothing.
 func TestScanFindsNothing(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace)
-	if got.code != ExitDone || got.out != "" || !strings.HasPrefix(got.errOut, "No findings in ") {
+	if got.code != codes.ExitDone || got.out != "" || !strings.HasPrefix(got.errOut, "No findings in ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -171,7 +174,7 @@ func TestScanForbidden(t *testing.T) {
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{"", "apps", "batch", "networking.k8s.io", "rbac.authorization.k8s.io", "autoscaling", "policy"}, Resources: []string{"*"}, Verbs: []string{"list"}})
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
 	result := s.scanned(got)
-	if found := s.lines(result.Findings); got.code != ExitPartial || found != "Idle Deployment night" {
+	if found := s.lines(result.Findings); got.code != codes.ExitPartial || found != "Idle Deployment night" {
 		t.Errorf("exit %d, found\n%s\n%s", got.code, found, got.errOut)
 	}
 	if unknown := s.lines(result.Unknown); unknown != "Unused ConfigMap asleep\nUnused ConfigMap unused" {
@@ -190,7 +193,7 @@ func TestScanForbidden(t *testing.T) {
 	s.grant(text.errOut[begin:end], user)
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
-		return got.code == ExitDone, nil
+		return got.code == codes.ExitDone, nil
 	})
 	if found := s.lines(s.scanned(got).Findings); found != populated {
 		t.Errorf("with the Role that was printed, found:\n%s\n%s", found, got.errOut)
@@ -203,7 +206,7 @@ func (s *site) grant(roles, user string) {
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
 	for document := range strings.SplitSeq(roles, "\n---\n") {
 		var role rbacv1.ClusterRole
-		check(s.T, yaml.UnmarshalStrict([]byte(document), &role))
+		must(s.T, yaml.UnmarshalStrict([]byte(document), &role))
 		meta := metav1.ObjectMeta{Name: role.Name + "-" + s.namespace, Namespace: role.Namespace}
 		for _, rule := range role.Rules {
 			if slices.Contains(rule.Resources, "*") || slices.Contains(rule.APIGroups, "*") || !slices.Equal(rule.Verbs, []string{"list"}) {
@@ -211,12 +214,12 @@ func (s *site) grant(roles, user string) {
 			}
 		}
 		if role.Kind == "ClusterRole" {
-			check(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: role.Rules}))
-			check(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
+			must(s.T, s.Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: role.Rules}))
+			must(s.T, s.Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
 			continue
 		}
-		check(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: role.Rules}))
-		check(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
+		must(s.T, s.Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: role.Rules}))
+		must(s.T, s.Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: meta.Name}}))
 	}
 }
 
@@ -225,9 +228,9 @@ func (s *site) proxied(each func(w http.ResponseWriter, r *http.Request) (answer
 	s.Helper()
 	env := realCluster(s.T)
 	transport, err := rest.TransportFor(env.Config)
-	check(s.T, err)
+	must(s.T, err)
 	target, err := url.Parse(env.Config.Host)
-	check(s.T, err)
+	must(s.T, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport = transport
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -237,7 +240,7 @@ func (s *site) proxied(each func(w http.ResponseWriter, r *http.Request) (answer
 	}))
 	s.Cleanup(server.Close)
 	path := filepath.Join(s.TempDir(), "kubeconfig")
-	check(s.T, os.WriteFile(path, []byte(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}], clusters: [{name: a, cluster: {server: "`+server.URL+`"}}]}`), 0o600))
+	must(s.T, os.WriteFile(path, []byte(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}], clusters: [{name: a, cluster: {server: "`+server.URL+`"}}]}`), 0o600))
 	return path
 }
 
@@ -256,7 +259,7 @@ func TestScanIsStopped(t *testing.T) {
 	})
 	got := s.call(ctx, nil, "scan", "-o", "json")
 	result := s.scanned(got)
-	if got.code != ExitInterrupted || !result.Partial || len(result.Unknown) > 0 || !strings.Contains(got.errOut, "note: this is partial") {
+	if got.code != codes.ExitInterrupted || !result.Partial || len(result.Unknown) > 0 || !strings.Contains(got.errOut, "note: this is partial") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 	for _, f := range result.Findings {
@@ -279,7 +282,7 @@ func TestScanWithABrokenList(t *testing.T) {
 	})
 	got := s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json")
 	result := s.scanned(got)
-	if got.code != ExitPartial || s.lines(result.Findings) != "" || s.lines(result.Unknown) != "Unused ConfigMap asleep\nUnused ConfigMap unused" || len(result.Unread) != 1 {
+	if got.code != codes.ExitPartial || s.lines(result.Findings) != "" || s.lines(result.Unknown) != "Unused ConfigMap asleep\nUnused ConfigMap unused" || len(result.Unread) != 1 {
 		t.Errorf("exit %d: %+v\n%s", got.code, result, got.errOut)
 	}
 	if !strings.Contains(got.errOut, "note: Deployment could not be read: ") || strings.Contains(got.errOut, "kind: ClusterRole") {

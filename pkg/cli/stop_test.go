@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
@@ -29,7 +31,7 @@ func (s *site) deployOperator(namespace string) {
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 	d.Spec.Template.Labels = labels
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager"}}
-	check(s.T, s.Create(s.Context(), d))
+	must(s.T, s.Create(s.Context(), d))
 	s.Cleanup(func() { _ = s.Delete(context.Background(), d) })
 }
 
@@ -37,13 +39,13 @@ func (s *site) deployOperator(namespace string) {
 func (s *site) annotated(namespace string) (string, bool) {
 	s.Helper()
 	var ns corev1.Namespace
-	check(s.T, s.Get(s.Context(), client.ObjectKey{Name: namespace}, &ns))
+	must(s.T, s.Get(s.Context(), client.ObjectKey{Name: namespace}, &ns))
 	value, found := ns.Annotations[v1alpha1.StopAnnotation]
 	return value, found
 }
 
 // atNoon makes the program believe that it is noon.
-func atNoon(o *Options) { o.Now = func() time.Time { return now } }
+func atNoon(o *terminal.Options) { o.Now = func() time.Time { return now } }
 
 // waits is a clock by which nobody waits: what happens meanwhile is done instead.
 type waits struct {
@@ -64,8 +66,8 @@ func (w *waits) After(d time.Duration) <-chan time.Time {
 }
 
 // meanwhile makes the program believe that it is noon, and does something in place of each wait.
-func meanwhile(do func(waited int)) func(*Options) {
-	return func(o *Options) {
+func meanwhile(do func(waited int)) func(*terminal.Options) {
+	return func(o *terminal.Options) {
 		atNoon(o)
 		o.Clock = &waits{FakeClock: clocktesting.NewFakeClock(now), meanwhile: do}
 	}
@@ -74,7 +76,7 @@ func meanwhile(do func(waited int)) func(*Options) {
 func nothing(int) {}
 
 // obeys is an operator in the namespace, which says in the Cleaner's status what it knows when somebody has waited so often.
-func (s *site) obeys(c *v1alpha1.Cleaner, namespace string, after int) func(*Options) {
+func (s *site) obeys(c *v1alpha1.Cleaner, namespace string, after int) func(*terminal.Options) {
 	o := &operator{site: s, cleaner: c}
 	return meanwhile(func(waited int) {
 		if waited == after {
@@ -107,29 +109,29 @@ func TestStopAndResume(t *testing.T) {
 	s.deployOperator(s.namespace)
 	c := s.cleaner()
 	sees := s.obeys(c, s.namespace, 2)
-	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", toResumeNothing)
 	const reason = "incident 7, by admin at 2026-11-21T12:00:00Z"
-	s.wants(s.call(t.Context(), sees, "stop", "--reason", " incident 7\n"), ExitDone, "",
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", " incident 7\n"), codes.ExitDone, "",
 		"namespace NS is annotated cleaner/stop: \""+reason+"\"\n"+whatStops)
 	if got, _ := s.annotated(s.namespace); got != reason {
 		t.Errorf("the annotation is %q", got)
 	}
-	s.wants(s.call(t.Context(), sees, "stop", "--reason", "incident 7"), ExitDone, "", "namespace NS is annotated cleaner/stop already: \""+reason+"\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", "incident 7"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop already: \""+reason+"\"\n"+whatStops)
 	const both = "another, by admin at 2026-11-21T12:00:00Z; before: " + reason
-	s.wants(s.call(t.Context(), sees, "stop", "--reason", "another"), ExitDone, "", "namespace NS is annotated cleaner/stop: \""+both+"\"\n"+whatStops)
-	s.wants(s.call(t.Context(), sees, "stop", "--reason", strings.Repeat("x", 1000)), ExitError, "",
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", "another"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop: \""+both+"\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "stop", "--reason", strings.Repeat("x", 1000)), codes.ExitError, "",
 		"error: the reason is too long: with the name and the time it has 1139 bytes of at most 1024\n"+
 			"hint: write the rest where people look for it, and name that place in --reason   [E-USE-001]\n")
-	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+both+"\"\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: \""+both+"\"\n"+whatActs)
 	if got, found := s.annotated(s.namespace); found {
 		t.Errorf("the annotation is still %q", got)
 	}
-	s.wants(s.call(t.Context(), sees, "stop"), ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "stop"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"+whatStops)
 
-	check(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
+	must(t, s.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
 		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"cleaner/stop":""}}}`)))) // by hand
-	s.wants(s.call(t.Context(), sees, "stop"), ExitDone, "", "namespace NS is annotated cleaner/stop already: without a reason\n"+whatStops)
-	s.wants(s.call(t.Context(), sees, "resume"), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
+	s.wants(s.call(t.Context(), sees, "stop"), codes.ExitDone, "", "namespace NS is annotated cleaner/stop already: without a reason\n"+whatStops)
+	s.wants(s.call(t.Context(), sees, "resume"), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS; it was: without a reason\n"+whatActs)
 }
 
 // TestStopOfAnotherNamespace is not taken for a stop.
@@ -141,38 +143,38 @@ func TestStopOfAnotherNamespace(t *testing.T) {
 	const annotated = "namespace NS is annotated cleaner/stop: \"by admin at 2026-11-21T12:00:00Z\"\n"
 	const wayOut = "Is NS the operator's namespace, and does the operator run?\n" +
 		"hint: say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: kubectl annotate namespace NS cleaner/stop-   [E-STP-002]\n"
-	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), ExitError, "", annotated+
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitError, "", annotated+
 		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. "+wayOut)
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "all acting is stopped (incident 7)" })
-	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), ExitError, "", strings.Replace(annotated, "stop:", "stop already:", 1)+
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitError, "", strings.Replace(annotated, "stop:", "stop already:", 1)+
 		"error: the stop is not acknowledged: no Cleaner said within 10s that all acting is stopped for this reason. Cleaners say: all acting is stopped (incident 7). "+wayOut)
 
 	s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace)
-	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), ExitError, "",
+	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), codes.ExitError, "",
 		"error: namespace NS has no annotation cleaner/stop, but Cleaners say: all acting is stopped (incident 7)\n"+
 			"hint: say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; if the operator does not run, they say what was   [E-STP-001]\n")
 
 	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = v1alpha1.DryRunByFlag })
-	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
+	s.wants(s.call(t.Context(), meanwhile(nothing), stops...), codes.ExitDone, "", annotated+unseen+"the operator runs with --dry-run and acts on nothing anyway"+ifItRuns)
 	s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace)
-	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), atNoon, "resume", "--operator-namespace", s.namespace), codes.ExitDone, "", toResumeNothing)
 }
 
 // TestStopFindsTheOperator, or says that it does not, and how to say where it is.
 func TestStopFindsTheOperator(t *testing.T) {
 	s := newSite(t)
 	const wayOut = "hint: say which one is the operator's with --operator-namespace   [E-STP-001]\n"
-	s.wants(s.call(t.Context(), nil, "stop"), ExitError, "", "error: there is no Deployment of the operator in the cluster\n"+
+	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is no Deployment of the operator in the cluster\n"+
 		"hint: say in which namespace it runs with --operator-namespace   [E-STP-001]\n")
-	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), ExitError, "", "error: there is no namespace \"nowhere\"\n"+wayOut)
+	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", "nowhere"), codes.ExitError, "", "error: there is no namespace \"nowhere\"\n"+wayOut)
 	s.deployOperator(s.namespace)
 	// The shell's NAMESPACE is the user's, and may be of anything.
-	s.wants(s.call(t.Context(), func(o *Options) { o.Getenv = func(string) string { return "default" } }, "resume"), ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), func(o *terminal.Options) { o.Getenv = func(string) string { return "default" } }, "resume"), codes.ExitDone, "", toResumeNothing)
 	s.deployOperator("default")
-	s.wants(s.call(t.Context(), nil, "stop"), ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
+	s.wants(s.call(t.Context(), nil, "stop"), codes.ExitError, "", "error: there is a Deployment of the operator in each of these namespaces: NS, default\n"+
 		"hint: say which one with --operator-namespace   [E-STP-001]\n")
-	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", s.namespace), ExitDone, "", toResumeNothing)
+	s.wants(s.call(t.Context(), nil, "resume", "--operator-namespace", s.namespace), codes.ExitDone, "", toResumeNothing)
 }
 
 // TestStopWithFewRights needs no more than to patch the namespace.
@@ -181,26 +183,26 @@ func TestStopWithFewRights(t *testing.T) {
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"patch"}})
 	stops := []string{"--as", user, "--operator-namespace", s.namespace}
 	annotated := "namespace NS is annotated cleaner/stop: \"by user-NS at 2026-11-21T12:00:00Z\"\n"
-	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), ExitDone, "", annotated+unseen+"there are no Cleaners"+ifItRuns)
+	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), codes.ExitDone, "", annotated+unseen+"there are no Cleaners"+ifItRuns)
 	if value, _ := s.annotated(s.namespace); value != "by "+user+" at 2026-11-21T12:00:00Z" {
 		t.Errorf("the annotation is %q", value)
 	}
-	s.wants(s.call(t.Context(), atNoon, append([]string{"resume"}, stops...)...), ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS\n"+whatActs)
+	s.wants(s.call(t.Context(), atNoon, append([]string{"resume"}, stops...)...), codes.ExitDone, "", "acting goes on: the annotation cleaner/stop is removed from namespace NS\n"+whatActs)
 	got := s.call(t.Context(), nil, "resume", "--as", user)
 	if !strings.HasPrefix(got.errOut, "note: the operator's Deployment could not be looked for, so its namespace is taken to be projectsveltos (--operator-namespace): ") {
 		t.Errorf("exit %d: %s", got.code, got.errOut)
 	}
 	stops[1] = "nobody"
-	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), ExitError, "", "error: annotating namespace NS: namespaces \"NS\" is forbidden: "+
+	s.wants(s.call(t.Context(), atNoon, append([]string{"stop"}, stops...)...), codes.ExitError, "", "error: annotating namespace NS: namespaces \"NS\" is forbidden: "+
 		"User \"nobody\" cannot patch resource \"namespaces\" in API group \"\" in the namespace \"NS\"   [E-CLU-003]\n")
 
 	stops[1] = user
-	check(t, s.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}})) // which lets him read Cleaners
+	must(t, s.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}})) // which lets him read Cleaners
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, atNoon, append([]string{"stop"}, stops...)...)
 		return !strings.Contains(got.errOut, "there are no Cleaners"), nil
 	})
-	s.wants(got, ExitDone, "", annotated+unseen+"cleaners.apps.projectsveltos.io is forbidden: User \"user-NS\" cannot list resource \"cleaners\" in API group "+
+	s.wants(got, codes.ExitDone, "", annotated+unseen+"cleaners.apps.projectsveltos.io is forbidden: User \"user-NS\" cannot list resource \"cleaners\" in API group "+
 		"\"apps.projectsveltos.io\" at the cluster scope"+ifItRuns)
 }
 
@@ -212,15 +214,15 @@ func TestStopIsTold(t *testing.T) {
 	o.status(func(c *v1alpha1.Cleaner) {
 		c.Status.Action, c.Status.DryRunReason, c.Status.ObservedGeneration = v1alpha1.ActionScan, "all acting is stopped (incident 7)", c.Generation
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name), ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because all acting is stopped (incident 7)\n"+
+	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because all acting is stopped (incident 7)\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	const note = "note: there are no runs\nnote: Cleaners only report now, because all acting is stopped (incident 7)\n"
-	s.wants(s.call(t.Context(), nil, "runs", c.Name), ExitDone, "", note)
-	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), ExitDone, "", "")
+	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", note)
+	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "", "")
 	follows := newSite(t)
 	cleaner := follows.cleaner()
 	follows.answer(cleaner, begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonActingStopped, "The run was stopped: all acting is stopped (incident 7)."))
 	got := follows.call(t.Context(), nil, "run", cleaner.Name, "--wait", "--progress", "none")
-	follows.wants(got, ExitError, "", asked+"error: run unused-NS-SECONDS ended after 1.2s: ActingStopped: The run was stopped: all acting is stopped (incident 7).\n"+
+	follows.wants(got, codes.ExitError, "", asked+"error: run unused-NS-SECONDS ended after 1.2s: ActingStopped: The run was stopped: all acting is stopped (incident 7).\n"+
 		"hint: what still matches is dealt with by the next run after: kubectl cleaner resume   [E-RUN-004]\n")
 }

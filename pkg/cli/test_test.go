@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/trial"
 )
 
 // TestTestGolden shows what users see.
@@ -38,10 +39,22 @@ func TestTestWithFrozenTime(t *testing.T) {
 	}
 }
 
+// junit is what a CI system reads.
+type junit struct {
+	Tests    int `xml:"tests,attr"`
+	Failures int `xml:"failures,attr"`
+	Suites   []struct {
+		Cases []struct {
+			Name    string    `xml:"name,attr"`
+			Failure *struct{} `xml:"failure"`
+		} `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
 // TestTestReportsAreWellFormed reads what machines would read.
 func TestTestReportsAreWellFormed(t *testing.T) {
 	got := call(t.Context(), t, "", nil, "test", "-o", "junit", "testdata/test")
-	var suites junitSuites
+	var suites junit
 	if err := xml.Unmarshal([]byte(got.out), &suites); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +71,7 @@ func TestTestReportsAreWellFormed(t *testing.T) {
 		t.Errorf("counted %d cases and %d failures, the report says %d and %d", cases, failures, suites.Tests, suites.Failures)
 	}
 	got = call(t.Context(), t, "", nil, "test", "-o", "json", "testdata/test")
-	var report testReport
+	var report trial.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -103,29 +116,6 @@ func TestTestNeedsMuch(t *testing.T) {
 	}
 	if got := call(t.Context(), t, "", nil, "test", dir); got.code != 0 {
 		t.Errorf("exit %d:\n%s", got.code, got.out)
-	}
-}
-
-func TestNamespaceSelector(t *testing.T) {
-	trial := &trial{namespaces: map[string]labels.Set{"test": {"env": "test", "kubernetes.io/metadata.name": "test"}, "ending": nil}}
-	tests := []struct {
-		selector, namespace string
-		want                bool
-	}{
-		{"env=test", "test", true},
-		{"env=prod", "test", false},
-		{"env=test", "ending", false},
-		{"!env", "ending", false},
-		{"env=test", "unknown", true}, // not known, so taken as satisfied
-		{"kubernetes.io/metadata.name notin (kube-system)", "unknown", true},
-		{"kubernetes.io/metadata.name notin (kube-system)", "kube-system", false}, // a namespace's name is always known
-		{"env=test,kubernetes.io/metadata.name=a", "b", false},
-		{"kubernetes.io/metadata.name=test", "test", true},
-	}
-	for _, tt := range tests {
-		if got := trial.selectsNamespace(tt.selector, tt.namespace); got != tt.want {
-			t.Errorf("%q on %s = %v, want %v", tt.selector, tt.namespace, got, tt.want)
-		}
 	}
 }
 
@@ -212,14 +202,14 @@ spec:
 // What is wrong in the files of inputs, and what they lack, is told.
 func TestTestInputs(t *testing.T) {
 	for name, test := range map[string]struct{ file, text, want string }{
-		"no events":    {eventsFile, "", "includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml"},
-		"no metrics":   {metricsFile, "", "metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml"},
-		"no logs":      {logsFile, "", "logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml"},
-		"another kind": {eventsFile, "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", "Pod x is no Event; write events with apiVersion: v1 and kind: Event"},
-		"no number":    {metricsFile, "load: much\n", "it cannot be read: "},
-		"not asked":    {metricsFile, "load: 1\nlaod: 2\n", `no metricQueries have the name "laod"`},
-		"no log":       {logsFile, "shop/hopeless: {app: x}\n", "logs.yaml does not tell it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
-		"not texts":    {logsFile, "shop/hopeless: x\n", "write NAMESPACE/POD, and below it the names of containers and their logs"},
+		"no events":    {"events.yaml", "", "includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml"},
+		"no metrics":   {"metrics.yaml", "", "metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml"},
+		"no logs":      {"logs.yaml", "", "logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml"},
+		"another kind": {"events.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", "Pod x is no Event; write events with apiVersion: v1 and kind: Event"},
+		"no number":    {"metrics.yaml", "load: much\n", "it cannot be read: "},
+		"not asked":    {"metrics.yaml", "load: 1\nlaod: 2\n", `no metricQueries have the name "laod"`},
+		"no log":       {"logs.yaml", "shop/hopeless: {app: x}\n", "logs.yaml does not tell it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
+		"not texts":    {"logs.yaml", "shop/hopeless: x\n", "write NAMESPACE/POD, and below it the names of containers and their logs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

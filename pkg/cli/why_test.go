@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/why"
 )
 
 // TestWhyOfManifests asks for objects in manifests.
@@ -42,19 +44,19 @@ func TestWhyOfManifests(t *testing.T) {
 func TestWhyOfACluster(t *testing.T) {
 	s := newSite(t)
 	s.populate()
-	check(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "labelled", Labels: map[string]string{"unused": "true"}}}))
+	must(t, s.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "labelled", Labels: map[string]string{"unused": "true"}}}))
 	s.cleaner()
 	got := s.call(t.Context(), nil, "why", "ConfigMap/"+s.namespace+"/labelled")
-	if got.code != ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/labelled is used by nothing.\nIt is Unused (Likely): none of ") ||
+	if got.code != codes.ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/labelled is used by nothing.\nIt is Unused (Likely): none of ") ||
 		!strings.Contains(s.plain(got.out), "\nCleaners that may select it, by kind, namespace and labels; their conditions and scripts were not asked:\n  unused-NS   Delete, resourceSelectors[0]\n") ||
 		s.plain(got.errOut) != "hint: whether a Cleaner would touch it: kubectl cleaner preview unused-NS --only ConfigMap/NS/labelled\n" {
 		t.Errorf("exit %d: %s%s", got.code, s.plain(got.out), s.plain(got.errOut))
 	}
 	got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/used")
-	if got.code != ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/used is used.\n\nNamed by:\n  Pod NS/web   spec.containers[].envFrom[].configMapRef.name\n") || strings.Contains(got.out, "Cleaners") {
+	if got.code != codes.ExitDone || !strings.HasPrefix(s.plain(got.out), "ConfigMap NS/used is used.\n\nNamed by:\n  Pod NS/web   spec.containers[].envFrom[].configMapRef.name\n") || strings.Contains(got.out, "Cleaners") {
 		t.Errorf("exit %d: %s%s", got.code, s.plain(got.out), s.plain(got.errOut))
 	}
-	s.wants(s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/usedd"), ExitError, "",
+	s.wants(s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/usedd"), codes.ExitError, "",
 		"error: there is no ConfigMap NS/usedd in the cluster, and no run that is on record deleted it\nhint: did you mean \"ConfigMap/NS/used\"?   [E-WHY-001]\n")
 }
 
@@ -63,20 +65,20 @@ func TestWhyForbidden(t *testing.T) {
 	s := newSite(t)
 	s.populate()
 	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "configmaps"}, Verbs: []string{"get", "list"}})
-	why := func(name string) (result whyResult, got session) {
+	why := func(name string) (result why.Result, got session) {
 		got = s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/"+name, "-o", "json", "--as", user)
-		check(t, json.Unmarshal([]byte(got.out), &result))
+		must(t, json.Unmarshal([]byte(got.out), &result))
 		return result, got
 	}
-	if result, got := why("used"); got.code != ExitDone || result.Used == nil || !*result.Used {
+	if result, got := why("used"); got.code != codes.ExitDone || result.Used == nil || !*result.Used {
 		t.Errorf("what is used is used, whatever may not be read: exit %d, %s", got.code, got.errOut)
 	}
 	got := s.call(t.Context(), nil, "why", "cm/"+s.namespace+"/gone", "--as", user)
-	if got.code != ExitError || !strings.Contains(got.errOut, "note: whether a run deleted it is not known") || strings.Contains(got.errOut, "no run that is on record") {
+	if got.code != codes.ExitError || !strings.Contains(got.errOut, "note: whether a run deleted it is not known") || strings.Contains(got.errOut, "no run that is on record") {
 		t.Errorf("records that may not be read are not none: exit %d, %s", got.code, got.errOut)
 	}
 	result, got := why("unused")
-	if got.code != ExitPartial || result.Used != nil || len(result.NotReadable) < 5 || !strings.Contains(got.errOut, "hint: you need more rights") {
+	if got.code != codes.ExitPartial || result.Used != nil || len(result.NotReadable) < 5 || !strings.Contains(got.errOut, "hint: you need more rights") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 }
@@ -99,7 +101,7 @@ func TestWhyOfWhatIsGone(t *testing.T) {
 	}
 	got := s.call(t.Context(), nil, "why", fmt.Sprintf("deploy/%s/%s", deleted.Namespace, deleted.Name))
 	want := fmt.Sprintf("Deployment %s/%s is gone: run %s of Cleaner %s deleted it ", deleted.Namespace, deleted.Name, run.Name, run.Spec.Cleaner)
-	if got.code != ExitDone || !strings.HasPrefix(got.out, want) {
+	if got.code != codes.ExitDone || !strings.HasPrefix(got.out, want) {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 	if !strings.Contains(got.errOut, "kubectl cleaner restore "+run.Name+" --only Deployment/") && !strings.Contains(got.errOut, "keeps no copy") {

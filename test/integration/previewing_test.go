@@ -18,6 +18,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/test/testenv/seed"
@@ -100,7 +102,7 @@ func (s *scene) compare(seen *seenOutcomes) {
 func (s *scene) preview(c *v1alpha1.Cleaner) said {
 	s.t.Helper()
 	var out, errOut bytes.Buffer
-	options := cli.Options{Scripts: sandbox.Config{Command: child}, Now: s.clock.Now, Getenv: func(string) string { return "" }}
+	options := terminal.Options{Scripts: sandbox.Config{Command: child}, Now: s.clock.Now, Getenv: func(string) string { return "" }}
 	args := []string{"preview", c.Name, "-o", "json", "--kubeconfig", env.Kubeconfig, "--operator-namespace", operatorNamespace, "--protected-namespaces", "kube-system," + s.protected, "--max-actions-per-run", fmt.Sprint(s.maxActions)}
 	code := cli.Execute(s.t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, options, args)
 	var document struct{ Cleaners []said }
@@ -108,7 +110,7 @@ func (s *scene) preview(c *v1alpha1.Cleaner) said {
 		s.t.Fatalf("the preview exited with %d, %v: %s", code, err, errOut.String())
 	}
 	result := document.Cleaners[0]
-	if stops := result.Failed > 0 || result.Incomplete != ""; code != map[bool]int{true: cli.ExitPartial}[stops] {
+	if stops := result.Failed > 0 || result.Incomplete != ""; code != map[bool]int{true: codes.ExitPartial}[stops] {
 		s.t.Errorf("the preview exited with %d: %s", code, errOut.String())
 	}
 	return result

@@ -37,6 +37,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -260,9 +262,9 @@ func (n *canaries) commands(t *testing.T) map[string]string {
 	call := func(args ...string) string {
 		var out bytes.Buffer
 		scripts := sandbox.Config{Command: []string{filepath.Join(filepath.Dir(binary), "script-runner")}}
-		options := cli.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }, Scripts: scripts}
+		options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }, Scripts: scripts}
 		code := cli.Execute(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, options, append(args, "--kubeconfig", env.Kubeconfig))
-		if code == cli.ExitUsage {
+		if code == codes.ExitUsage {
 			t.Errorf("%v: %s", args, out.String())
 		}
 		sinks["kubectl cleaner "+args[0]] += fmt.Sprintf("%v\n%s\n", args, out.String())

@@ -1,0 +1,119 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	yamlnode "go.yaml.in/yaml/v3"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// unknownFields are the fields that the schema does not have. The API server drops them, or refuses them when kubectl asks it
+// to; either way they do not do what they were written for.
+func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
+	var problems []manifest.Problem
+	unknown := func(key *yamlnode.Node, path string, known []string) {
+		message, hint := "there is no such field", ""
+		if near := suggest.Nearest(key.Value, known); near != "" {
+			message += "; did you mean " + terminal.Quoted(near) + "?"
+		} else if places := s.places(key.Value); len(places) > 0 {
+			hint = "it belongs in " + terminal.OrList(places)
+		} else {
+			hint = "remove it, or see: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
+		}
+		problems = append(problems, manifest.Problem{
+			File: d.File, Line: key.Line, Cleaner: d.Name(), Field: manifest.Join(path, key.Value), Code: codes.FieldUnknown, Message: message, Hint: hint,
+		})
+	}
+	var walk func(node *yamlnode.Node, at *schema.Structural, path string)
+	walk = func(node *yamlnode.Node, at *schema.Structural, path string) {
+		node = manifest.Meant(node)
+		switch {
+		case at == nil || at.XPreserveUnknownFields || path == "status":
+		case path == "metadata":
+			eachKey(node, func(key, _ *yamlnode.Node) {
+				if known := metadataFields(); !slices.Contains(known, key.Value) {
+					unknown(key, path, known)
+				}
+			})
+		case node.Kind == yamlnode.SequenceNode:
+			for i, item := range node.Content {
+				walk(item, at.Items, fmt.Sprintf("%s[%d]", path, i))
+			}
+		case at.Properties != nil:
+			eachKey(node, func(key, value *yamlnode.Node) {
+				property, ok := at.Properties[key.Value]
+				if !ok {
+					unknown(key, path, slices.Sorted(maps.Keys(at.Properties)))
+					return
+				}
+				walk(value, &property, manifest.Join(path, key.Value))
+			})
+		}
+	}
+	walk(d.Node, s.structural, "")
+	return problems
+}
+
+// eachKey visits the fields of a map, and those that it takes over with <<.
+func eachKey(node *yamlnode.Node, visit func(key, value *yamlnode.Node)) {
+	node = manifest.Meant(node)
+	if node == nil || node.Kind != yamlnode.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if key, value := node.Content[i], node.Content[i+1]; key.ShortTag() == "!!merge" {
+			eachKey(value, visit)
+		} else {
+			visit(key, value)
+		}
+	}
+}
+
+func metadataFields() []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[metav1.ObjectMeta]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// places are where the schema has a field of that name.
+func (s *crdSchema) places(name string) []string {
+	var found []string
+	var walk func(at *schema.Structural, path string)
+	walk = func(at *schema.Structural, path string) {
+		if at.Items != nil {
+			walk(at.Items, path+"[]")
+		}
+		for _, key := range slices.Sorted(maps.Keys(at.Properties)) {
+			property, below := at.Properties[key], manifest.Join(path, key)
+			if key == name {
+				found = append(found, below)
+			}
+			if below != "status" {
+				walk(&property, below)
+			}
+		}
+	}
+	walk(s.structural, "")
+	return found
+}
+
+// fieldNames are the steps of a path without the indices.
+func fieldNames(path string) []string {
+	return slices.DeleteFunc(manifest.Steps(path), func(step string) bool { return step[0] >= '0' && step[0] <= '9' })
+}

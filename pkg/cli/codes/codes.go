@@ -1,0 +1,154 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package codes has what stays the same when words change: the code of each message, and the codes with which the process exits.
+package codes
+
+// Code identifies a message: its words may change from version to version, its code does not. The first letter is the severity:
+// E an error, W a warning, N a note.
+type Code string
+
+// The codes. Each one has a line in Table.
+const (
+	UsageWrong   Code = "E-USE-001"
+	OutputFailed Code = "E-OUT-001"
+
+	FileUnreadable Code = "E-FIL-001"
+	FileNoCleaner  Code = "E-FIL-002"
+	FileEmpty      Code = "E-FIL-003"
+
+	YAMLSyntax    Code = "E-YML-001"
+	YAMLDuplicate Code = "E-YML-002"
+
+	KindWrong         Code = "E-CLN-001"
+	FieldUnknown      Code = "E-CLN-002"
+	FieldMissing      Code = "E-CLN-003"
+	FieldType         Code = "E-CLN-004"
+	FieldValue        Code = "E-CLN-005"
+	FieldRule         Code = "E-CLN-006"
+	FieldUnused       Code = "W-CLN-001"
+	EverythingMatches Code = "W-CLN-002"
+	HostNeedsFlag     Code = "W-CLN-003"
+	ActionDefault     Code = "N-CLN-001"
+	FieldDeprecated   Code = "N-CLN-002"
+	FieldIgnored      Code = "N-CLN-003"
+
+	ScheduleWrong    Code = "E-SCH-001"
+	ScheduleDoubtful Code = "W-SCH-001"
+
+	SelectorWrong Code = "E-SEL-001"
+
+	LuaSyntax Code = "E-LUA-001"
+	LuaBudget Code = "E-LUA-002"
+	LuaChild  Code = "E-LUA-003"
+
+	CELSyntax Code = "E-CEL-001"
+
+	PatchWrong Code = "E-PAT-001"
+
+	TestNothing Code = "E-TST-001"
+
+	DumpWrong Code = "E-DMP-001"
+
+	ClusterUnreachable Code = "E-CLU-001"
+	CleanerNotFound    Code = "E-CLU-002"
+	ClusterForbidden   Code = "E-CLU-003"
+	KindUnknown        Code = "E-CLU-004"
+	ClusterFailed      Code = "E-CLU-005"
+	NamespaceNotFound  Code = "E-CLU-006"
+
+	ReferencesWrong Code = "E-REF-001"
+
+	ScanIncomplete Code = "E-SCN-001"
+
+	WhyNotFound Code = "E-WHY-001"
+
+	ViewIncomplete Code = "E-PRE-001"
+	ObjectNotFound Code = "E-PRE-002"
+	CleanerInvalid Code = "E-PRE-003"
+	ChangeFailed   Code = "E-PRE-004"
+	PreviewTimeout Code = "E-PRE-005"
+	ObjectUnjudged Code = "E-PRE-006"
+
+	RunNotReady    Code = "E-RUN-001"
+	RunNotAnswered Code = "E-RUN-002"
+	RunNotBegun    Code = "E-RUN-003"
+	RunFailed      Code = "E-RUN-004"
+	RunTimeout     Code = "E-RUN-005"
+	RunNotFound    Code = "E-RUN-006"
+	RunUnreadable  Code = "E-RUN-007"
+
+	RestoreNothing      Code = "E-RST-001"
+	RestoreUnreadable   Code = "E-RST-002"
+	RestoreIncomplete   Code = "E-RST-003"
+	RestoreNotConfirmed Code = "E-RST-004"
+
+	NotificationNotFound Code = "E-NTF-001"
+
+	OperatorNotFound Code = "E-STP-001"
+	StopNotSeen      Code = "E-STP-002"
+)
+
+// Table says what each code means.
+func Table() [][2]string {
+	return [][2]string{
+		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
+		{string(OutputFailed), "the output cannot be written"},
+		{string(FileUnreadable), "a file or directory cannot be read"},
+		{string(FileNoCleaner), "there is no Cleaner in what was given"},
+		{string(FileEmpty), "a file holds nothing"},
+		{string(YAMLSyntax), "a document is not valid YAML or JSON"},
+		{string(YAMLDuplicate), "a key stands twice in the same map"},
+		{string(KindWrong), "the document is almost a Cleaner: its apiVersion or kind is wrong"},
+		{string(FieldUnknown), "Cleaners have no such field"},
+		{string(FieldMissing), "a required field is missing"},
+		{string(FieldType), "a value is of the wrong type"},
+		{string(FieldValue), "a value is not allowed"},
+		{string(FieldRule), "fields contradict each other, or a rule of the CustomResourceDefinition is broken"},
+		{string(FieldUnused), "a field has no effect as the Cleaner stands"},
+		{string(EverythingMatches), "a selector of a Cleaner that deletes or changes matches every object that it looks at"},
+		{string(HostNeedsFlag), "metrics are read from a host that the operator asks only if its --allowed-metric-hosts names it"},
+		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
+		{string(FieldDeprecated), "a field has a newer place"},
+		{string(FieldIgnored), "a field is accepted and does nothing"},
+		{string(ScheduleWrong), "the schedule or the time zone cannot be read"},
+		{string(ScheduleDoubtful), "the schedule is valid, but probably not what was meant"},
+		{string(SelectorWrong), "a label selector cannot be read"},
+		{string(LuaSyntax), "a script does not compile, or lacks its function"},
+		{string(LuaBudget), "compiling a script took too much time or memory"},
+		{string(LuaChild), "the process that runs scripts could not be started"},
+		{string(CELSyntax), "a matchConditions expression does not compile"},
+		{string(PatchWrong), "the mergePatch cannot be applied"},
+		{string(DumpWrong), "a manifest of --from is no object, or contradicts another one"},
+		{string(ClusterUnreachable), "there is no cluster to ask, or it does not answer"},
+		{string(CleanerNotFound), "the cluster has no Cleaner of that name, or no Cleaners at all"},
+		{string(ClusterForbidden), "the cluster does not let you do that"},
+		{string(KindUnknown), "a selector or an argument names a kind that the cluster does not have"},
+		{string(ClusterFailed), "the cluster answered with an error"},
+		{string(NamespaceNotFound), "the cluster has no such namespace"},
+		{string(ReferencesWrong), "a declaration of references cannot be read"},
+		{string(ScanIncomplete), "something could not be read, and so it is not known whether some objects are used"},
+		{string(WhyNotFound), "the object does not exist, and no run that is on record deleted it"},
+		{string(ViewIncomplete), "something could not be read or judged, and so a run would touch nothing"},
+		{string(ObjectNotFound), "the object of --only does not exist, or no selector looks at its kind"},
+		{string(CleanerInvalid), "the Cleaner cannot run in this cluster as it stands"},
+		{string(ChangeFailed), "the transform failed on some of the objects that match"},
+		{string(PreviewTimeout), "the preview took longer than --timeout"},
+		{string(ObjectUnjudged), "an object could not be judged, and a run would leave it alone (onPartialView: Skip)"},
+		{string(RunNotReady), "the Cleaner cannot run as it stands"},
+		{string(RunNotAnswered), "the operator did not take the request up"},
+		{string(RunNotBegun), "the run that was asked for did not begin"},
+		{string(RunFailed), "the run did not do all that it was asked to do"},
+		{string(RunTimeout), "the run goes on for longer than --timeout"},
+		{string(RunNotFound), "the cluster has no run of that name"},
+		{string(RunUnreadable), "what a run wrote down outside of its record, objects or outcomes, cannot be read"},
+		{string(RestoreNothing), "the run left nothing that could be brought back"},
+		{string(RestoreUnreadable), "the copies of a run cannot be read, or are not what the run wrote"},
+		{string(RestoreIncomplete), "something that the run touched is not as it was before"},
+		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
+		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
+		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
+		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
+		{string(TestNothing), "there is nothing to test in a directory"},
+	}
+}

@@ -1,0 +1,258 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package explain asks the selectors of a Cleaner about one object, and says which part of them refuses it.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Judge is a Cleaner whose selectors are asked about single objects, and for their reasons.
+type Judge struct {
+	Cleaner   *v1alpha1.Cleaner
+	Selectors []*selector.Selector
+	Finds     run.Lookup
+	Session   *sandbox.Session
+	Now       time.Time
+	// Namespaces are the labels of those that are known; nil for one that is being deleted.
+	Namespaces map[string]labels.Set
+	// Explaining is true while scripts run once more, only to find out why they refused.
+	Explaining atomic.Bool
+}
+
+// Subject is an object that selectors are asked about.
+type Subject struct {
+	object.Object
+	Metadata metav1.ObjectMeta
+	// Anywhere is whether it counts as in each namespace that is selected.
+	Anywhere bool
+}
+
+// Verdict is what the selectors of a Cleaner say of one object.
+type Verdict struct {
+	Matches bool
+	// Because says which selector the object matches and what its message is; refusals say why each one refused it.
+	Because  string
+	Refusals []string
+	Err      error
+}
+
+// Verdict asks the selectors one after the other.
+func (j *Judge) Verdict(ctx context.Context, o *Subject) Verdict {
+	var v Verdict
+	for i := range j.Selectors {
+		j.Ask(ctx, i, o, &v)
+		if v.Matches || v.Err != nil {
+			break
+		}
+	}
+	return v
+}
+
+// Ask asks the i-th selector, as a run does when it judges an object again.
+func (j *Judge) Ask(ctx context.Context, i int, o *Subject, v *Verdict) {
+	spec := j.Cleaner.Spec.ResourcePolicySet.ResourceSelectors[i]
+	selectorName := fmt.Sprintf("resourceSelectors[%d]", i)
+	if o.Kind.Group != spec.Group || o.Kind.Version != spec.Version || o.Kind.Kind != spec.Kind {
+		return
+	}
+	scope := j.Scope(spec, o)
+	matches, message, err := j.Selectors[i].Again(ctx, o.Object, scope)
+	switch {
+	case err != nil:
+		v.Err = fmt.Errorf("%s: %w", selectorName, err)
+	case matches:
+		v.Matches, v.Because = true, Said(selectorName+" selects it", message)
+	default:
+		v.Refusals = append(v.Refusals, selectorName+": "+j.explain(ctx, i, o, scope))
+	}
+}
+
+// Why are the refusals or, when no selector selects the kind, that.
+func (j *Judge) Why(o *Subject, refusals []string) []string {
+	if len(refusals) > 0 {
+		return refusals
+	}
+	var kinds []string
+	for _, spec := range j.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		kinds = append(kinds, kindName(spec.Group, spec.Version, spec.Kind))
+	}
+	slices.Sort(kinds)
+	return []string{fmt.Sprintf("no resourceSelector selects %s; they select %s", kindName(o.Kind.Group, o.Kind.Version, o.Kind.Kind),
+		strings.Join(slices.Compact(kinds), ", "))}
+}
+
+func kindName(group, version, kind string) string {
+	if group == "" {
+		return version + " " + kind
+	}
+	return group + "/" + version + " " + kind
+}
+
+// Scope is where the selector looks, as far as it matters to one object.
+func (j *Judge) Scope(spec v1alpha1.ResourceSelector, o *Subject) selector.Scope {
+	if o.Anywhere || spec.Namespace == "" && spec.NamespaceSelector == "" {
+		return selector.Scope{Cluster: true}
+	}
+	var scope selector.Scope
+	if spec.Namespace != "" {
+		scope.Namespaces = append(scope.Namespaces, spec.Namespace)
+	}
+	if spec.NamespaceSelector != "" && o.Namespace != "" && j.selectsNamespace(spec.NamespaceSelector, o.Namespace) {
+		scope.Namespaces = append(scope.Namespaces, o.Namespace)
+	}
+	return scope
+}
+
+// selectsNamespace asks a namespaceSelector. Of a namespace that is not among the objects only the name is known, and what is
+// not known counts as satisfied.
+func (j *Judge) selectsNamespace(text, namespace string) bool {
+	parsed, err := labels.Parse(text)
+	if err != nil {
+		return false // selector.New said so before
+	}
+	if known, ok := j.Namespaces[namespace]; ok {
+		return known != nil && parsed.Matches(known)
+	}
+	const nameLabel = "kubernetes.io/metadata.name"
+	requirements, _ := parsed.Requirements()
+	for _, r := range requirements {
+		if r.Key() == nameLabel && !r.Matches(labels.Set{nameLabel: namespace}) {
+			return false
+		}
+	}
+	return true
+}
+
+// BeingDeleted is why an object is refused that is on its way out.
+const BeingDeleted = "it is being deleted (deletionTimestamp), and excludeDeleted is true"
+
+// explain finds the first part of a selector that refuses an object, by asking for each part alone.
+func (j *Judge) explain(ctx context.Context, of int, o *Subject, scope selector.Scope) string {
+	spec := j.Cleaner.Spec.ResourcePolicySet.ResourceSelectors[of]
+	if !scope.Contains(o.Namespace) {
+		return j.explainNamespace(spec, o)
+	}
+	anything := v1alpha1.ResourceSelector{ExcludeDeleted: ptr.To(false)}
+	for i, filter := range spec.LabelFilters {
+		part := anything
+		part.LabelFilters = []v1alpha1.LabelFilter{filter}
+		if j.refuses(ctx, part, selector.Judge{}, o) {
+			words := strings.TrimSpace(fmt.Sprintf("%s %s %s", filter.Key, filter.Operation, ptr.Deref(filter.Value, "")))
+			return fmt.Sprintf("labelFilters[%d] (%s) does not hold: %s", i, words, labelWords(o, filter.Key))
+		}
+	}
+	part := anything
+	if part.ExcludeDeleted = spec.ExcludeDeleted; j.refuses(ctx, part, selector.Judge{}, o) {
+		return BeingDeleted
+	}
+	part = anything
+	if part.MinAgeSeconds = spec.MinAgeSeconds; j.refuses(ctx, part, selector.Judge{}, o) {
+		if o.Created.IsZero() {
+			return fmt.Sprintf("minAgeSeconds (%d): it has no creationTimestamp", *spec.MinAgeSeconds)
+		}
+		return fmt.Sprintf("minAgeSeconds (%d): it is %s old", *spec.MinAgeSeconds, j.Now.Sub(o.Created).Round(time.Second))
+	}
+	if ask := j.Finds(of); ask != nil {
+		if _, ok := ask(o.Object); !ok {
+			return fmt.Sprintf("finding (%s): it is not %s, or not as surely as %s", spec.Finding.Type, spec.Finding.Type, spec.Finding.Least())
+		}
+	}
+	data, err := j.Selectors[of].Data(ctx, o.Object)
+	if err != nil {
+		return err.Error()
+	}
+	for i, condition := range spec.MatchConditions {
+		if j.isFalse(ctx, condition, o, data, cel.InputsOf(&spec)) {
+			return fmt.Sprintf("matchConditions[%d] (%s) is false: %s", i, condition.Name, condition.Expression)
+		}
+	}
+	j.Explaining.Store(true)
+	defer j.Explaining.Store(false)
+	match, err := j.Session.EvaluateWith(ctx, spec.Evaluate+tellAnyway, o.Object, data)
+	if err != nil {
+		return "evaluate returned matching=false"
+	}
+	return Said("evaluate returned matching=false", object.Mask(match.Message, o.Object))
+}
+
+// tellAnyway makes a script tell its message also when nothing matches: in a run nobody would hear it.
+const tellAnyway = `
+do
+  local original = evaluate
+  function evaluate(...)
+    local result = original(...)
+    return {matching = true, message = result.message}
+  end
+end`
+
+func (j *Judge) isFalse(ctx context.Context, condition v1alpha1.MatchCondition, o *Subject, data object.JSON, inputs []cel.Input) bool {
+	program, err := cel.Compile([]v1alpha1.MatchCondition{condition}, inputs...)
+	if err != nil {
+		return false
+	}
+	holds, _, err := program.NewRun(j.Now).EvaluateWith(ctx, o.Object, data)
+	return err == nil && !holds
+}
+
+// refuses asks for one part of a selector.
+func (j *Judge) refuses(ctx context.Context, part v1alpha1.ResourceSelector, judge selector.Judge, o *Subject) bool {
+	s, err := selector.New(0, part, judge, j.Now)
+	if err != nil {
+		return false
+	}
+	matches, _, err := s.Again(ctx, o.Object, selector.Scope{Cluster: true})
+	return err == nil && !matches
+}
+
+func (j *Judge) explainNamespace(spec v1alpha1.ResourceSelector, o *Subject) string {
+	place := "the namespace " + o.Namespace
+	if o.Namespace == "" {
+		place = "an object without namespace"
+	}
+	wanted := "namespace " + terminal.Quoted(spec.Namespace)
+	switch {
+	case spec.NamespaceSelector != "" && spec.Namespace != "":
+		wanted += ", namespaceSelector " + terminal.Quoted(spec.NamespaceSelector)
+	case spec.NamespaceSelector != "":
+		wanted = "namespaceSelector " + terminal.Quoted(spec.NamespaceSelector)
+	}
+	if known, ok := j.Namespaces[o.Namespace]; ok && known == nil {
+		place += ", which is being deleted"
+	}
+	return wanted + " does not select " + place
+}
+
+func labelWords(o *Subject, key string) string {
+	value, ok := o.Metadata.Labels[key]
+	if !ok {
+		return "the object has no such label"
+	}
+	return "the label is " + terminal.Quoted(value)
+}
+
+// Said adds the message of a script.
+func Said(what, message string) string {
+	if strings.TrimSpace(message) == "" {
+		return what
+	}
+	return fmt.Sprintf("%s: %s", what, message)
+}

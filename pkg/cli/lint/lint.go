@@ -1,0 +1,170 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+)
+
+// options are the flags of lint.
+type options struct {
+	*terminal.Session
+	files  []string
+	output string
+	strict bool
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "lint -f FILE...",
+		Short: "Check Cleaners, without a cluster",
+		Long: "Finds all that is wrong with Cleaners, as the API server and the operator would, and says when they run.\n" +
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input.",
+		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.files = append(o.files, args...)
+			if len(o.files) == 0 {
+				return terminal.UsageError(cmd, "needs a file: -f FILE")
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
+	return cmd
+}
+
+// Result is what lint found; it is what -o json prints.
+type Result struct {
+	Cleaners []lintedCleaner    `json:"cleaners"`
+	Problems []manifest.Problem `json:"problems"`
+
+	files int
+	// conditions says that a Cleaner has matchConditions. Which fields a kind has is not known without a cluster.
+	conditions bool
+}
+
+func (o *options) run(ctx context.Context) error {
+	sources, err := manifest.Read(o.Session, o.files)
+	if err != nil {
+		return err
+	}
+	pool := sandbox.New(o.Scripts)
+	defer pool.Close()
+	checker, err := check.New(o.Session, pool)
+	if err != nil {
+		return err
+	}
+	result := Result{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
+	none := true // whether no Cleaner, and nothing like one, was found
+	for _, source := range sources {
+		found, err := o.lintSource(ctx, checker, source, &result)
+		if err != nil {
+			return err
+		}
+		none = none && !found
+	}
+	if none && !slices.ContainsFunc(sources, func(s manifest.Source) bool { return s.Named }) {
+		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
+	}
+	if err := o.print(&result); err != nil {
+		return err
+	}
+	if o.failed(result.Problems) {
+		return terminal.Quit(codes.ExitError)
+	}
+	if result.conditions && o.output != "json" {
+		o.Note("a cluster knows whether the fields in matchConditions exist: kubectl cleaner preview -f FILE asks it")
+	}
+	return nil
+}
+
+// failed reports whether the problems make the command fail.
+func (o *options) failed(problems []manifest.Problem) bool {
+	return slices.ContainsFunc(problems, func(p manifest.Problem) bool {
+		severity := p.Code.Severity()
+		return severity == codes.SeverityError || o.strict && severity == codes.SeverityWarning
+	})
+}
+
+// lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
+func (o *options) lintSource(ctx context.Context, checker *check.Checker, source manifest.Source, result *Result) (found bool, err error) {
+	docs, problems := source.Documents()
+	defer func() { result.Problems = append(result.Problems, manifest.Sorted(problems)...) }()
+	found = len(problems) > 0
+	var others []string
+	for _, d := range docs {
+		is, almost := check.IsCleaner(d)
+		switch {
+		case almost != nil:
+			found = true
+			problems = append(problems, *almost)
+		case !is:
+			others = append(others, kindWord(d))
+		default:
+			found = true
+			checked, err := checker.Check(ctx, d)
+			if err != nil {
+				return found, err
+			}
+			problems = append(problems, checked.Problems...)
+			result.Cleaners = append(result.Cleaners, linted(checked, checker.Now))
+			result.conditions = result.conditions || checked.HasConditions()
+		}
+	}
+	switch {
+	case !found && source.Named:
+		message, code := "there is no Cleaner in this file", codes.FileNoCleaner
+		if len(docs) == 0 {
+			message, code = "the file is empty", codes.FileEmpty
+		}
+		problems = append(problems, manifest.Problem{File: source.Name, Line: 1, Code: code, Message: message})
+	case len(others) > 0:
+		slices.Sort(others)
+		o.Note("%s: skipped %s: %s", source.Name, terminal.Counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
+	}
+	return found, nil
+}
+
+func kindWord(d *manifest.Document) string {
+	switch d.Kind() {
+	case "":
+		return "without a kind"
+	case "Cleaner":
+		return "Cleaner of " + d.APIVersion()
+	}
+	return d.Kind()
+}
+
+// summary counts what was found.
+func (r *Result) summary() string {
+	counts := map[codes.Severity]int{}
+	for _, p := range r.Problems {
+		counts[p.Code.Severity()]++
+	}
+	var parts []string
+	for _, severity := range []codes.Severity{codes.SeverityError, codes.SeverityWarning, codes.SeverityNote} {
+		if n := counts[severity]; n > 0 {
+			parts = append(parts, terminal.Counted(n, string(severity)))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no problems"}
+	}
+	return fmt.Sprintf("%s in %s: %s", terminal.Counted(len(r.Cleaners), "Cleaner"), terminal.Counted(r.files, "file"), strings.Join(parts, ", "))
+}

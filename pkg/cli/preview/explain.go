@@ -1,0 +1,142 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// explain says of each object of --only that was not found to match why it does not.
+func (j *job) explain(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+	for _, wanted := range j.only {
+		isFound := false
+		for _, item := range found.Items {
+			isFound = isFound || wanted.Is(item.Object)
+		}
+		if isFound {
+			continue
+		}
+		if err := j.explainOne(ctx, runner, cleaner, wanted); err != nil {
+			var f *terminal.Failure
+			if j.several && errors.As(err, &f) { // of another Cleaner, maybe
+				j.Note("%s: %s", cleaner.Name, err)
+				continue
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// explainOne asks each selector about an object.
+func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, wanted cluster.Ref) error {
+	session := j.scripts.Open(sandbox.Options{Now: j.now.Now(), Seed: j.now.Now().Unix()})
+	defer session.Close()
+	t := &explain.Judge{Cleaner: cleaner, Session: session, Now: j.now.Now(), Namespaces: map[string]labels.Set{}}
+	var err error
+	if t.Finds, err = runner.Lookup(ctx, cleaner); err != nil {
+		return err
+	}
+	if t.Selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), t.Finds, j.now.Now()); err != nil {
+		return err
+	}
+	o, err := j.find(ctx, runner, cleaner, t.Selectors, wanted)
+	if err != nil {
+		return err
+	}
+	if namespaces, err := runner.Read.Operator.Namespaces(ctx, []string{o.Namespace}); err == nil && o.Namespace != "" && namespaces[o.Namespace] != nil {
+		t.Namespaces[o.Namespace] = namespaces[o.Namespace].Labels
+	}
+	metadata, err := o.Metadata()
+	if err != nil {
+		return err
+	}
+	verdict := t.Verdict(ctx, &explain.Subject{Object: o, Metadata: metadata})
+	switch {
+	case verdict.Err != nil:
+		j.Note("%s could not be judged: %s", terminal.OneLine(o.String()), terminal.OneLine(verdict.Err.Error()))
+	case verdict.Matches && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "":
+		j.Note("%s does not match: aggregatedSelection did not choose it", terminal.OneLine(o.String()))
+	case verdict.Matches:
+		j.Note("%s matches now, and did not when it was listed; it has just changed", terminal.OneLine(o.String()))
+	default:
+		j.Note("%s does not match:\n  %s", terminal.OneLine(o.String()), strings.Join(verdict.Refusals, "\n  "))
+	}
+	return nil
+}
+
+// find reads an object of one of the kinds that the Cleaner looks at.
+func (j *job) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted cluster.Ref) (object.Object, error) {
+	var kinds []string
+	var failed error
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		kinds = append(kinds, spec.Kind)
+		if !strings.EqualFold(spec.Kind, wanted.Kind) {
+			continue
+		}
+		kind, err := selectors[i].Resolve(ctx, runner.Read.Operator)
+		if err != nil {
+			failed = err
+			continue
+		}
+		if kind.Namespaced != (wanted.Namespace != "") {
+			shape := map[bool]string{true: "write KIND/NAMESPACE/NAME", false: "write KIND/NAME"}[kind.Namespaced]
+			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
+			continue
+		}
+		raw, err := cluster.Send(ctx, j.api.Raw.Get().AbsPath(kind.Path(wanted.Namespace, wanted.Name)))
+		switch {
+		case err == nil:
+			return object.New(kind, raw)
+		case apierrors.IsNotFound(err):
+			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: there is no such object", wanted), "")
+		default:
+			failed = cluster.RequestError("reading "+wanted.String(), err)
+		}
+	}
+	if failed == nil {
+		failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
+	}
+	return object.Object{}, failed
+}
+
+// selectorsOf are a Cleaner's selectors, ready to judge.
+func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, finds run.Lookup, now time.Time) ([]*selector.Selector, error) {
+	var selectors []*selector.Selector
+	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics, Finding: finds(i)}
+		if len(spec.MatchConditions) > 0 {
+			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
+			if err != nil {
+				return nil, err
+			}
+			judge.Conditions = program.NewRun(now)
+		}
+		s, err := selector.New(i, spec, judge, now)
+		if err != nil {
+			return nil, err
+		}
+		selectors = append(selectors, s)
+	}
+	return selectors, nil
+}

@@ -1,0 +1,200 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the command.
+func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
+	if j.dump != nil {
+		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
+		for _, note := range j.dump.Expect(cleaner) {
+			j.Note("%s: %s", cleaner.Name, note)
+		}
+	}
+	runner := j.runner()
+	if j.dump == nil { // manifests come without schemas
+		if err := checkTypes(ctx, runner, cleaner); err != nil {
+			return err
+		}
+	}
+	live := j.watch(ctx, runner, cleaner)
+	found, err := runner.Preview(ctx, cleaner, live.observer())
+	live.progress.Stop()
+	if ctx.Err() != nil {
+		live.flush("")
+		j.Note("stopped after judging %s, of which %s; nothing was changed", terminal.Grouped(live.considered, "object"), terminal.MatchWords(live.matched))
+		return terminal.OrStopped(ctx, context.Cause(ctx))
+	}
+	if err != nil {
+		return invalid(cleaner, terminal.OneLine(err.Error()))
+	}
+	j.tellRest(live, found)
+	return j.tell(ctx, runner, cleaner, found)
+}
+
+// checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Where that cannot be found
+// out, there is nothing to say.
+func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) error {
+	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if len(spec.MatchConditions) == 0 {
+			continue
+		}
+		if reason, message, _ := runner.Check.Validate(ctx, cleaner); reason == v1alpha1.ReasonInvalidExpression {
+			return invalid(cleaner, message)
+		}
+		break
+	}
+	return nil
+}
+
+func invalid(cleaner *v1alpha1.Cleaner, message string) error {
+	return terminal.Fail(codes.CleanerInvalid, fmt.Errorf("cleaner %q cannot run: %s", cleaner.Name, message), "")
+}
+
+// tell tells what was found, apart from the rows, and keeps it for -o json and the like.
+func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, found *run.Preview) error {
+	result := newResult(cleaner, found, j.shows)
+	j.results = append(j.results, result)
+	j.findings += result.findings
+	if err := j.explain(ctx, runner, cleaner, found); err != nil {
+		return err
+	}
+	var unknown *selector.UnknownKindError
+	if !errors.As(found.Incomplete, &unknown) {
+		prefix := ""
+		if j.several {
+			prefix = cleaner.Name + ": "
+		}
+		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
+	}
+	j.tellIdentity(cleaner)
+	j.tellAlong(cleaner, found, result)
+	switch {
+	case found.Incomplete != nil:
+		j.fails(j.Conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
+	case result.unjudged > 0:
+		j.fails(j.Conclude(ctx, unjudgedError(cleaner, found, result, j.dump != nil)))
+	case result.Failed > 0:
+		j.fails(j.Conclude(ctx, &terminal.Failure{
+			Exit: codes.ExitPartial, Code: codes.ChangeFailed, Err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, terminal.Counted(int(result.Failed), "object")),
+			Hint: "mend the transform; the reasons stand beside the objects",
+		}))
+	}
+	return nil
+}
+
+// tellIdentity says that a run would have other rights than this preview had.
+func (j *job) tellIdentity(cleaner *v1alpha1.Cleaner) {
+	account := cleaner.Spec.ServiceAccountRef
+	if account == nil || j.dump != nil || j.Overrides.AuthInfo.Impersonate == account.Username() {
+		return
+	}
+	j.Note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
+}
+
+// tellAlong says what a delete would take along.
+func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) {
+	if found.Action != v1alpha1.ActionDelete || result.WouldAct == 0 {
+		return
+	}
+	var kinds []object.Kind
+	for _, item := range found.Items {
+		if item.Result == v1alpha1.OutcomePlanned {
+			kinds = append(kinds, item.Kind)
+		}
+	}
+	if along := guard.Along(kinds, cleaner.Spec.DeleteOptions); along != "" {
+		j.Note("%s", along)
+	}
+}
+
+// fails notes that the command exits with a code; an error counts more than a partial view.
+func (j *job) fails(code int) {
+	if j.exit != codes.ExitError {
+		j.exit = code
+	}
+}
+
+// incompleteError says why a run would touch nothing.
+func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool) error {
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ViewIncomplete, Err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
+	var kind *selector.UnknownKindError
+	first := firstNotEvaluated(found)
+	switch {
+	case errors.As(found.Incomplete, &kind):
+		f.Exit, f.Code = codes.ExitError, codes.KindUnknown
+	case isForbidden(found.Incomplete):
+		f.Code, f.Hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
+	case first != nil:
+		f.Hint = lookAt(cleaner, first, offline, "the Cleaner would touch nothing until then")
+	}
+	return f
+}
+
+// unjudgedError says that a run would leave objects alone that could not be judged.
+func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result result, offline bool) error {
+	first := firstNotEvaluated(found)
+	return &terminal.Failure{
+		Exit: codes.ExitPartial, Code: codes.ObjectUnjudged,
+		Err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, terminal.Counted(int(result.unjudged), "object"), first.Object, first.Detail),
+		Hint: lookAt(cleaner, first, offline, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
+	}
+}
+
+// lookAt is how to go on with an object that could not be judged.
+func lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, offline bool, untilThen string) string {
+	if cleaner.UID == "" || offline {
+		return "mend the expression, or exclude such objects; " + untilThen
+	}
+	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
+}
+
+func firstNotEvaluated(found *run.Preview) *run.PreviewItem {
+	for i := range found.Items {
+		if found.Items[i].Result == v1alpha1.OutcomeNotEvaluated {
+			return &found.Items[i]
+		}
+	}
+	return nil
+}
+
+// isForbidden looks through joined errors too, where errors.As stops at the first that fits.
+func isForbidden(err error) bool {
+	for _, inner := range terminal.Unjoined(err) {
+		if apierrors.IsForbidden(inner) || (inner != err && isForbidden(inner)) { //nolint:errorlint // the same value, not of the same kind
+			return true
+		}
+	}
+	inner := errors.Unwrap(err)
+	return inner != nil && isForbidden(inner)
+}
+
+// shows reports whether an object is to be shown.
+func (j *job) shows(item run.PreviewItem) bool {
+	if len(j.only) == 0 {
+		return true
+	}
+	for _, wanted := range j.only {
+		if wanted.Is(item.Object) {
+			return true
+		}
+	}
+	return false
+}

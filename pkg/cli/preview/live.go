@@ -1,0 +1,189 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// live is a preview while it goes on.
+type live struct {
+	job      *job
+	runner   *run.Runner
+	cleaner  *v1alpha1.Cleaner
+	progress *terminal.Progress
+	// streams is whether rows are shown as they are found.
+	streams bool
+	ctx     context.Context //nolint:containedctx // of the one call whose observer it is
+	// namespaces are those that were looked at for protection.
+	namespaces map[string]*metav1.ObjectMeta
+	// pending are the objects whose rows are not shown yet, and shown is what was said to become of the objects so far.
+	pending             []run.PreviewItem
+	shown               map[types.UID]v1alpha1.OutcomeResult
+	considered, matched int64
+	flushed             time.Time
+}
+
+func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
+	table := j.output == "table" || j.output == "wide"
+	return &live{
+		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.StartProgress(j.progress),
+		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others, and of which
+		// objects a finding is unknown, is known at the end only.
+		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
+			!deletesOthers(cleaner) && !cleaner.HasFindings(),
+		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.Clock.Now(),
+	}
+}
+
+// deletesOthers reports whether the Cleaner deletes objects with which others would be deleted. Few Pods are such.
+func deletesOthers(cleaner *v1alpha1.Cleaner) bool {
+	return cleaner.EffectiveAction() == v1alpha1.ActionDelete &&
+		slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+			kind := schema.GroupKind{Group: s.Group, Kind: s.Kind}
+			isPod := kind == schema.GroupKind{Kind: "Pod"}
+			return guard.IsNamespace(s.Group, s.Kind) || !isPod && len(guard.Dependents(kind, cleaner.Spec.DeleteOptions)) > 0
+		})
+}
+
+func (l *live) observer() selector.Observer {
+	return selector.Observer{
+		Lists: l.lists, Judged: l.judged, Candidate: l.candidate,
+		Chooses: func() { l.progress.Begin("judging all together", false) },
+	}
+}
+
+// lists shows what is read now.
+func (l *live) lists(kind object.Kind) { l.progress.Begin("reading "+kind.Kind, true) }
+
+// judged takes note of an object that was judged.
+func (l *live) judged() {
+	l.considered++
+	l.progress.Count(1, 0)
+	if l.considered%64 == 0 {
+		l.flushSometimes()
+	}
+}
+
+// candidate shows the row of an object that matches.
+func (l *live) candidate(c object.Candidate) {
+	l.matched++
+	l.progress.Count(0, 1)
+	if !l.streams || l.shown[c.UID] != "" {
+		return
+	}
+	item := run.PreviewItem{Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned}}
+	if reason := l.protection(c.Object); reason != "" {
+		guard.Protect(l.cleaner.EffectiveAction(), &item.Verdict, reason)
+	}
+	switch item.Detail = item.Reason; {
+	case !item.Act:
+		item.Result = item.Skip
+	case l.cleaner.EffectiveAction() == v1alpha1.ActionScan:
+		item.Result = v1alpha1.OutcomeMatched
+	}
+	l.shown[c.UID] = item.Result
+	if l.job.shows(item) {
+		l.pending = append(l.pending, item)
+		l.flushSometimes()
+	}
+}
+
+// protection is why nobody may touch the object. What cannot be read is told at the end.
+func (l *live) protection(o object.Object) string {
+	if _, known := l.namespaces[o.Namespace]; !known && o.Namespace != "" {
+		l.namespaces[o.Namespace] = nil
+		if found, err := l.readNamespace(o.Namespace); err == nil {
+			maps.Copy(l.namespaces, found)
+		}
+	}
+	reason, err := l.runner.Read.Protection.Reason(l.cleaner.EffectiveAction(), o, l.namespaces[o.Namespace])
+	if err != nil {
+		return ""
+	}
+	return reason
+}
+
+// readNamespace reads a namespace: of a few, one after the other, and then all in one list.
+func (l *live) readNamespace(name string) (map[string]*metav1.ObjectMeta, error) {
+	if len(l.namespaces) > selector.FewNamespaces {
+		return l.runner.Read.Operator.AllNamespaces(l.ctx)
+	}
+	return l.runner.Read.Operator.Namespaces(l.ctx, []string{name})
+}
+
+// flushSometimes shows the rows so far once in a while: rows that are shown together are as wide as the widest of them.
+func (l *live) flushSometimes() {
+	if now := l.job.Clock.Now(); now.Sub(l.flushed) >= time.Second {
+		l.flushed = now
+		l.flush("")
+	}
+}
+
+// flush shows the rows so far. stop is the word for why nothing would be touched after all.
+func (l *live) flush(stop string) {
+	for _, item := range l.pending {
+		l.job.rows.Add(l.job.row(l.cleaner, item, stop))
+	}
+	l.pending = nil
+	l.progress.Beside(l.job.rows.Flush)
+}
+
+// tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold any more.
+func (j *job) tellRest(l *live, found *run.Preview) {
+	if j.output != "table" && j.output != "wide" {
+		return
+	}
+	if l.stale(found) {
+		l.flush("")
+		j.Note("the cluster changed while it was read; what follows holds, and replaces what stands above")
+		l.shown = nil
+	}
+	for _, item := range found.Items {
+		if l.shown[item.UID] == "" && j.shows(item) {
+			l.pending = append(l.pending, item)
+		}
+	}
+	switch {
+	case found.Incomplete != nil:
+		l.flush("incomplete")
+	case found.Limit != nil:
+		l.flush("limit")
+	default:
+		l.flush("")
+	}
+	for _, item := range found.Items {
+		if item.Patch != nil && j.shows(item) {
+			j.diff(item)
+		}
+	}
+}
+
+// stale reports whether something else became of an object than what was said.
+func (l *live) stale(found *run.Preview) bool {
+	became := map[types.UID]v1alpha1.OutcomeResult{}
+	for _, item := range found.Items {
+		became[item.UID] = item.Result
+	}
+	for uid, said := range l.shown {
+		if became[uid] != said {
+			return true
+		}
+	}
+	return false
+}

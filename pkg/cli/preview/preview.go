@@ -1,0 +1,178 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/egress"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+)
+
+// options are the flags of preview.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+
+	files, from         []string
+	complete            bool
+	output              string
+	at                  string
+	only                []string
+	failOn              int64
+	timeout             time.Duration
+	operatorNamespace   string
+	protectedNamespaces string
+	maxActions          int
+	metricHosts         string
+	progress            string
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "preview NAME... | -f FILE",
+		Short: "Show what Cleaners would do now, without doing it",
+		Long: "Judges the objects of the cluster as the operator would, with your own rights, and shows what would become of each one and\n" +
+			"why. Nothing is saved or changed. NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, or - for the\n" +
+			"standard input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
+			"An occurrenceThreshold is not applied. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
+			"are understood as well.",
+		Example: "  kubectl cleaner preview -f cleaner.yaml\n" +
+			"  kubectl cleaner preview unused-configmaps --only ConfigMap/default/settings\n" +
+			"  kubectl get configmaps,pods -A -o yaml > dump.yaml; kubectl cleaner preview -f cleaner.yaml --from dump.yaml\n" +
+			"  kubectl cleaner preview -f cleaner.yaml -o name --fail-on-findings",
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
+	flags.BoolVar(&o.complete, "complete", false, "with --from, for findings: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
+	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
+	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
+	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
+	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
+	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
+	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
+	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
+	flags.IntVar(&o.maxActions, "max-actions-per-run", 0, "the operator's flag: how many objects a run may delete or change; 0 means any number")
+	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	o.Bind(flags)
+	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
+	return cmd
+}
+
+// job is one call of preview.
+type job struct {
+	*options
+	api     *cluster.Client
+	dump    *dump.Cluster // nil for a cluster
+	scripts *sandbox.Pool
+	now     cluster.Instant
+	only    []cluster.Ref
+	// allowedHosts are those of --allowed-metric-hosts.
+	allowedHosts egress.Hosts
+	several      bool // whether there are several Cleaners
+	exit         int
+	findings     int64
+	results      []result
+	rows         *terminal.Table
+}
+
+// run checks the flags, and previews one Cleaner after the other.
+func (o *options) run(cmd *cobra.Command, names []string) error {
+	job := &job{options: o, now: cluster.Instant(o.Now())}
+	if err := o.check(cmd, names, job); err != nil {
+		return err
+	}
+	ctx := logr.NewContext(cmd.Context(), logr.Discard())
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &terminal.Failure{Exit: codes.ExitError, Code: codes.PreviewTimeout, Err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
+		defer cancel()
+	}
+	job.scripts = sandbox.New(o.Scripts)
+	defer job.scripts.Close()
+	cleaners, err := job.open(ctx, names)
+	if err != nil {
+		return terminal.OrStopped(ctx, err)
+	}
+	job.several = len(cleaners) > 1
+	job.rows = job.newTable(cleaners)
+	for _, cleaner := range cleaners {
+		if err := job.preview(ctx, cleaner); err != nil {
+			return err
+		}
+	}
+	if err := job.print(); err != nil {
+		return err
+	}
+	job.hint(cleaners, names)
+	switch {
+	case job.exit != codes.ExitDone:
+		return terminal.Quit(job.exit)
+	case o.failOn > 0 && job.findings >= o.failOn:
+		return terminal.Quit(codes.ExitFindings)
+	}
+	return nil
+}
+
+// check reads the flags that have a syntax of their own.
+func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
+	switch {
+	case len(names) == 0 && len(o.files) == 0:
+		return terminal.UsageError(cmd, "needs the name of a Cleaner, or a file: -f FILE")
+	case len(names) > 0 && len(o.files) > 0:
+		return terminal.UsageError(cmd, "takes names or files, not both; for files, write -f before each one")
+	case len(names) > 0 && len(o.from) > 0:
+		return terminal.UsageError(cmd, "needs -f FILE with --from: without a cluster there are no names")
+	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
+		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
+	case o.timeout < 0:
+		return terminal.UsageError(cmd, "--timeout must not be negative")
+	}
+	if err := job.allowedHosts.Set(o.metricHosts); err != nil {
+		return terminal.UsageError(cmd, "--allowed-metric-hosts: "+terminal.OneLine(err.Error()))
+	}
+	if o.at != "" {
+		at, err := time.Parse(time.RFC3339, o.at)
+		if err != nil {
+			return terminal.UsageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
+		}
+		job.now = cluster.Instant(at)
+	}
+	for _, text := range o.only {
+		wanted, ok := cluster.ParseRef(text)
+		if !ok {
+			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		}
+		job.only = append(job.only, wanted)
+	}
+	return nil
+}
+
+// standing is that clock where one is asked for that has timers too, which a preview does not use.
+type standing struct {
+	clock.RealClock
+	cluster.Instant
+}
+
+// Now implements clock.PassiveClock.
+func (s standing) Now() time.Time { return s.Instant.Now() }
+
+// Since implements clock.PassiveClock.
+func (s standing) Since(t time.Time) time.Duration { return s.Instant.Since(t) }

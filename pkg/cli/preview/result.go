@@ -1,0 +1,117 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+)
+
+// result is what -o json prints of a Cleaner.
+type result struct {
+	Cleaner string          `json:"cleaner"`
+	Action  v1alpha1.Action `json:"action"`
+	// Considered is how many objects were judged, Matched how many of them match.
+	Considered int64 `json:"considered"`
+	Matched    int64 `json:"matched"`
+	// WouldAct is how many a run would delete or change. LeftAlone are those of the others that match, each with its reason.
+	WouldAct  int64 `json:"wouldAct"`
+	LeftAlone int64 `json:"leftAlone"`
+	// Failed is how many could not be judged, or not be changed.
+	Failed int64 `json:"failed"`
+	// Incomplete and LimitExceeded say why a run would touch nothing.
+	Incomplete    string        `json:"incomplete,omitempty"`
+	LimitExceeded string        `json:"limitExceeded,omitempty"`
+	Objects       []shownObject `json:"objects"`
+
+	// findings are the objects that are shown and that would be touched or reported, were there no limit.
+	findings int64
+	// unjudged are those of Failed that could not be judged.
+	unjudged int64
+}
+
+type shownObject struct {
+	v1alpha1.ObjectOutcome `json:",inline"`
+	// Selector is which of the resourceSelectors selects it.
+	Selector int `json:"selector"`
+	// Patch is the merge patch that a Transform would send.
+	Patch map[string]any `json:"patch,omitempty"`
+}
+
+func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.PreviewItem) bool) result {
+	result := result{Cleaner: cleaner.Name, Action: found.Action, Considered: found.Considered, Objects: []shownObject{}}
+	stop := ""
+	switch {
+	case found.Incomplete != nil:
+		result.Incomplete = terminal.OneLine(found.Incomplete.Error())
+		stop = "something could not be read or judged"
+	case found.Limit != nil:
+		result.LimitExceeded = found.Limit.Error()
+		stop = result.LimitExceeded
+	}
+	for _, item := range found.Items {
+		o := shownObject{Selector: item.Selector, Patch: maskedPatch(item)}
+		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID = item.Kind.APIVersion(), item.Kind.Kind, item.Namespace, item.Name, item.UID
+		o.Outcome, o.Reason, o.Message = item.Result, item.Detail, item.Message
+		finding := false
+		switch item.Result {
+		case v1alpha1.OutcomePlanned, v1alpha1.OutcomeMatched:
+			finding = true
+			result.Matched++
+			switch {
+			case item.Result == v1alpha1.OutcomeMatched:
+			case stop != "":
+				o.Outcome, o.Reason = v1alpha1.OutcomeNotActed, stop
+				result.LeftAlone++
+			default:
+				result.WouldAct++
+			}
+		case v1alpha1.OutcomeNotEvaluated:
+			result.Failed++
+			result.unjudged++
+		case v1alpha1.OutcomeUnknown:
+			result.LeftAlone++
+		case v1alpha1.OutcomeFailed:
+			result.Matched++
+			result.Failed++
+		default:
+			result.Matched++
+			result.LeftAlone++
+		}
+		if !shows(item) {
+			continue
+		}
+		result.Objects = append(result.Objects, o)
+		if finding {
+			result.findings++
+		}
+	}
+	return result
+}
+
+// print prints what is not printed while it is found.
+func (j *job) print() error {
+	document := struct {
+		Cleaners []result `json:"cleaners"`
+	}{j.results}
+	switch j.output {
+	case "json":
+		return terminal.WriteJSON(j.Out, document)
+	case "yaml":
+		return terminal.WriteYAML(j.Out, document)
+	case "name":
+		for _, result := range j.results {
+			for _, o := range result.Objects {
+				if o.Outcome == v1alpha1.OutcomePlanned || o.Outcome == v1alpha1.OutcomeMatched {
+					fmt.Fprintln(j.Out, terminal.OneLine(cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String()))
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+// newTable is the table of what was asked for.
+func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
+	t := &terminal.Table{Out: j.Out, Paint: j.Paint(j.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "WOULD", "WHY"}}
+	if j.output == "wide" {
+		t.Header = []string{"NAMESPACE", "KIND", "API", "NAME", "AGE", "SELECTOR", "WOULD", "WHY"}
+	}
+	t.Widths = make([]int, len(t.Header)+1)
+	if j.several {
+		t.Header = append([]string{"CLEANER"}, t.Header...)
+		for _, cleaner := range cleaners { // known beforehand, unlike all else
+			t.Widths[0] = max(t.Widths[0], len(cleaner.Name))
+		}
+	}
+	return t
+}
+
+// row is what the table says of an object. stop is the word for why nothing would be touched after all.
+func (j *job) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []terminal.Cell {
+	would := j.would(cleaner.EffectiveAction(), item)
+	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
+		would = terminal.Cell{Text: "stay (" + stop + ")"}
+	}
+	var row []terminal.Cell
+	if j.several {
+		row = append(row, terminal.Cell{Text: cleaner.Name})
+	}
+	if j.output != "wide" {
+		return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Name}, would, terminal.Cell{Text: why(item)})
+	}
+	age := "-"
+	if !item.Created.IsZero() {
+		age = duration.HumanDuration(j.now.Since(item.Created))
+	}
+	because := why(item)
+	if item.Detail != "" && item.Message != "" {
+		because += " (it matches: " + item.Message + ")"
+	}
+	return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: item.Name},
+		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: because})
+}
+
+// would is what would become of an object, so that "would" can stand before it.
+func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell {
+	paint := j.Paint(j.Out)
+	switch item.Result {
+	case v1alpha1.OutcomePlanned:
+		if action == v1alpha1.ActionDelete {
+			return terminal.Cell{Text: "be deleted", In: paint.Red}
+		}
+		return terminal.Cell{Text: "be changed", In: paint.Yellow}
+	case v1alpha1.OutcomeMatched:
+		return terminal.Cell{Text: "be reported", In: paint.Green}
+	case v1alpha1.OutcomeNotEvaluated:
+		return terminal.Cell{Text: "not be judged", In: paint.Red}
+	case v1alpha1.OutcomeFailed:
+		return terminal.Cell{Text: "fail", In: paint.Red}
+	}
+	return terminal.Cell{Text: "stay as it is", In: nil}
+}
+
+// why is the reason for what would become of an object.
+func why(item run.PreviewItem) string {
+	switch {
+	case item.Detail != "":
+		return item.Detail
+	case item.Message != "":
+		return item.Message
+	}
+	return fmt.Sprintf("resourceSelectors[%d] selects it", item.Selector)
+}
+
+// summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".
+func summary(found *run.Preview, result result) string {
+	text := fmt.Sprintf("%s of %s %s", terminal.Thousands(result.Matched), terminal.Grouped(found.Considered, "object"), terminal.Plural(result.Matched, "matches", "match"))
+	switch {
+	case found.Incomplete != nil:
+		return text + ", as far as they could be read and judged; because of the rest, a run would touch nothing"
+	case found.Considered == 0:
+		return "nothing matches: there is no object that the selectors select"
+	case found.Limit != nil:
+		return text + "; a run would touch nothing: " + found.Limit.Error()
+	}
+	var parts []string
+	add := func(n int64, one, many string) {
+		if n > 0 {
+			parts = append(parts, terminal.Thousands(n)+" "+terminal.Plural(n, one, many))
+		}
+	}
+	counts := map[v1alpha1.OutcomeResult]int64{}
+	marked := int64(0)
+	for _, item := range found.Items {
+		counts[item.Result]++
+		if item.Result == v1alpha1.OutcomeMatched && item.Detail != "" {
+			marked++
+		}
+	}
+	switch found.Action {
+	case v1alpha1.ActionDelete:
+		add(result.WouldAct, "would be deleted", "would be deleted")
+	case v1alpha1.ActionTransform:
+		add(result.WouldAct, "would be changed", "would be changed")
+	default:
+		add(counts[v1alpha1.OutcomeMatched], "would be reported", "would be reported")
+		add(marked, "of these is protected", "of these are protected")
+	}
+	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
+	add(counts[v1alpha1.OutcomeUnknown], "is unknown, because not everything could be read that may name it", "are unknown, because not everything could be read that may name them")
+	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
+	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
+	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
+	if len(parts) > 0 {
+		text += "; " + strings.Join(parts, ", ")
+	}
+	if result.Matched > 0 {
+		text += patience(found)
+	}
+	return text
+}
+
+// patience says what a run waits for before it touches what matches.
+func patience(found *run.Preview) (text string) {
+	if found.Threshold > 1 {
+		text += fmt.Sprintf(". A run waits until an object has matched %d times in a row (occurrenceThreshold)", found.Threshold)
+	}
+	if found.ForSeconds > 0 {
+		text += fmt.Sprintf(". A run waits until an object was found so in every run for %s, and at least in %d (forSeconds)",
+			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
+	}
+	return text
+}
+
+// hint says how to go on, to people.
+func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
+	if j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
+		return
+	}
+	say := func(format string, args ...any) {
+		fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), fmt.Sprintf(format, args...))
+	}
+	if len(cleaners) == 1 && j.results[0].Action == v1alpha1.ActionScan && j.results[0].Matched > 0 {
+		say("to delete what matches instead of reporting it, set spec.action to Delete, and preview again")
+	}
+	files := strings.Join(j.files, " -f ")
+	switch {
+	case j.dump != nil:
+		say("next, on your cluster: %s preview -f %s", terminal.Program, files)
+	case len(names) > 0:
+		say("to have the operator do this now: %s run %s", terminal.Program, names[0])
+	case len(cleaners) == 1:
+		say("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaners[0]), files)
+	default:
+		say("to have the operator do this on schedule: kubectl apply -f %s", files)
+	}
+}
+
+// scheduleWords is "every day at 03:00 UTC".
+func scheduleWords(cleaner *v1alpha1.Cleaner) string {
+	parsed, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
+	if err != nil {
+		return "on schedule"
+	}
+	return parsed.String()
+}

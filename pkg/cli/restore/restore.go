@@ -1,0 +1,201 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal/restore"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// options are the flags of restore.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+
+	restore.Options
+	only     []string
+	dryRun   bool
+	yes      bool
+	copies   string
+	output   string
+	progress string
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "restore RUN",
+		Short: "Bring back what a run deleted, and undo what it changed",
+		Long: "Brings back the objects that a run of a Cleaner deleted, from the copies that it made, and puts back the fields that it changed.\n" +
+			"Everything is done with your own rights; you need the right to read the copies as well. The API server tries everything\n" +
+			"first, and you are asked once. What exists and is not as its copy is, and fields that somebody edited since, are left alone\n" +
+			"without --force. A second restore changes nothing.\n\n" +
+			"What was brought back is annotated, and no Cleaner touches it until you remove the annotation:\n" +
+			"  kubectl annotate KIND NAME [-n NAMESPACE] " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
+			"It exits with 0 when all that is to come back is back, with 4 when some of it is not, and else with 1.",
+		Example: "  kubectl cleaner runs\n" +
+			"  kubectl cleaner restore unused-configmaps-1795230000 --dry-run\n" +
+			"  kubectl cleaner restore unused-configmaps-1795230000 --only ConfigMap/shop/settings\n" +
+			"  kubectl cleaner restore unused-configmaps-1795230000 --yes -o json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.only, "only", nil, "bring back only this object, KIND/NAMESPACE/NAME or KIND/NAME (may be given several times)")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; the API server tries it, and saves nothing")
+	flags.BoolVar(&o.Force, "force", false, "make what exists and differs as its copy is, undo changes that somebody edited since, and bring objects back without fields that their kind has lost since")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.StringVar(&o.copies, "copies-path", "", "of a Cleaner with rollback.storage Volume: where the operator's volume of copies is to be found on this machine")
+	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")
+	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	o.Bind(flags)
+	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRuns(s, &o.Connection))
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, name string) error {
+	ctx := cmd.Context()
+	var wanted []cluster.Ref
+	for _, text := range o.only {
+		w, ok := cluster.ParseRef(text)
+		if !ok {
+			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		}
+		wanted = append(wanted, w)
+	}
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return err
+	}
+	run, err := api.CleanerRun(ctx, name)
+	if err != nil {
+		return err
+	}
+	restorer, err := restorer(api, o.copies)
+	if err != nil {
+		return err
+	}
+	plan, err := o.plan(ctx, restorer, run, wanted)
+	if err != nil {
+		return err
+	}
+	if !o.dryRun && plan.Count(restore.Planned) > 0 {
+		if err := o.confirm(run, plan); err != nil {
+			return err
+		}
+		o.carry(ctx, restorer, plan)
+	}
+	if err := o.print(run, plan); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		o.Note("to go on, give the same command again: it leaves alone what is back")
+		return context.Cause(ctx)
+	}
+	return o.conclusion(run, plan)
+}
+
+// restorer is one that acts as the user. copiesPath is where copies are that are files.
+func restorer(c *cluster.Client, copiesPath string) (*restore.Restorer, error) {
+	parts, err := c.Parts()
+	if err != nil {
+		return nil, err
+	}
+	parts.CopiesPath = copiesPath
+	return restore.New(c.Raw, parts), nil
+}
+
+// plan finds out what is to become of the objects.
+func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []cluster.Ref) (*restore.Plan, error) {
+	progress := o.StartProgress(o.progress)
+	defer progress.Stop()
+	progress.Begin("checking what run "+run.Name+" touched", false)
+	var touched []string
+	if len(wanted) > 0 {
+		o.Only = func(object object.Object) bool {
+			touched = append(touched, cluster.RefOf(object).String())
+			return slices.ContainsFunc(wanted, func(w cluster.Ref) bool { return w.Is(object) })
+		}
+	}
+	plan, err := restorer.Plan(ctx, run, o.Options)
+	if err != nil {
+		progress.Stop()
+		return nil, o.planError(ctx, run, err)
+	}
+	for _, w := range wanted {
+		if slices.ContainsFunc(plan.Items, func(i *restore.Item) bool { return w.Is(i.Object) }) {
+			continue
+		}
+		hint := ""
+		if near := suggest.Nearest(w.String(), touched); near != "" {
+			hint = "did you mean " + terminal.Quoted(near) + "?"
+		}
+		return nil, terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+	}
+	return plan, nil
+}
+
+// planError says why there is no plan.
+func (o *options) planError(ctx context.Context, run *v1alpha1.CleanerRun, err error) error {
+	var nothing *restore.NothingError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &nothing):
+		return terminal.Fail(codes.RestoreNothing, err, "")
+	case apierrors.IsForbidden(err):
+		return terminal.Fail(codes.ClusterForbidden, err, "the copies "+cluster.NeededRole(run))
+	}
+	return terminal.Fail(codes.RestoreUnreadable, err, "nothing was brought back: copies that are not exactly what the run wrote are never used")
+}
+
+// confirm shows what is going to be done, and asks once.
+func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
+	if o.yes {
+		return nil
+	}
+	o.rows(plan, o.ErrOut).Flush()
+	fmt.Fprintf(o.ErrOut, "%s\nGo on? [y/N] ", planSummary(run, plan))
+	answer, err := bufio.NewReader(o.In).ReadString('\n')
+	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
+	case answer == "y" || answer == "yes":
+		return nil
+	case err != nil:
+		fmt.Fprintln(o.ErrOut)
+		return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
+	}
+	return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
+}
+
+func (o *options) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
+	progress := o.StartProgress(o.progress)
+	defer progress.Stop()
+	progress.Begin("bringing back", false)
+	restorer.Carry(ctx, plan, restore.Progress{
+		Waiting: func(what string) { progress.Begin("waiting for "+what, false) },
+		Done:    func(*restore.Item) { progress.Begin("bringing back", false) },
+	})
+}

@@ -1,0 +1,148 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// options are the flags of run.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+	wait     bool
+	timeout  time.Duration
+	progress string
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "run NAME",
+		Short: "Let the operator run a Cleaner now",
+		Long: "Asks the operator to run a Cleaner of the cluster now, whatever its schedule, also when it is suspended. The run does what the\n" +
+			"Cleaner says: it deletes, changes or reports. kubectl cleaner preview NAME shows beforehand what that would be.\n\n" +
+			"With --wait, follows the run to its end, and exits with 0 if it did all that it was asked to do, with 4 if it could not read,\n" +
+			"judge or touch something, and else with 1. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
+			"are understood as well.",
+		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one Cleaner, and was given %d", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.timeout <= 0 {
+				return terminal.UsageError(cmd, "--timeout must be more than 0")
+			}
+			return o.run(cmd.Context(), args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
+	o.Bind(flags)
+	names := cluster.CompleteCleaners(s, &o.Connection)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(given) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(cmd, given, begun)
+	}
+	return cmd
+}
+
+func (o *options) run(ctx context.Context, name string) error {
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return err
+	}
+	before, err := api.Cleaner(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := o.ready(before); err != nil {
+		return err
+	}
+	if err := api.Intact(ctx, "no run was asked for: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
+		return err
+	}
+	asked, err := ask(ctx, api, before.Name, requestValue(o.Now(), before))
+	if err != nil {
+		return err
+	}
+	o.tellAsked(before)
+	if !o.wait {
+		fmt.Fprintf(o.ErrOut, "%s to see how it goes: kubectl get cleaner %s -o wide --watch\n", o.Paint(o.ErrOut).Bold("hint:"), before.Name)
+		return nil
+	}
+	return o.follow(ctx, api, newFollower(asked))
+}
+
+// ready refuses a Cleaner that the operator has found unable to run as it stands now.
+func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
+		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
+		return nil
+	}
+	return terminal.Fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
+}
+
+// requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one that was
+// restored with it, so a clock that is behind is put right.
+func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
+	if created := cleaner.CreationTimestamp.Time; now.Before(created) {
+		now = created.Add(time.Duration(now.Nanosecond()))
+	}
+	return now.UTC().Format(time.RFC3339Nano)
+}
+
+// ask sets the annotation, and returns the Cleaner with it.
+func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alpha1.Cleaner, error) {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}}})
+	if err != nil {
+		return nil, err
+	}
+	body, err := cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner)).Param("fieldManager", cluster.FieldManager).Body(patch))
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, c.NoCleaner(ctx, cleaner)
+	case err != nil:
+		return nil, cluster.RequestError(fmt.Sprintf("asking for a run of cleaner %q", cleaner), err)
+	}
+	var answer v1alpha1.Cleaner
+	return &answer, json.Unmarshal(body, &answer)
+}
+
+// tellAsked says what was asked for.
+func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
+	does := map[v1alpha1.Action]string{
+		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
+	}[cleaner.EffectiveAction()]
+	if cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedGeneration == cleaner.Generation {
+		does = "it only reports what matches, because " + cmp.Or(terminal.OneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
+	}
+	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
+	if active := cleaner.Status.ActiveRun; active != nil {
+		o.Note("the run %s is going on; the new one begins after it", active.Name)
+	}
+}

@@ -1,0 +1,146 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+)
+
+// shownObjects is how many objects of a run are shown: more would push what it did out of the terminal.
+const shownObjects = 20
+
+// tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
+func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
+	o.tellObjects(record)
+	for _, n := range record.Status.Notifications {
+		switch {
+		case n.State == v1alpha1.NotificationFailed:
+			o.Note("notification %s (%s) was not delivered: %s", terminal.OneLine(n.Name), n.Type, terminal.OneLine(n.Message))
+		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
+			o.Note("notification %s (%s) could not be delivered yet: %s", terminal.OneLine(n.Name), n.Type, terminal.OneLine(n.Message))
+		}
+	}
+	took := ""
+	if record.Status.Duration != nil {
+		took = " after " + record.Status.Duration.Round(100*time.Millisecond).String()
+	}
+	if record.Status.Phase == v1alpha1.RunCompleted {
+		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, terminal.OneLine(record.Status.Message))
+		return nil
+	}
+	f := &terminal.Failure{Exit: codes.ExitError, Code: codes.RunFailed, Err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, terminal.OneLine(record.Status.Message))}
+	switch record.Status.Reason {
+	case v1alpha1.ReasonPartiallyFailed, v1alpha1.ReasonViewIncomplete, v1alpha1.ReasonForbidden:
+		f.Exit = codes.ExitPartial
+	}
+	f.Hint = afterRun(record)
+	return f
+}
+
+// tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
+func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
+		because := cmp.Or(object.Reason, object.Message)
+		rows.Add([]terminal.Cell{{Text: object.Namespace}, {Text: object.Kind}, {Text: object.Name}, {Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)}, {Text: because}})
+	}
+	rows.Flush()
+	o.tellRest(record)
+}
+
+// tellRest says how many objects were not printed, and where they are.
+func (o *options) tellRest(record *v1alpha1.CleanerRun) {
+	where := "cleanerrun " + record.Name
+	if record.UID == "" { // there is no record, as summedUp found
+		where = "cleaner " + record.Spec.Cleaner
+	}
+	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
+	switch {
+	case omitted > 0 && record.Status.Intent != nil:
+		fmt.Fprintf(o.ErrOut, "... and %s more; all that the run was going to touch are in: %s runs %s -o json\n", terminal.Thousands(max(listed, 0)+omitted), terminal.Program, record.Name)
+	case listed > 0 && omitted > 0:
+		fmt.Fprintf(o.ErrOut, "... and %s more, %s of them in: kubectl get %s -o yaml\n", terminal.Thousands(listed+omitted), terminal.Thousands(listed), where)
+	case listed > 0:
+		fmt.Fprintf(o.ErrOut, "... and %s more: kubectl get %s -o yaml\n", terminal.Thousands(listed), where)
+	case omitted > 0:
+		o.Note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
+	}
+}
+
+// afterRun says how to go on after a run that did not do all that it was asked to do.
+func afterRun(record *v1alpha1.CleanerRun) string {
+	status, again := &record.Status, terminal.Program+" run "+record.Spec.Cleaner
+	switch {
+	case status.Reason == v1alpha1.ReasonActingStopped:
+		return "what still matches is dealt with by the next run after: " + terminal.Program + " resume"
+	case status.Reason == v1alpha1.ReasonDeadlineExceeded && status.Acted == 0: // the next one would end in the same place
+		return "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), " +
+			"let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
+	case status.Phase == v1alpha1.RunInterrupted && status.Acted == 0:
+		return "the next run begins anew: " + again
+	case status.Phase == v1alpha1.RunInterrupted:
+		return "what still matches is dealt with by the next run: " + again
+	}
+	return "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
+}
+
+func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string) string {
+	switch {
+	case outcome == v1alpha1.OutcomeDeleted, outcome == v1alpha1.OutcomeTerminating, outcome == v1alpha1.OutcomeTransformed, outcome == v1alpha1.OutcomeMatched:
+		return paint.Green
+	case outcome.IsFailure(), outcome == v1alpha1.OutcomeNotEvaluated:
+		return paint.Red
+	}
+	return nil
+}
+
+// tellEnd prints what the run did.
+func (o *options) tellEnd(ctx context.Context, api *cluster.Client, f *follower, cleaner *v1alpha1.Cleaner) error {
+	var record v1alpha1.CleanerRun
+	err := api.Read(ctx, cluster.RunPath(f.run), &record)
+	switch {
+	case err == nil:
+	case cleaner.Status.LastRun != nil && cleaner.Status.LastRun.Name == f.run:
+		record = summedUp(cleaner)
+		if !apierrors.IsNotFound(err) {
+			o.Note("the CleanerRun cannot be read, so only what status.lastRun holds is shown: %s", err)
+		}
+	default:
+		return cluster.RequestError("reading the CleanerRun "+f.run, err)
+	}
+	return o.tellRun(&record)
+}
+
+// summedUp is what a Cleaner's status knows of its last run.
+func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
+	last := cleaner.Status.LastRun
+	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun, DryRunReason: last.DryRunReason}}
+	record.Name = last.Name
+	record.Status.RunCounts, record.Status.Objects = last.RunCounts, last.Matches
+	record.Status.Duration = last.Duration
+	if omitted := last.Matched - int64(len(last.Matches)); omitted > 0 {
+		record.Status.ObjectsOmitted = omitted
+	}
+	if condition := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil {
+		record.Status.Reason, record.Status.Message = condition.Reason, condition.Message
+		record.Status.Phase = v1alpha1.RunFailed
+		if condition.Status == metav1.ConditionTrue {
+			record.Status.Phase = v1alpha1.RunCompleted
+		}
+	}
+	return record
+}

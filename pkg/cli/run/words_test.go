@@ -1,0 +1,106 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// became are n objects of one outcome, named by it.
+func became(n int, outcome v1alpha1.OutcomeResult) []v1alpha1.ObjectOutcome {
+	objects := make([]v1alpha1.ObjectOutcome, n)
+	for i := range objects {
+		objects[i] = v1alpha1.ObjectOutcome{Name: fmt.Sprintf("%s-%d", outcome, i), Outcome: outcome}
+	}
+	return objects
+}
+
+// A run of thousands of objects does not push what it did out of the terminal: 20 of them are shown, those first that tell the most.
+func TestRunShowsTwentyObjects(t *testing.T) {
+	failed, kept := became(3, v1alpha1.OutcomeFailed), became(2, v1alpha1.OutcomeProtected)
+	for name, c := range map[string]struct {
+		objects    []v1alpha1.ObjectOutcome
+		omitted    int64
+		kept       bool
+		summedUp   bool
+		rows       int
+		first      string
+		standsLast string
+	}{
+		"as many as are shown":  {became(20, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", ""},
+		"few, in their order":   {slices.Concat(became(2, v1alpha1.OutcomeDeleted), failed), 0, false, false, 5, "Deleted-0 Deleted-1 Failed-0", ""},
+		"one more":              {became(21, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", "... and 1 more: kubectl get cleanerrun r -o yaml\n"},
+		"failures, then rare":   {slices.Concat(became(1155, v1alpha1.OutcomeDeleted), kept, failed), 0, false, false, 20, "Failed-0 Failed-1 Failed-2 Protected-0 Protected-1 Deleted-0", "... and 1,140 more: kubectl get cleanerrun r -o yaml\n"},
+		"not all in the record": {became(1160, v1alpha1.OutcomeDeleted), 3840, false, false, 20, "Deleted-0", "... and 4,980 more, 1,140 of them in: kubectl get cleanerrun r -o yaml\n"},
+		"all are kept":          {became(1160, v1alpha1.OutcomeDeleted), 3840, true, false, 20, "Deleted-0", "... and 4,980 more; all that the run was going to touch are in: kubectl cleaner runs r -o json\n"},
+		"few, and all are kept": {became(3, v1alpha1.OutcomeDeleted), 2, true, false, 3, "Deleted-0", "... and 2 more; all that the run was going to touch are in: kubectl cleaner runs r -o json\n"},
+		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, false, 3, "Deleted-0", "note: 2 more objects are not listed: the record has no room for them; what failed, and what is rare, is listed first\n"},
+		"without a record":      {became(50, v1alpha1.OutcomeDeleted), 0, false, true, 20, "Deleted-0", "... and 30 more: kubectl get cleaner c -o yaml\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+			record := &v1alpha1.CleanerRun{}
+			record.Name, record.UID, record.Spec.Cleaner = "r", "uid", "c"
+			if c.summedUp {
+				record.UID = ""
+			}
+			record.Status.Phase, record.Status.Message = v1alpha1.RunCompleted, "Done."
+			if c.kept {
+				record.Status.Intent = &v1alpha1.RunIntent{}
+			}
+			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
+			session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
+			if err := (&options{Session: session}).tellRun(record); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for line := range strings.Lines(out.String()) {
+				names = append(names, strings.Fields(line)[2])
+			}
+			if names = names[1:]; len(names) != c.rows || !strings.HasPrefix(strings.Join(names, " ")+" ", c.first+" ") {
+				t.Errorf("it shows %d objects: %s", len(names), names)
+			}
+			if diff := cmp.Diff(c.standsLast+"run r ended: Done.\n", errOut.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a run had not come to is not always for the next one: one that was too slow to get through its lists is so again.
+func TestWhatToDoAfterARun(t *testing.T) {
+	const anew, rest = "the next run begins anew: kubectl cleaner run unused", "what still matches is dealt with by the next run: kubectl cleaner run unused"
+	const slow = "the next run begins anew: before it, raise activeDeadlineSeconds (at most 3600), let the Cleaner select less by namespace, labelFilters or matchConditions, or make its script faster"
+	for name, test := range map[string]struct {
+		phase  v1alpha1.RunPhase
+		reason string
+		acted  int64
+		want   string
+	}{
+		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
+		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, slow},
+		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, slow},
+		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, rest},
+		"stopped before it acted":            {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 0, anew},
+		"stopped while it acted":             {v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, 2, rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "unused-1"}, Spec: v1alpha1.CleanerRunSpec{Cleaner: "unused"}}
+			record.Status.Phase, record.Status.Reason, record.Status.Acted = test.phase, test.reason, test.acted
+			if got := afterRun(record); got != test.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Result is what -o json prints.
+type Result struct {
+	// Findings are what is known, the worst first. Unknown are those of which something could not be read that may use them.
+	Findings []search.Finding `json:"findings"`
+	Unknown  []search.Finding `json:"unknown"`
+	// Unread are the lists that could not be read.
+	Unread []search.Unread `json:"unread"`
+	// Partial is true when the scan was stopped before its end. Unknown is empty then: nothing was waited for.
+	Partial bool `json:"partial,omitempty"`
+	// BelowConfidence is how many findings are not shown because they are less sure than --min-confidence.
+	BelowConfidence int `json:"belowConfidence,omitempty"`
+	// Objects is how many objects were read, of how many Kinds.
+	Objects int64 `json:"objects"`
+	Kinds   int   `json:"kinds"`
+	// Frees is what there would be more if what is found did not exist.
+	Frees search.Frees `json:"frees"`
+}
+
+// result judges what was read. Of a search that was stopped only what is known counts.
+func (j *job) result(stopped bool) *Result {
+	r := &Result{Findings: []search.Finding{}, Unknown: []search.Finding{}, Unread: []search.Unread{}, Partial: stopped, Objects: j.Objects}
+	var kinds []string
+	for _, list := range j.Finder.Lists() {
+		kinds = append(kinds, list.Kind.GroupKind().String())
+	}
+	slices.Sort(kinds)
+	r.Kinds = len(slices.Compact(kinds))
+	freed := map[types.UID]bool{}
+	for _, f := range j.Finder.Findings() {
+		excluded := slices.ContainsFunc(j.exclude, func(p pattern) bool { return p.matches(f) })
+		switch known := len(f.Unknown) == 0; {
+		case excluded:
+		case !known && !stopped:
+			r.Unknown = append(r.Unknown, search.NewFinding(f))
+		case !known:
+		case slices.Index(search.Confidences, f.Confidence) > slices.Index(search.Confidences, v1alpha1.FindingConfidence(j.minConfidence)):
+			r.BelowConfidence++
+		default:
+			r.Findings = append(r.Findings, search.NewFinding(f))
+			if finding.Actionable(f.Kind.GroupKind(), f.Type) && !freed[f.UID] {
+				freed[f.UID] = true
+				r.Frees.Add(f)
+			}
+		}
+	}
+	for _, u := range j.Unread {
+		if !u.Elsewhere || r.matters(u.Kind) {
+			r.Unread = append(r.Unread, j.Describe(u))
+		}
+	}
+	search.SortWorst(r.Findings)
+	search.SortWorst(r.Unknown)
+	return r
+}
+
+// matters reports whether something is unknown because objects of the kind could not be read.
+func (r *Result) matters(kind object.Kind) bool {
+	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool {
+		return slices.ContainsFunc(f.NotReadable, func(u search.Unread) bool { return u.Kind == kind.Kind && u.Group == kind.Group })
+	})
+}

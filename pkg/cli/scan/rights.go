@@ -1,0 +1,170 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is what a Role is called that gives what is missing.
+const (
+	scanRole    = "kubecleaner-scan"
+	missingRole = "kubecleaner-scan-missing"
+)
+
+// tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command exits then.
+func (j *job) tellUnread(ctx context.Context, r *Result) error {
+	unread := r.allUnread()
+	if len(unread) == 0 {
+		return nil
+	}
+	var forbidden []search.Unread
+	absent := 0
+	for _, u := range unread {
+		switch {
+		case j.Dump != nil && u.Kind != "*":
+			absent++
+		case u.Forbidden && u.Kind != "*":
+			forbidden = append(forbidden, u)
+		default:
+			j.Note("%s could not be read: %s", u.Words(), u.Error)
+		}
+	}
+	if absent == len(unread) && len(r.Unknown) == 0 {
+		j.Note("the manifests hold nothing of %s; if the cluster does, that may change what is found", terminal.Counted(absent, "kind"))
+		return nil
+	}
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete, Err: fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread))}
+	switch {
+	case absent > 0:
+		unread = slices.DeleteFunc(unread, func(u search.Unread) bool {
+			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
+		})
+		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
+		f.Hint = "if the cluster has none of them either, give --complete"
+	case len(forbidden) > 0:
+		j.tellRole(ctx, forbidden)
+		if j.Reading.Namespace == "" {
+			f.Hint = "to look at one namespace, in which you may have more rights: " + terminal.Program + " scan -n NAMESPACE"
+		}
+	}
+	return f
+}
+
+// allUnread are the lists that could not be read, and the groups of which nobody knows the kinds.
+func (r *Result) allUnread() []search.Unread {
+	unread := slices.Clone(r.Unread)
+	for i := range r.Unknown {
+		for _, u := range r.Unknown[i].NotReadable {
+			if u.Kind == "*" && !slices.Contains(unread, u) {
+				unread = append(unread, u)
+			}
+		}
+	}
+	return unread
+}
+
+// tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
+func (j *job) tellRole(ctx context.Context, forbidden []search.Unread) {
+	text, err := rolesFor(forbidden)
+	if err != nil {
+		j.Note("%s", err)
+		return
+	}
+	who := j.API.WhoAmI(ctx)
+	if who == "" {
+		who = "YOU"
+	}
+	j.Note("you may not list all that could use these objects. Somebody who may can give you the right: apply this, and bind it")
+	fmt.Fprint(j.ErrOut, text)
+	user := "--user=" + terminal.ShellWord(terminal.OneLine(who))
+	if account, ok := strings.CutPrefix(who, "system:serviceaccount:"); ok {
+		user = "--serviceaccount=" + terminal.ShellWord(terminal.OneLine(account))
+	}
+	for _, role := range roleKinds(forbidden) {
+		if role.namespace == "" {
+			fmt.Fprintf(j.ErrOut, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
+		} else {
+			fmt.Fprintf(j.ErrOut, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
+		}
+	}
+	if j.Reading.Namespace == "" {
+		fmt.Fprintf(j.ErrOut, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
+	}
+}
+
+// roleOf is a Role, or a ClusterRole without a namespace, that is to be made.
+type roleOf struct {
+	namespace string
+	unread    []search.Unread
+}
+
+func roleKinds(forbidden []search.Unread) (roles []roleOf) {
+	for _, u := range forbidden {
+		i := slices.IndexFunc(roles, func(r roleOf) bool { return r.namespace == u.Namespace })
+		if i < 0 {
+			i, roles = len(roles), append(roles, roleOf{namespace: u.Namespace})
+		}
+		roles[i].unread = append(roles[i].unread, u)
+	}
+	slices.SortFunc(roles, func(a, b roleOf) int { return strings.Compare(a.namespace, b.namespace) })
+	return roles
+}
+
+// rolesFor are the Roles, as YAML, that let somebody list what is forbidden.
+func rolesFor(forbidden []search.Unread) (string, error) {
+	var documents []string
+	for _, role := range roleKinds(forbidden) {
+		meta, kind := metav1.ObjectMeta{Name: missingRole, Namespace: role.namespace}, "Role"
+		if role.namespace == "" {
+			kind = "ClusterRole"
+		}
+		text, err := terminal.AsYAML(map[string]any{
+			"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": kind, "metadata": nameOf(meta), "rules": listRules(role.unread),
+		})
+		if err != nil {
+			return "", err
+		}
+		documents = append(documents, text)
+	}
+	return strings.Join(documents, "---\n"), nil
+}
+
+func nameOf(meta metav1.ObjectMeta) map[string]string {
+	found := map[string]string{"name": meta.Name}
+	if meta.Namespace != "" {
+		found["namespace"] = meta.Namespace
+	}
+	return found
+}
+
+// listRules are the rules to list the kinds, one for each group.
+func listRules(unread []search.Unread) (rules []rbacv1.PolicyRule) {
+	for _, u := range unread {
+		i := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == u.Group })
+		if i < 0 {
+			i, rules = len(rules), append(rules, rbacv1.PolicyRule{Verbs: []string{"list"}, APIGroups: []string{u.Group}})
+		}
+		if !slices.Contains(rules[i].Resources, u.Resource) {
+			rules[i].Resources = append(rules[i].Resources, u.Resource)
+		}
+	}
+	for i := range rules {
+		slices.Sort(rules[i].Resources)
+	}
+	slices.SortFunc(rules, func(a, b rbacv1.PolicyRule) int { return strings.Compare(a.APIGroups[0], b.APIGroups[0]) })
+	return rules
+}

@@ -1,0 +1,225 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+// options are the flags of scan.
+type options struct {
+	search.Flags
+
+	namespace     string
+	allNamespaces bool
+	labels        string
+	kinds, types  []string
+	minConfidence string
+	exclude       []string
+	output        string
+	failOn        int64
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Flags: search.Flags{Session: s}}
+	cmd := &cobra.Command{
+		Use:   "scan",
+		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
+		Long: "Reads the cluster once, with your own rights, and shows what nothing uses any more, what is at zero or done, and what is broken.\n" +
+			"Nothing is installed, saved or changed. An object is unused when everything that could name it was read, and nothing does.\n" +
+			"Where you may not read all of that, the object is listed apart, as unknown, with the Role that would help.\n\n" +
+			"With --from nothing is asked of a cluster: the manifests count as all objects of each kind that they hold, and of kinds that they\n" +
+			"do not hold nothing is known, unless you say --complete.\n\n" +
+			"kubectl's other flags of connection (--cluster, --user, --server, --token ...) are understood as well.\n\n" +
+			"It exits with 0 when everything could be read, 3 when something was found and --fail-on-findings was given, 4 when something\n" +
+			"could not be read, 1 after an error, 2 after wrong usage and 130 after Ctrl-C, which shows what is known so far.",
+		Example: "  kubectl cleaner scan\n" +
+			"  kubectl cleaner scan -n shop --type Unused\n" +
+			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +
+			"  kubectl cleaner scan -o cleaner > cleaner.yaml\n" +
+			"  kubectl get $(kubectl api-resources --verbs=list -o name | paste -sd, -) -A -o yaml > dump.yaml; kubectl cleaner scan --from dump.yaml --complete",
+		Args: terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "look at this namespace only (default: the whole cluster)")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at the whole cluster, also with -n")
+	flags.StringVarP(&o.labels, "selector", "l", "", "show only objects with these labels, for example app=shop,tier!=db")
+	flags.StringSliceVar(&o.kinds, "kind", nil,
+		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
+	flags.StringSliceVar(&o.types, "type", nil, "show only findings of these types, such as Unused or Stuck")
+	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence", "how sure a finding must be to be shown: Certain, Likely or Weak")
+	flags.StringSliceVar(&o.exclude, "exclude", nil,
+		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
+		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, or cleaner (Cleaners that look for the same on a schedule)")
+	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
+	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
+	o.BindAll(flags)
+	return cmd
+}
+
+// job is one call of scan.
+type job struct {
+	*options
+	*search.Reading
+	flags    *pflag.FlagSet
+	selector labels.Selector
+	types    []v1alpha1.FindingType
+	exclude  []pattern
+}
+
+func (o *options) run(cmd *cobra.Command) error {
+	job := &job{options: o, flags: cmd.Flags()}
+	if err := job.check(cmd); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	var err error
+	if job.Reading, err = o.Open(ctx); err != nil {
+		return terminal.OrInterrupted(ctx, err)
+	}
+	namespace := o.namespace
+	if o.allNamespaces {
+		namespace = ""
+	}
+	if err := job.In(ctx, namespace); err != nil {
+		return terminal.OrInterrupted(ctx, err)
+	}
+	job.resolveExcluded()
+	wanted, err := job.wanted(cmd)
+	if err != nil {
+		return err
+	}
+	err = job.Look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
+	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
+		return terminal.OrInterrupted(ctx, err)
+	}
+	result := job.result(ctx.Err() != nil)
+	if err := job.print(result); err != nil {
+		return err
+	}
+	return job.conclude(ctx, result)
+}
+
+// check reads the flags that need no cluster.
+func (j *job) check(cmd *cobra.Command) (err error) {
+	switch {
+	case cmd.Flags().Changed("fail-on-findings") && j.failOn < 1:
+		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
+	case j.Complete && len(j.From) == 0:
+		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
+	}
+	if j.selector, err = labels.Parse(j.labels); err != nil {
+		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels, terminal.OneLine(err.Error())))
+	}
+	for _, text := range j.options.exclude {
+		p, err := parsePattern(text)
+		if err != nil {
+			return terminal.UsageError(cmd, fmt.Sprintf("--exclude %q: %s", text, err))
+		}
+		j.exclude = append(j.exclude, p)
+	}
+	all := allTypes()
+	for _, text := range j.options.types {
+		i := slices.IndexFunc(all, func(t v1alpha1.FindingType) bool { return strings.EqualFold(string(t), text) })
+		if i < 0 {
+			return terminal.UsageError(cmd, noSuchType(text, all))
+		}
+		j.types = append(j.types, all[i])
+	}
+	return nil
+}
+
+func noSuchType(text string, all []v1alpha1.FindingType) string {
+	names := make([]string, 0, len(all))
+	for _, t := range all {
+		names = append(names, string(t))
+	}
+	message := fmt.Sprintf("--type %q is no type of findings; write %s", text, terminal.OrList(names))
+	if near := suggest.Nearest(text, names); near != "" {
+		message = fmt.Sprintf("--type %q is no type of findings; did you mean %q?", text, near)
+	}
+	return message
+}
+
+// allTypes are all types of findings that there are.
+func allTypes() (all []v1alpha1.FindingType) {
+	for _, kind := range finding.Kinds() {
+		all = append(all, finding.TypesOf(kind)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// wanted are the findings of --kind and --type. Nil for all of the cluster.
+func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
+	if len(j.kinds) == 0 && len(j.types) == 0 && j.Reading.Namespace == "" {
+		return nil, nil
+	}
+	var wanted []finding.Want
+	var problems []error
+	for _, word := range j.kinds {
+		kind, err := j.Kind(word)
+		of := j.wantedOf(kind)
+		switch {
+		case err != nil:
+			problems = append(problems, err)
+		case j.Reading.Namespace != "" && !kind.Namespaced:
+			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
+		case len(of) == 0:
+			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
+				cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))
+		}
+		wanted = append(wanted, of...)
+	}
+	if len(problems) > 0 {
+		return nil, problems[0]
+	}
+	if len(j.kinds) == 0 {
+		for _, kind := range j.Catalog.Kinds {
+			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Reading.Namespace == "" || kind.Namespaced) {
+				wanted = append(wanted, j.wantedOf(kind)...)
+			}
+		}
+	}
+	return wanted, nil
+}
+
+// wantedOf are the findings of a kind that have the types of --type.
+func (j *job) wantedOf(kind object.Kind) (wanted []finding.Want) {
+	for _, t := range finding.TypesOf(kind.GroupKind()) {
+		if len(j.types) == 0 || slices.Contains(j.types, t) {
+			wanted = append(wanted, finding.Want{Kind: kind.GroupKind(), Type: t})
+		}
+	}
+	return wanted
+}
+
+// includes reports whether an object has the labels of --selector.
+func (j *job) includes(o object.Object) bool {
+	if j.selector.Empty() {
+		return true
+	}
+	set := labels.Set{}
+	for name, value := range object.JSON(o.Raw).At("metadata", "labels").Fields() {
+		set[name.String()] = value.Text()
+	}
+	return j.selector.Matches(set)
+}

@@ -1,0 +1,231 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package search looks for findings: in a cluster or in manifests, in all namespaces or in one. What cannot be read is kept, because then
+// something is unknown. scan shows all that was found, why what is known of one object.
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+// Flags are the flags of the commands that look for findings.
+type Flags struct {
+	*terminal.Session
+	cluster.Connection
+
+	From, references  []string
+	Complete          bool
+	operatorNamespace string
+	progress          string
+}
+
+// BindAll adds the flags.
+func (o *Flags) BindAll(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.From, "from", nil, "look at the objects of this file or directory of manifests instead of a cluster's (may be given several times)")
+	flags.BoolVar(&o.Complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
+	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
+		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
+		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
+	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress",
+		"how to show the progress of long work: auto, plain, json or none")
+	o.Bind(flags)
+}
+
+// Reading is one reading of a cluster, or of manifests.
+type Reading struct {
+	Options  *Flags
+	API      *cluster.Client
+	Dump     *dump.Cluster // nil for a cluster
+	Reader   *selector.Reader
+	Catalog  selector.Catalog
+	declared []graph.Source
+	// Namespace is the only one that is looked at. Empty for all.
+	Namespace string
+
+	Finder *finding.Finder
+	// Objects is how many were read, and unread what was not.
+	Objects int64
+	Unread  []UnreadList
+}
+
+// UnreadList is a list that could not be read.
+type UnreadList struct {
+	finding.List
+	err error
+	// Elsewhere is true when its objects of the namespace could be.
+	Elsewhere bool
+}
+
+// Open connects, asks what is served, and reads which references are declared.
+func (o *Flags) Open(ctx context.Context) (*Reading, error) {
+	s := &Reading{Options: o}
+	var err error
+	if len(o.From) > 0 {
+		if s.Dump, err = dump.Load(o.Session, o.From); err != nil {
+			return nil, err
+		}
+		for _, note := range s.Dump.Notes {
+			o.Note("%s", note)
+		}
+		s.Dump.Partial = !o.Complete
+		s.API, err = cluster.New(o.Session, s.Dump.Config())
+	} else {
+		s.API, err = cluster.Connect(o.Session, &o.Connection)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Reader = selector.NewReader(s.API.Raw, cluster.Instant(o.Now()))
+	if s.Catalog, err = s.Reader.Catalog(ctx); err != nil {
+		return nil, cluster.RequestError("looking for findings", err)
+	}
+	return s, s.declare(ctx)
+}
+
+// declare reads the references that users declared. Manifests have no operator's namespace.
+func (s *Reading) declare(ctx context.Context) error {
+	sources, err := manifest.Read(s.Options.Session, s.Options.references)
+	if err != nil {
+		return err
+	}
+	for _, file := range sources {
+		declared, err := graph.Parse(file.Text)
+		if err != nil {
+			return terminal.Fail(codes.ReferencesWrong, fmt.Errorf("%s: %s", file.Name, terminal.OneLine(err.Error())), "")
+		}
+		s.declared = append(s.declared, declared...)
+	}
+	if s.Dump != nil {
+		return nil
+	}
+	namespace := cmp.Or(s.Options.operatorNamespace, s.Options.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
+	declared, err := survey.Declared(ctx, s.Reader, namespace)
+	switch {
+	case apierrors.IsForbidden(err):
+		s.Options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
+		return terminal.Fail(codes.ReferencesWrong, err, "")
+	case err != nil:
+		return cluster.RequestError("looking for findings", err)
+	}
+	s.declared = append(s.declared, declared...)
+	return nil
+}
+
+// Kind is the kind that somebody means who writes its name, its plural, or a short name, with a group after a dot if need be.
+func (s *Reading) Kind(word string) (object.Kind, error) {
+	name, group, grouped := strings.Cut(strings.ToLower(word), ".")
+	var known []string
+	for i, kind := range s.Catalog.Kinds {
+		words := append([]string{kind.Kind, kind.Resource}, s.Catalog.Words[i]...)
+		for _, w := range words {
+			if strings.ToLower(w) == name && name != "" && (!grouped || group == kind.Group) {
+				return kind, nil
+			}
+		}
+		known = append(known, words...)
+	}
+	hint := "list them with: kubectl api-resources"
+	if near := suggest.Nearest(word, known); near != "" {
+		hint = "did you mean " + terminal.Quoted(near) + "?"
+	}
+	where := "the cluster"
+	if s.Dump != nil {
+		where = "the manifests"
+	}
+	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.Dump != nil], word)
+	return object.Kind{}, terminal.Fail(codes.KindUnknown, err, hint)
+}
+
+// In sets the namespace. One that does not exist is an error, because in it nothing would be found.
+func (s *Reading) In(ctx context.Context, namespace string) error {
+	if s.Namespace = namespace; namespace == "" || s.Dump != nil && s.Dump.HasNamespace(namespace) {
+		return nil
+	}
+	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+	_, err := s.Reader.Object(ctx, kind, "", namespace)
+	switch {
+	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
+		return nil
+	case !apierrors.IsNotFound(err):
+		return cluster.RequestError("reading namespace "+terminal.Quoted(namespace), err)
+	}
+	hint, names := "list them with: kubectl get namespaces", []string{}
+	if s.Reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
+		names = append(names, strings.Clone(o.Name))
+		return nil
+	}) == nil {
+		if near := suggest.Nearest(namespace, names); near != "" {
+			hint = "did you mean " + terminal.Quoted(near) + "?"
+		}
+	}
+	return terminal.Fail(codes.NamespaceNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), hint)
+}
+
+// Look reads all that is needed. What cannot be read is kept for later; the error is that of who stopped the search.
+func (s *Reading) Look(ctx context.Context, options survey.Options) error {
+	progress := s.Options.StartProgress(s.Options.progress)
+	defer progress.Stop()
+	progress.Together()
+	progress.Begin("reading schemas", true)
+	options.Now, options.Declared, options.Catalog, options.Namespace = s.Options.Now(), s.declared, &s.Catalog, s.Namespace
+	finder, err := survey.New(ctx, s.Reader, options)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return cluster.RequestError("looking for findings", err)
+	}
+	s.Finder = finder
+	err = survey.Read(ctx, s.Reader, finder, s.Namespace, nil, survey.Observer{
+		List: func(kind object.Kind, number, all int) {
+			progress.Begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
+		},
+		Object: func() { s.Objects++; progress.Count(1, 0) },
+		Unread: func(list finding.List, err error, elsewhere bool) error {
+			if ctx.Err() == nil {
+				s.Unread = append(s.Unread, UnreadList{list, err, elsewhere})
+			}
+			return unreachable(err)
+		},
+	})
+	if err != nil && ctx.Err() == nil {
+		return cluster.RequestError("looking for findings", err)
+	}
+	return err
+}
+
+// unreachable is the error, if the cluster does not answer at all: then there is no use in asking for the next list.
+func unreachable(err error) error {
+	var network *net.OpError
+	if errors.As(err, &network) || apierrors.IsUnauthorized(err) {
+		return err
+	}
+	return nil
+}

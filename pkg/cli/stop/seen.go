@@ -1,0 +1,95 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
+const seenPatience = 10 * time.Second
+
+// acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails when none does. Then the
+// annotation may be on a namespace that the operator does not look at. unseen says why it cannot be seen.
+func (o *options) acknowledged(parent context.Context, api *cluster.Client, namespace, words string) (unseen string, err error) {
+	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
+	defer cancel()
+	var reasons []string
+	for waited := time.Duration(0); ; waited += cluster.Rewatch {
+		var cleaners int
+		cleaners, reasons, err = whyAllOff(ctx, api)
+		switch {
+		case apierrors.IsForbidden(err):
+			return terminal.OneLine(err.Error()), nil
+		case err != nil: // the API server may be back soon
+		case slices.Contains(reasons, words):
+			return "", nil
+		case cleaners == 0:
+			return "there are no Cleaners", nil
+		case slices.Contains(reasons, v1alpha1.DryRunByFlag):
+			return "the operator runs with --dry-run and acts on nothing anyway", nil
+		}
+		if waited >= seenPatience || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-o.Clock.After(cluster.Rewatch):
+		case <-ctx.Done():
+		}
+	}
+	if parent.Err() != nil {
+		return "", context.Cause(parent)
+	}
+	instead := ""
+	switch {
+	case err != nil:
+		instead = "The last look failed: " + terminal.OneLine(err.Error()) + ". "
+	case len(reasons) > 0:
+		instead = "Cleaners say: " + terminal.OneLine(strings.Join(reasons, "; ")) + ". "
+	}
+	return "", terminal.Fail(codes.StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
+		"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
+		"say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: "+
+			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-")
+}
+
+// nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another namespace.
+func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
+	_, reasons, err := whyAllOff(ctx, api)
+	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
+	if len(reasons) > 0 {
+		say := terminal.OneLine(strings.Join(reasons, "; "))
+		return terminal.Fail(codes.OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
+			"say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; "+
+				"if the operator does not run, they say what was")
+	}
+	fmt.Fprintf(o.ErrOut, "nothing to resume: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
+	if err != nil {
+		o.Note("whether Cleaners say that acting is stopped could not be seen: %s", terminal.OneLine(err.Error()))
+	}
+	return nil
+}
+
+// whyAllOff are how many Cleaners there are, and the reasons for which the operator makes them only report, as far as their statuses say.
+func whyAllOff(ctx context.Context, c *cluster.Client) (cleaners int, reasons []string, err error) {
+	err = cluster.List[v1alpha1.CleanerList](ctx, c, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) {
+		cleaners++
+		if why := cleaner.Status.DryRunReason; why != "" {
+			reasons = append(reasons, why)
+		}
+	})
+	slices.Sort(reasons)
+	return cleaners, slices.Compact(reasons), err
+}

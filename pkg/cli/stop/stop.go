@@ -1,0 +1,235 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
+)
+
+// options are the flags of stop and of resume.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+	reason    string
+	namespace string
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "stop",
+		Short: "Stop all acting at once, in an emergency",
+		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
+			"no run begins another object. Runs go on as Scans, and say so, until kubectl cleaner resume. Nothing is restarted.\n\n" +
+			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
+			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, set its spec.suspend to true.",
+		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
+		Args:    terminal.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for everybody who wonders; your name and the time are added")
+	o.bindAll(cmd)
+	return cmd
+}
+
+func ResumeCommand(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "resume",
+		Short: "Let acting go on after kubectl cleaner stop",
+		Long: "Removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace, by which all acting was stopped. Runs that were\n" +
+			"stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts.",
+		Example: "  kubectl cleaner resume",
+		Args:    terminal.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.resume(cmd.Context()) },
+	}
+	o.bindAll(cmd)
+	return cmd
+}
+
+func (o *options) bindAll(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.namespace, "operator-namespace", "",
+		"the operator's namespace (default: where the operator's Deployment is)")
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+}
+
+func (o *options) stop(ctx context.Context) error {
+	api, namespace, err := o.find(ctx)
+	if err != nil {
+		return err
+	}
+	reason, already, err := o.annotated(ctx, api, namespace)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "namespace %s is annotated %s%s: %s\n", namespace, v1alpha1.StopAnnotation, already, reasonWords(reason))
+	unseen, err := o.acknowledged(ctx, api, namespace, stop.Words(reason))
+	if err != nil {
+		return err
+	}
+	if unseen == "" {
+		fmt.Fprintln(o.ErrOut, "all acting is stopped: the operator has seen it")
+		fmt.Fprintln(o.ErrOut, "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each")
+	} else {
+		o.Note("whether the operator knows of it could not be seen: %s; it counts if %s is the operator's namespace (--operator-namespace)", unseen, namespace)
+	}
+	o.hintResume()
+	return nil
+}
+
+// annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was there.
+func (o *options) annotated(ctx context.Context, api *cluster.Client, namespace string) (value, already string, err error) {
+	there, _ := stopReason(ctx, api, namespace)
+	why := strings.TrimSpace(o.reason)
+	if there != nil && strings.Contains(*there, why) { // also when no reason is given
+		return *there, " already", nil
+	}
+	value = "at " + o.Now().UTC().Format(time.RFC3339)
+	if who := api.WhoAmI(ctx); who != "" {
+		value = "by " + who + " " + value
+	}
+	if why != "" {
+		value = why + ", " + value
+	}
+	if there != nil { // who stopped it first stays to be seen
+		value = value + "; before: " + *there
+	}
+	if len(value) > maxReason {
+		return "", "", terminal.Fail(codes.UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
+			"write the rest where people look for it, and name that place in --reason")
+	}
+	return value, "", annotate(ctx, api, namespace, &value)
+}
+
+// maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages and in a metric.
+const maxReason = 1024
+
+func (o *options) hintResume() {
+	fmt.Fprintf(o.ErrOut, "%s to let acting go on: %s resume\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
+}
+
+func (o *options) resume(ctx context.Context) error {
+	api, namespace, err := o.find(ctx)
+	if err != nil {
+		return err
+	}
+	reason, err := stopReason(ctx, api, namespace)
+	if err == nil && reason == nil {
+		return o.nothingToResume(ctx, api, namespace)
+	}
+	if err := annotate(ctx, api, namespace, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "acting goes on: the annotation %s is removed from namespace %s", v1alpha1.StopAnnotation, namespace)
+	if reason != nil {
+		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
+	}
+	fmt.Fprintf(o.ErrOut, "\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",
+		o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
+	return nil
+}
+
+func reasonWords(reason string) string {
+	if reason == "" {
+		return "without a reason"
+	}
+	return terminal.Quoted(reason)
+}
+
+// find connects, and finds the operator's namespace.
+func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return nil, "", err
+	}
+	if o.namespace != "" {
+		return api, o.namespace, nil
+	}
+	found, err := operators(ctx, api)
+	switch {
+	case len(found) == 1:
+		return api, found[0], nil
+	case len(found) > 1:
+		return nil, "", terminal.Fail(codes.OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
+			"say which one with --operator-namespace")
+	case err == nil: // to guess could mean to stop nothing, and to say otherwise
+		return nil, "", terminal.Fail(codes.OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
+			"say in which namespace it runs with --operator-namespace")
+	}
+	o.Note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
+		cluster.DefaultOperatorNamespace, terminal.OneLine(err.Error()))
+	return api, cluster.DefaultOperatorNamespace, nil
+}
+
+// operators are the namespaces with a Deployment that has the operator's labels.
+func operators(ctx context.Context, c *cluster.Client) ([]string, error) {
+	const labels = "app.kubernetes.io/name=kubecleaner,app.kubernetes.io/component=manager"
+	body, err := cluster.Send(ctx, c.Raw.Get().AbsPath("/apis/apps/v1/deployments").Param("labelSelector", labels))
+	if err != nil {
+		return nil, err
+	}
+	var list metav1.PartialObjectMetadataList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Namespace)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func namespacePath(name string) string {
+	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}.Path("", name)
+}
+
+// stopReason is the value of the annotation by which all acting is stopped. Nil when it is not. Who may not read the namespace may still
+// be allowed to annotate it, so an error ends nothing.
+func stopReason(ctx context.Context, c *cluster.Client, namespace string) (*string, error) {
+	var metadata metav1.PartialObjectMetadata
+	if err := c.Read(ctx, namespacePath(namespace), &metadata); err != nil {
+		return nil, err
+	}
+	if reason, stopped := metadata.Annotations[v1alpha1.StopAnnotation]; stopped {
+		return &reason, nil
+	}
+	return nil, nil
+}
+
+// annotate sets the annotation that stops all acting, or removes it.
+func annotate(ctx context.Context, c *cluster.Client, namespace string, reason *string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}})
+	if err != nil {
+		return err
+	}
+	_, err = cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", cluster.FieldManager).Body(patch))
+	switch {
+	case apierrors.IsNotFound(err):
+		return terminal.Fail(codes.OperatorNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), "say which one is the operator's with --operator-namespace")
+	case err != nil:
+		return cluster.RequestError("annotating namespace "+namespace, err)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// OrList is "a, b or c".
+func OrList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// Quoted is a text in quotes.
+func Quoted(text string) string { return strconv.Quote(text) }
+
+// Counted is "1 file" or "2 files".
+func Counted(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// Plural is one or many, as n is.
+func Plural(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// ShellWord is a word that a shell takes as it is.
+func ShellWord(text string) string {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:", r)
+	}) {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return text
+}
+
+// Shortened is "a, b and 3 more".
+func Shortened(words []string, most int) string {
+	if len(words) <= most+1 {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+}
+
+// WithArticle is "a Pod" or "an Ingress".
+func WithArticle(kind string) string {
+	if strings.ContainsAny(kind[:min(1, len(kind))], "AEIO") {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// MatchWords is "1 matches" or "2 match".
+func MatchWords(n int64) string {
+	if n == 1 {
+		return "1 matches"
+	}
+	return Thousands(n) + " match"
+}
+
+// Short1000 writes 4123 as 4.1k.
+func Short1000(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%dk", n/1000)
+}
+
+// Grouped is "1 object" or "41,500 objects".
+func Grouped(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return Thousands(n) + " " + word + "s"
+}
+
+// Thousands writes 41500 as 41,500.
+func Thousands(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func Compact(words []string) []string {
+	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
+}

@@ -1,0 +1,208 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+// options are the flags of why.
+type options struct {
+	search.Flags
+	output string
+}
+
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Flags: search.Flags{Session: s}}
+	cmd := &cobra.Command{
+		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
+		Short: "Show who uses an object, or what became of it",
+		Long: "Says whether an object is used, by whom, and in which field; what was searched, and what could not be; and which Cleaners of the\n" +
+			"cluster may select it. Of an object that is gone it says which run of which Cleaner deleted it, when and why, and how to bring it\n" +
+			"back. KIND is a name, a plural or a short name, with the group after a dot if need be. Everything is read with your own rights.\n\n" +
+			"It exits with 0 when there is an answer, 4 when something could not be read that may use the object, 2 after wrong usage, and\n" +
+			"1 after any other error, also when there is no such object and no run that is on record deleted it.",
+		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
+			"  kubectl cleaner why pvc/shop/data-0 -o json\n" +
+			"  kubectl cleaner why StorageClass/fast",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return terminal.UsageError(cmd, fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
+	o.BindAll(cmd.Flags())
+	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(s, &o.Flags))
+	return cmd
+}
+
+// job is one call of why.
+type job struct {
+	*options
+	*search.Reading
+	name graph.Name
+	of   object.Kind
+	// found is the object. Nil of one that does not exist.
+	found *object.Object
+	// unsure is why it is not known whether it exists.
+	unsure error
+	// unrecorded is true when not all records of runs could be read, so that one may have deleted it.
+	unrecorded bool
+}
+
+func (o *options) run(cmd *cobra.Command, text string) error {
+	wanted, ok := cluster.ParseRef(text)
+	switch {
+	case !ok:
+		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+	case o.Complete && len(o.From) == 0:
+		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
+	}
+	ctx := cmd.Context()
+	job := &job{options: o}
+	if err := job.read(ctx, cmd, wanted); err != nil {
+		return terminal.OrInterrupted(ctx, err)
+	}
+	result, err := job.answer(ctx)
+	if err != nil {
+		return terminal.OrInterrupted(ctx, err)
+	}
+	if err := job.print(result); err != nil {
+		return err
+	}
+	return job.conclude(ctx, result)
+}
+
+// read finds the object, and reads all that could name it.
+func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) (err error) {
+	if j.Reading, err = j.Open(ctx); err != nil {
+		return err
+	}
+	if j.of, err = j.Kind(wanted.Kind); err != nil {
+		return err
+	}
+	if j.of.Namespaced != (wanted.Namespace != "") {
+		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
+		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name))
+	}
+	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.Namespace, Name: wanted.Name}
+	switch found, err := j.Reader.Object(ctx, j.of, wanted.Namespace, wanted.Name); {
+	case err == nil:
+		j.found = &found
+	case apierrors.IsForbidden(err) || j.Dump != nil && !apierrors.IsNotFound(err):
+		j.unsure = err
+	case !apierrors.IsNotFound(err):
+		return cluster.RequestError("reading "+terminal.OneLine(j.name.String()), err)
+	}
+	j.Namespace = wanted.Namespace
+	return j.Look(ctx, survey.Options{Wanted: j.wanted(), Watched: []graph.Name{j.name}})
+}
+
+// wanted is all that could be found where the object is: what uses it may be unused itself.
+func (j *job) wanted() (wanted []finding.Want) {
+	for _, kind := range j.Catalog.Kinds {
+		if !slices.Contains(finding.Kinds(), kind.GroupKind()) || j.of.Namespaced && !kind.Namespaced {
+			continue
+		}
+		for _, t := range finding.TypesOf(kind.GroupKind()) {
+			wanted = append(wanted, finding.Want{Kind: kind.GroupKind(), Type: t})
+		}
+	}
+	return wanted
+}
+
+// names are those of the objects of the kind. Nil where they cannot be read.
+func names(ctx context.Context, s *search.Reading, kind object.Kind, namespace string) (names []string) {
+	err := s.Reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
+		names = append(names, strings.Clone(o.Name))
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// noObject says that there is no such object, and which one may be meant.
+func (j *job) noObject(ctx context.Context) error {
+	if j.Namespace != "" {
+		if err := j.In(ctx, j.Namespace); err != nil {
+			return err
+		}
+	}
+	hint := ""
+	if near := suggest.Nearest(j.name.Name, names(ctx, j.Reading, j.of, j.Namespace)); near != "" {
+		hint = "did you mean " + terminal.Quoted(cluster.Ref{Kind: j.of.Kind, Namespace: j.Namespace, Name: near}.String()) + "?"
+	}
+	where := "the cluster, and no run that is on record deleted it"
+	switch {
+	case j.Dump != nil:
+		where = "the manifests"
+	case j.unrecorded:
+		where = "the cluster, and not all records of runs could be read"
+	}
+	return terminal.Fail(codes.WhyNotFound, fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where), hint)
+}
+
+// completeObjects completes the kind, then the namespace, then the name.
+func completeObjects(s *terminal.Session, o *search.Flags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		api, err := cluster.Connect(s, &o.Connection)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		job := &search.Reading{Options: o, API: api, Reader: selector.NewReader(api.Raw, cluster.Instant(s.Now()))}
+		if job.Catalog, err = job.Reader.Catalog(cmd.Context()); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var found []cobra.Completion
+		parts := strings.Split(begun, "/")
+		if len(parts) == 1 {
+			for _, kind := range job.Catalog.Kinds {
+				found = append(found, kind.Kind+"/")
+			}
+			return found, unfinished
+		}
+		kind, err := job.Kind(parts[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		prefix, directive, namespace, suffix := parts[0]+"/", cobra.ShellCompDirectiveNoFileComp, "", ""
+		switch {
+		case len(parts) == 2 && kind.Namespaced:
+			kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+			directive, suffix = unfinished, "/"
+		case len(parts) == 3 && kind.Namespaced:
+			prefix, namespace = prefix+parts[1]+"/", parts[1]
+		case len(parts) != 2:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, name := range names(cmd.Context(), job, kind, namespace) {
+			found = append(found, prefix+name+suffix)
+		}
+		return found, directive
+	}
+}
