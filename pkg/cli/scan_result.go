@@ -32,6 +32,8 @@ type scanResult struct {
 	Kinds   int   `json:"kinds"`
 	// Frees is what there would be more if what is found did not exist.
 	Frees scanFrees `json:"frees"`
+	// Requested is what Pods hold that wait for what does not come. Most of them would be made anew if they were deleted.
+	Requested *scanRequests `json:"requested,omitempty"`
 }
 
 // scanFinding is a finding for programs.
@@ -84,6 +86,11 @@ type scanFrees struct {
 	LoadBalancers int   `json:"loadBalancers,omitempty"`
 }
 
+type scanRequests struct {
+	CPUMillis   int64 `json:"cpuMillis,omitempty"`
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+}
+
 // worst is the order of types: what is broken now, what costs and serves nobody, what serves nobody at present, what is done.
 var worst = []v1alpha1.FindingType{
 	v1alpha1.FindingStuck, v1alpha1.FindingCertificateExpired, v1alpha1.FindingUnhealthy, v1alpha1.FindingFailed, v1alpha1.FindingDangling,
@@ -103,6 +110,7 @@ func (j *scanJob) result(stopped bool) *scanResult {
 	slices.Sort(kinds)
 	r.Kinds = len(slices.Compact(kinds))
 	freed := map[types.UID]bool{}
+	var requested finding.Requests
 	found := j.finder.Findings()
 	for i := range found {
 		f := &found[i]
@@ -116,11 +124,15 @@ func (j *scanJob) result(stopped bool) *scanResult {
 			r.BelowConfidence++
 		default:
 			r.Findings = append(r.Findings, newScanFinding(f))
+			requested = requested.Plus(f.Requests)
 			if finding.Actionable(f.Kind.GroupKind(), f.Type) && !freed[f.UID] {
 				freed[f.UID] = true
 				r.Frees.add(f)
 			}
 		}
+	}
+	if requested != (finding.Requests{}) {
+		r.Requested = &scanRequests{requested.CPUMillis, requested.MemoryBytes}
 	}
 	for _, u := range j.unread {
 		if !u.elsewhere || r.matters(u.Kind) {
