@@ -111,9 +111,7 @@ func (j *scanJob) result(stopped bool) *scanResult {
 	r.Kinds = len(slices.Compact(kinds))
 	freed := map[types.UID]bool{}
 	var requested finding.Requests
-	found := j.finder.Findings()
-	for i := range found {
-		f := &found[i]
+	for _, f := range j.finder.Findings() {
 		excluded := slices.ContainsFunc(j.exclude, func(p pattern) bool { return p.matches(f) })
 		switch known := len(f.Unknown) == 0; {
 		case excluded:

@@ -94,7 +94,7 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 	r.Users = usersOf(j.finder.Graph().Evidence(j.name), use)
 	if j.found != nil {
 		r.Created = timeOf(j.found.Created)
-		if owner, owned := graph.Controller(*j.found); owned {
+		if owner, owned := graph.Controller(j.found.Parts()); owned {
 			r.Owner = owner.String()
 		}
 	}
@@ -118,9 +118,8 @@ func (j *whyJob) answer(ctx context.Context) (*whyResult, error) {
 
 // addFindings adds what was found of the object, the worst first.
 func (j *whyJob) addFindings(r *whyResult) {
-	found := j.finder.Findings()
-	for i := range found {
-		if f := &found[i]; f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
+	for _, f := range j.finder.Findings() {
+		if f.Kind.GroupKind() == j.name.GroupKind && f.Namespace == j.name.Namespace && f.Name == j.name.Name {
 			r.Findings = append(r.Findings, newScanFinding(f))
 		}
 	}

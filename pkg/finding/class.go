@@ -39,7 +39,7 @@ func classRows() (all []*row) {
 	return all
 }
 
-func lookClass(f *Finder, o object.Object) *candidate {
+func lookClass(f *Finder, o *object.Parts) *candidate {
 	if slices.ContainsFunc(defaultClass, func(mark string) bool { return annotation(o, mark) == "true" }) {
 		return nil
 	}
@@ -47,9 +47,9 @@ func lookClass(f *Finder, o object.Object) *candidate {
 }
 
 // lookStorageClass takes note of the driver that may be its provisioner. Those of Kubernetes itself have none.
-func lookStorageClass(f *Finder, o object.Object) *candidate {
+func lookStorageClass(f *Finder, o *object.Parts) *candidate {
 	c := lookClass(f, o)
-	provisioner := raw(o).Field("provisioner").Text()
+	provisioner := o.At("provisioner").Text()
 	if c != nil && provisioner != "" && !strings.HasPrefix(provisioner, "kubernetes.io/") {
 		f.explain(drivers)
 		c.names = []graph.User{{Name: graph.Name{GroupKind: drivers, Name: provisioner}}}

@@ -41,7 +41,7 @@ func TestProvisioners(t *testing.T) {
 				got := ""
 				for _, f := range findWith(t, s, finding.Options{Table: tableOf(t), Served: served(t), Now: now, Wanted: wanted}) {
 					if f.Kind.GroupKind() == kind {
-						_, got, _ = strings.Cut(details(&f), ": ")
+						_, got, _ = strings.Cut(details(f), ": ")
 						got = string(f.Confidence) + " " + got
 					}
 				}

@@ -67,8 +67,8 @@ func kindsOf(kinds []schema.GroupKind) (text string) {
 
 // namesIn are the objects of some kinds that an object needs. What is optional is not needed, and what was learned from a schema may be yet to be
 // made.
-func namesIn(f *Finder, o object.Object, crosses bool, kinds []schema.GroupKind) (found []graph.User) {
-	f.Table.Edges(o, func(edge graph.Edge) {
+func namesIn(f *Finder, o *object.Parts, crosses bool, kinds []schema.GroupKind) (found []graph.User) {
+	f.Table.Edges(o.Object, func(edge graph.Edge) {
 		name := edge.To
 		if kind, served := f.served[name.GroupKind]; served && !kind.Namespaced {
 			name.Namespace = ""
@@ -89,8 +89,8 @@ func namesIn(f *Finder, o object.Object, crosses bool, kinds []schema.GroupKind)
 	return found
 }
 
-func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, object.Object) *candidate {
-	return func(f *Finder, o object.Object) *candidate {
+func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, *object.Parts) *candidate {
+	return func(f *Finder, o *object.Parts) *candidate {
 		if isOwned(o) || o.Kind.GroupKind() == pods && hasEnded(o) || o.Kind.GroupKind() == jobs && hasRun(o) ||
 			o.Kind.GroupKind() == ingresses && answersItself(o) {
 			return nil
@@ -104,7 +104,7 @@ func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, object.Obje
 }
 
 // hasRun reports whether a Job needs its inputs no more.
-func hasRun(job object.Object) bool {
+func hasRun(job *object.Parts) bool {
 	return conditionOf(job, "Complete").Field("status").Text() == "True" || conditionOf(job, "Failed").Field("status").Text() == "True"
 }
 
@@ -129,7 +129,7 @@ func judgeDangling(f *Finder, c *candidate) *Finding {
 }
 
 // lookCalls looks at who calls Services. A Service without endpoints does not answer either.
-func lookCalls(f *Finder, o object.Object) *candidate {
+func lookCalls(f *Finder, o *object.Parts) *candidate {
 	called := namesIn(f, o, true, []schema.GroupKind{services})
 	if len(called) == 0 {
 		return nil

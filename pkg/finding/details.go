@@ -105,7 +105,7 @@ func (f *Finder) lacking(kinds ...schema.GroupKind) (lacking []schema.GroupKind)
 }
 
 // detail takes note of an object that may explain why a deletion does not end. Of the other kinds, who passed is enough.
-func (f *Finder) detail(o object.Object) {
+func (f *Finder) detail(o *object.Parts) {
 	switch gk := o.Kind.GroupKind(); gk {
 	case deployments, statefulSets, daemonSets:
 		name := graph.Name{GroupKind: gk, Namespace: strings.Clone(o.Namespace), Name: strings.Clone(o.Name)}
@@ -117,16 +117,16 @@ func (f *Finder) detail(o object.Object) {
 	case endpointSlices:
 		f.endpointSlice(o)
 	case namespaces:
-		labels := metadata(o).Field("labels")
+		labels := o.At("metadata", "labels")
 		f.labelsOf[strings.Clone(o.Name)] = bytes.Clone(labels)
 		f.bytes += int64(64 + len(o.Name) + len(labels))
 	}
 }
 
-func workloadOf(o object.Object) workload {
-	available := raw(o).At("status", "availableReplicas")
+func workloadOf(o *object.Parts) workload {
+	available := o.At("status", "availableReplicas")
 	if o.Kind.GroupKind() == daemonSets {
-		available = raw(o).At("status", "numberAvailable")
+		available = o.At("status", "numberAvailable")
 	}
 	number, _ := strconv.ParseInt(available.String(), 10, 32)
 	w := workload{isAvailable: number > 0}

@@ -103,7 +103,7 @@ func TestDetails(t *testing.T) {
 			if len(found) != 1 {
 				t.Fatalf("found %d findings: %s", len(found), lines(found))
 			}
-			if got := details(&found[0]); got != test.want {
+			if got := details(found[0]); got != test.want {
 				t.Errorf("found %q\nwant  %q", got, test.want)
 			}
 		})

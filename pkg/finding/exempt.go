@@ -11,7 +11,7 @@ import (
 )
 
 // exempt reports whether an object is never a finding of the row. What it names counts all the same.
-func exempt(r *row, o object.Object) bool {
+func exempt(r *row, o *object.Parts) bool {
 	switch {
 	case r.typ == v1alpha1.FindingStuck:
 		return false
@@ -24,8 +24,8 @@ func exempt(r *row, o object.Object) bool {
 }
 
 // isOwned reports whether another object owns this one. It exists, or the API server would collect this one.
-func isOwned(o object.Object) bool {
-	for range raw(o).At("metadata", "ownerReferences").Elements() {
+func isOwned(o *object.Parts) bool {
+	for range o.At("metadata", "ownerReferences").Elements() {
 		return true
 	}
 	return false
@@ -34,11 +34,11 @@ func isOwned(o object.Object) bool {
 const usedLabel = "kor/used"
 
 // isReported reports whether a person says that the object is unused, as users of kor do.
-func isReported(o object.Object) bool { return label(o, usedLabel) == "false" }
+func isReported(o *object.Parts) bool { return label(o, usedLabel) == "false" }
 
 // isKept reports whether a person says that the object is to stay, or it is the operator's own.
-func isKept(o object.Object) bool {
-	protect := metadata(o).At("annotations", v1alpha1.ProtectAnnotation)
+func isKept(o *object.Parts) bool {
+	protect := o.At("metadata", "annotations", v1alpha1.ProtectAnnotation)
 	return protect.Type() != object.Absent && protect.Text() != "false" || label(o, usedLabel) == "true" ||
 		o.Kind.Group == v1alpha1.GroupVersion.Group || label(o, "app.kubernetes.io/part-of") == "kubecleaner"
 }
@@ -51,8 +51,8 @@ var readByLabel = []string{
 }
 
 // isReadByLabel reports whether something finds the object by its labels, or keeps in it who leads.
-func isReadByLabel(o object.Object) bool {
-	for name := range metadata(o).Field("labels").Fields() {
+func isReadByLabel(o *object.Parts) bool {
+	for name := range o.At("metadata", "labels").Fields() {
 		if slices.Contains(readByLabel, name.String()) {
 			return true
 		}
@@ -61,10 +61,8 @@ func isReadByLabel(o object.Object) bool {
 		label(o, "app.kubernetes.io/part-of") == "argocd" || label(o, "owner") == "helm"
 }
 
-func metadata(o object.Object) object.JSON { return raw(o).Field("metadata") }
-
-func annotation(o object.Object, name string) string {
-	return metadata(o).At("annotations", name).Text()
+func annotation(o *object.Parts, name string) string {
+	return o.At("metadata", "annotations", name).Text()
 }
 
-func label(o object.Object, name string) string { return metadata(o).At("labels", name).Text() }
+func label(o *object.Parts, name string) string { return o.At("metadata", "labels", name).Text() }

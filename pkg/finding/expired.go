@@ -6,6 +6,7 @@ package finding
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -113,7 +114,7 @@ func date(text string) (at time.Time, err error) {
 }
 
 // end is when a mark says that the object's time is over. The error says why that cannot be told.
-func (m mark) end(o object.Object, text string) (time.Time, error) {
+func (m mark) end(o *object.Parts, text string) (time.Time, error) {
 	err := errors.New("no form")
 	if m.after != nil {
 		var after time.Duration
@@ -127,7 +128,7 @@ func (m mark) end(o object.Object, text string) (time.Time, error) {
 	return time.Time{}, err
 }
 
-func (m mark) afterStart(o object.Object, after time.Duration) (time.Time, error) {
+func (m mark) afterStart(o *object.Parts, after time.Duration) (time.Time, error) {
 	start := o.Created
 	if m.from != "" {
 		if text := annotation(o, m.from); text != "" {
@@ -143,12 +144,21 @@ func (m mark) afterStart(o object.Object, after time.Duration) (time.Time, error
 	return start.Add(after), nil
 }
 
+// isMarked reports whether labels or annotations have a mark among them.
+func isMarked(texts object.JSON) bool {
+	for key := range texts.Fields() {
+		if slices.ContainsFunc(marks, func(m mark) bool { return key.Is(m.key) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // lookExpired looks at marks. An object stays as long as any of its marks lets it, or cannot be read. A controller hands the marks of its objects to
 // what it makes of them, and decides itself.
-func lookExpired(f *Finder, o object.Object) *candidate {
-	marked := metadata(o)
-	labels, annotations := marked.Field("labels"), marked.Field("annotations")
-	if len(labels)+len(annotations) == 0 {
+func lookExpired(f *Finder, o *object.Parts) *candidate {
+	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
+	if !isMarked(labels) && !isMarked(annotations) {
 		return nil
 	}
 	var last time.Time

@@ -54,6 +54,8 @@ type List struct {
 	Everywhere bool
 	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
 	source, noted, counted bool
+	// forgotten is true when nobody asks whether one of the objects exists.
+	forgotten bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
@@ -68,13 +70,15 @@ type Finder struct {
 	lists []List
 	// elsewhere is why objects of a kind could be read in the one namespace only.
 	elsewhere map[schema.GroupKind]error
-	// whole are the kinds of which all objects pass, of the namespaces that are looked at.
+	// whole are the kinds of which all objects pass, of the namespaces that are looked at, and are remembered.
 	whole map[schema.GroupKind]bool
 	// served are the kinds by group and kind; unread why objects of a kind could not be read.
 	served     map[schema.GroupKind]object.Kind
 	unread     map[schema.GroupKind]error
 	candidates map[types.UID][]*candidate
-	bytes      int64
+	// searches are where users were looked for. It is made when all lists were read.
+	searches map[*row]*search
+	bytes    int64
 	notes
 	details
 }
@@ -128,8 +132,11 @@ func (f *Finder) UnreadElsewhere(list List, err error) {
 }
 
 // Look looks at one object of a list. Its bytes are not kept.
-func (f *Finder) Look(list List, o object.Object) {
-	f.graph.Saw(o)
+func (f *Finder) Look(list List, object object.Object) {
+	o := object.Parts()
+	if !list.forgotten {
+		f.graph.Saw(o.Object)
+	}
 	if list.source {
 		f.graph.Add(o)
 	}
@@ -153,14 +160,14 @@ func (f *Finder) Look(list List, o object.Object) {
 }
 
 // keep keeps a candidate. An object may pass twice, when a list had to begin anew.
-func (f *Finder) keep(r *row, o object.Object, c *candidate) {
+func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 	c.row = r
 	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
 	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
 	c.found.Type = r.typ
 	c.found.Managed = f.managedBy(o)
 	c.reported = isReported(o)
-	c.excluded = f.Include != nil && !f.Include(o)
+	c.excluded = f.Include != nil && !f.Include(o.Object)
 	known := f.candidates[o.UID]
 	if i := slices.IndexFunc(known, func(k *candidate) bool { return k.row == r }); i >= 0 {
 		known[i] = c
@@ -171,41 +178,42 @@ func (f *Finder) keep(r *row, o object.Object, c *candidate) {
 }
 
 // Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
-func (f *Finder) Findings() []Finding {
+func (f *Finder) Findings() []*Finding {
 	f.prepare()
-	found := map[*candidate]*Finding{}
 	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
 		changed = false
 		for _, candidates := range f.candidates {
 			for _, c := range candidates {
-				if found[c] != nil {
+				if c.isFound {
 					continue
 				}
 				if finding := f.judge(c); finding != nil {
-					found[c] = finding
+					c.found, c.isFound = *finding, true
 					changed = f.usesNothing(finding) || changed
 				}
 			}
 		}
 	}
-	all := make([]Finding, 0, len(found))
-	for c, finding := range found {
-		// What leads nowhere at all is unused, and not dangling.
-		isUnused := func(other *candidate) bool {
-			return other.row.typ == v1alpha1.FindingUnused && found[other] != nil && len(found[other].Unknown) == 0
-		}
-		if finding.Type == v1alpha1.FindingDangling && slices.ContainsFunc(f.candidates[c.found.UID], isUnused) {
-			continue
-		}
-		if !c.excluded && f.wantsType(finding) {
-			all = append(all, *finding)
+	var all []*Finding
+	for _, candidates := range f.candidates {
+		for _, c := range candidates {
+			if c.isFound && !c.excluded && f.wantsType(&c.found) && !leadsNowhere(c, candidates) {
+				all = append(all, &c.found)
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Finding) int {
+	slices.SortFunc(all, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.Namespace, b.Namespace),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
 	})
 	return all
+}
+
+// leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate of it, and not dangling.
+func leadsNowhere(c *candidate, all []*candidate) bool {
+	return c.found.Type == v1alpha1.FindingDangling && slices.ContainsFunc(all, func(other *candidate) bool {
+		return other.row.typ == v1alpha1.FindingUnused && other.isFound && len(other.found.Unknown) == 0
+	})
 }
 
 // judge says what was found of a candidate.
@@ -220,8 +228,9 @@ func (f *Finder) judge(c *candidate) *Finding {
 	return &found
 }
 
-// prepare takes note of what looks idle and is not.
+// prepare begins to judge. It takes note of what looks idle and is not.
 func (f *Finder) prepare() {
+	f.searches = map[*row]*search{}
 	f.graph.SetAwake(func(name graph.Name) bool { return f.scaled[name] || f.asleep[name.Namespace] })
 }
 

@@ -175,12 +175,12 @@ func tableOf(t testing.TB) *graph.Table {
 }
 
 // find lets all objects pass, and returns the findings.
-func find(t testing.TB, s scenario) []finding.Finding {
+func find(t testing.TB, s scenario) []*finding.Finding {
 	t.Helper()
 	return findWith(t, s, finding.Options{Table: tableOf(t), Served: served(t), Now: now})
 }
 
-func findWith(t testing.TB, s scenario, options finding.Options) []finding.Finding {
+func findWith(t testing.TB, s scenario, options finding.Options) []*finding.Finding {
 	t.Helper()
 	objects := map[string][]object.Object{}
 	for _, o := range objectsOf(t, s, options.Served) {
@@ -238,7 +238,7 @@ func isOfType(o object.Object, fields string) bool {
 }
 
 // lines tells the findings as scenarios want them.
-func lines(found []finding.Finding) string {
+func lines(found []*finding.Finding) string {
 	var all []string
 	for _, f := range found {
 		line := fmt.Sprintf("%s %s", f.String(), f.Type)

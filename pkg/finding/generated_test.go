@@ -79,11 +79,11 @@ func TestGeneratedClusters(t *testing.T) {
 	})
 }
 
-func isUnused(f finding.Finding) bool {
+func isUnused(f *finding.Finding) bool {
 	return f.Type == v1alpha1.FindingUnused && len(f.Unknown) == 0
 }
 
-func judge(options finding.Options, objects []object.Object) []finding.Finding {
+func judge(options finding.Options, objects []object.Object) []*finding.Finding {
 	f := finding.New(options)
 	for _, list := range f.Lists() {
 		for _, o := range objects {

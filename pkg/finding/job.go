@@ -42,20 +42,20 @@ func jobRows() []*row {
 }
 
 // isOver looks for a condition that says how a Job ended. Some delete themselves.
-func isOver(o object.Object, condition string) (object.JSON, bool) {
+func isOver(o *object.Parts, condition string) (object.JSON, bool) {
 	found := conditionOf(o, condition)
-	if found.Field("status").Text() != "True" || isHook(o) || raw(o).At("spec", "ttlSecondsAfterFinished").Type() == object.Number {
+	if found.Field("status").Text() != "True" || isHook(o) || o.At("spec", "ttlSecondsAfterFinished").Type() == object.Number {
 		return nil, false
 	}
 	return found, true
 }
 
-func lookFinishedJob(f *Finder, o object.Object) *candidate {
+func lookFinishedJob(f *Finder, o *object.Parts) *candidate {
 	condition, over := isOver(o, "Complete")
 	if !over {
 		return nil
 	}
-	since := timeAt(raw(o).At("status", "completionTime"))
+	since := timeAt(o.At("status", "completionTime"))
 	if since.IsZero() {
 		since = timeAt(condition.Field("lastTransitionTime"))
 	}
@@ -65,7 +65,7 @@ func lookFinishedJob(f *Finder, o object.Object) *candidate {
 	return certain("it is complete, and nothing deletes it", since)
 }
 
-func lookFailedJob(_ *Finder, o object.Object) *candidate {
+func lookFailedJob(_ *Finder, o *object.Parts) *candidate {
 	condition, over := isOver(o, "Failed")
 	if !over {
 		return nil
@@ -74,8 +74,8 @@ func lookFailedJob(_ *Finder, o object.Object) *candidate {
 }
 
 // lookSuspendedJob looks at a Job that is suspended now: the condition stays, with False, after it was resumed.
-func lookSuspendedJob(_ *Finder, o object.Object) *candidate {
-	condition, spec := conditionOf(o, "Suspended"), raw(o).Field("spec")
+func lookSuspendedJob(_ *Finder, o *object.Parts) *candidate {
+	condition, spec := conditionOf(o, "Suspended"), o.At("spec")
 	if condition.Field("status").Text() != "True" || spec.Field("suspend").String() != "true" ||
 		label(o, "kueue.x-k8s.io/queue-name") != "" || spec.Field("managedBy").Text() != "" {
 		return nil
@@ -83,8 +83,8 @@ func lookSuspendedJob(_ *Finder, o object.Object) *candidate {
 	return certain("it is suspended", timeAt(condition.Field("lastTransitionTime")))
 }
 
-func lookSuspendedCronJob(_ *Finder, o object.Object) *candidate {
-	if raw(o).At("spec", "suspend").String() != "true" {
+func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
+	if o.At("spec", "suspend").String() != "true" {
 		return nil
 	}
 	return certain("it is suspended", changedAt(o, "suspend"))
@@ -94,8 +94,8 @@ func lookSuspendedCronJob(_ *Finder, o object.Object) *candidate {
 const failingPeriods = 3
 
 // lookFailingCronJob looks at a CronJob whose Jobs do not succeed. One that was never scheduled may be new.
-func lookFailingCronJob(f *Finder, o object.Object) *candidate {
-	spec, status := raw(o).Field("spec"), raw(o).Field("status")
+func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
+	spec, status := o.At("spec"), o.At("status")
 	scheduled, succeeded := timeAt(status.Field("lastScheduleTime")), timeAt(status.Field("lastSuccessfulTime"))
 	since := succeeded
 	if since.IsZero() {
@@ -133,8 +133,8 @@ func parseCron(text string) (schedule cron.Schedule, err error) {
 
 // changedAt is when a field of the spec was last written, or something else by the one who wrote it: it may have been so for longer. Zero when nobody
 // knows.
-func changedAt(o object.Object, field string) (at time.Time) {
-	for entry := range metadata(o).Field("managedFields").Elements() {
+func changedAt(o *object.Parts, field string) (at time.Time) {
+	for entry := range o.At("metadata", "managedFields").Elements() {
 		if entry.At("fieldsV1", "f:spec", "f:"+field) == nil {
 			continue
 		}

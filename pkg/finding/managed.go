@@ -15,8 +15,8 @@ import (
 var applications = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
 
 // managedBy names what manages an object: "Helm release shop/web". What made an object would make it again.
-func (f *Finder) managedBy(o object.Object) string {
-	labels, annotations := metadata(o).Field("labels"), metadata(o).Field("annotations")
+func (f *Finder) managedBy(o *object.Parts) string {
+	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
 	named := func(what, namespace, name string) string {
 		if namespace != "" {
 			name = namespace + "/" + name

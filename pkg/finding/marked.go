@@ -32,8 +32,8 @@ func markedRows() []*row {
 }
 
 // lookCertificate looks at the first certificate of a Secret, which is the one that a server shows. What is none is none of our business.
-func lookCertificate(f *Finder, o object.Object) *candidate {
-	text, err := base64.StdEncoding.DecodeString(raw(o).At("data", "tls.crt").Text())
+func lookCertificate(f *Finder, o *object.Parts) *candidate {
+	text, err := base64.StdEncoding.DecodeString(o.At("data", "tls.crt").Text())
 	if err != nil {
 		return nil
 	}

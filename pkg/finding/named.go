@@ -35,8 +35,8 @@ func namedRows() []*row {
 		means: "it is the token of a ServiceAccount that does not exist", reads: []schema.GroupKind{accounts}, look: lookToken,
 	}
 	priority := namedRow(priorityClasses)
-	priority.body, priority.look = true, func(f *Finder, o object.Object) *candidate {
-		if raw(o).Field("globalDefault").String() == "true" {
+	priority.body, priority.look = true, func(f *Finder, o *object.Parts) *candidate {
+		if o.At("globalDefault").String() == "true" {
 			return nil
 		}
 		return lookUnlessLive(f, o)
@@ -47,7 +47,7 @@ func namedRows() []*row {
 // cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.
 var cloudIdentities = []string{"eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account", "azure.workload.identity/client-id"}
 
-func lookAccount(f *Finder, o object.Object) *candidate {
+func lookAccount(f *Finder, o *object.Parts) *candidate {
 	if slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(o, mark) != "" }) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func lookAccount(f *Finder, o object.Object) *candidate {
 }
 
 // lookToken looks at a token. It is of use as long as its account is there.
-func lookToken(_ *Finder, o object.Object) *candidate {
+func lookToken(_ *Finder, o *object.Parts) *candidate {
 	account := graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: annotation(o, "kubernetes.io/service-account.name")}
 	if account.Name == "" {
 		return nil
@@ -81,8 +81,8 @@ func (f *Finder) unusedWithout(found Finding, what string, name graph.Name) *Fin
 }
 
 // lookUnlessLive keeps what nothing that runs has named so far.
-func lookUnlessLive(f *Finder, o object.Object) *candidate {
-	if f.graph.IsLive(graph.NameOf(o)) {
+func lookUnlessLive(f *Finder, o *object.Parts) *candidate {
+	if f.graph.IsLive(graph.NameOf(o.Object)) {
 		return nil
 	}
 	return &candidate{}
@@ -95,17 +95,21 @@ func nameOf(found *Finding) graph.Name {
 
 // judgeNamed finds what nothing names, or only what is idle or unused itself.
 func judgeNamed(f *Finder, c *candidate) *Finding {
-	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)), slices.Concat(f.Table.NamedBy(c.row.kind), c.row.reads))
+	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)), func() []schema.GroupKind {
+		return slices.Concat(f.Table.NamedBy(c.row.kind), c.row.reads)
+	})
 }
 
 // judgeUse finds what is not used, after all sources of uses were read.
-func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKind) *Finding {
-	found := c.found
-	found.Searched = f.searched(sources)
-	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
-	switch found.Unknown = f.unreadUsers(sources, c.row.kind); {
-	case use.IsUsed():
+func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.GroupKind) *Finding {
+	if use.IsUsed() {
 		return nil
+	}
+	search := f.searchFor(c.row, sources)
+	found := c.found
+	found.Searched, found.Unknown = search.kinds, search.unread
+	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
+	switch {
 	case len(found.Unknown) > 0:
 		found.Reason = fmt.Sprintf("no user found in %d of %d kinds that can name it", found.Searched-len(found.Unknown), found.Searched)
 	case use.IsNamed():
@@ -116,27 +120,15 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("a role lets somebody read it by its name")}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = f.nothingNames(sources) + ", but something is for all objects of its kind"
+		found.Reason = search.inVain + ", but something is for all objects of its kind"
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = f.nothingNames(sources) + ", but its name stands in a text of a Pod or a custom resource"
+		found.Reason = search.inVain + ", but its name stands in a text of a Pod or a custom resource"
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
-		found.Reason = f.nothingNames(sources)
+		found.Reason = search.inVain
 	}
 	return &found
-}
-
-// nothingNames says that all sources were searched in vain.
-func (f *Finder) nothingNames(sources []schema.GroupKind) string {
-	served := slices.DeleteFunc(slices.Clone(sources), func(kind schema.GroupKind) bool {
-		_, ok := f.served[kind]
-		return !ok
-	})
-	if len(served) == 1 {
-		return fmt.Sprintf("no %s names it", served[0].Kind)
-	}
-	return fmt.Sprintf("none of %d kinds names it", len(served))
 }
 
 // usersOf names users for people: the first, and how many more.

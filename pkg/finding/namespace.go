@@ -62,7 +62,7 @@ func inhabits(kind object.Kind) bool {
 }
 
 // lookNamespace looks at a namespace. That it is empty is known only when all kinds were read, and no group of kinds is missing.
-func lookNamespace(_ *Finder, _ object.Object) *candidate {
+func lookNamespace(_ *Finder, _ *object.Parts) *candidate {
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		if f.inhabited[found.Name] {
 			return nil
@@ -96,13 +96,13 @@ func (f *Finder) uncounted(matters func(object.Kind) bool) []Unread {
 }
 
 // lookIdleNode looks at a Node that takes Pods.
-func lookIdleNode(_ *Finder, o object.Object) *candidate {
-	for name := range metadata(o).Field("labels").Fields() {
+func lookIdleNode(_ *Finder, o *object.Parts) *candidate {
+	for name := range o.At("metadata", "labels").Fields() {
 		if name.Is("node-role.kubernetes.io/control-plane") || name.Is("node-role.kubernetes.io/master") {
 			return nil
 		}
 	}
-	if raw(o).At("spec", "unschedulable").String() == "true" { // cordoned, for an upgrade
+	if o.At("spec", "unschedulable").String() == "true" { // cordoned, for an upgrade
 		return nil
 	}
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
@@ -118,8 +118,8 @@ func lookIdleNode(_ *Finder, o object.Object) *candidate {
 }
 
 // lookLease looks at a Lease that nobody renews. Those of the API servers delete themselves.
-func lookLease(f *Finder, o object.Object) *candidate {
-	spec := raw(o).Field("spec")
+func lookLease(f *Finder, o *object.Parts) *candidate {
+	spec := o.At("spec")
 	renewed := timeAt(spec.Field("renewTime"))
 	seconds, _ := strconv.ParseInt(spec.Field("leaseDurationSeconds").String(), 10, 32)
 	if renewed.IsZero() || f.Now.Sub(renewed) < max(heldFor, time.Duration(seconds)*time.Second) || label(o, "apiserver.kubernetes.io/identity") != "" {
@@ -145,11 +145,11 @@ func lookLease(f *Finder, o object.Object) *candidate {
 }
 
 // lookDefinition looks at a CustomResourceDefinition. One that converts between versions may be at work for what is on its way.
-func lookDefinition(_ *Finder, o object.Object) *candidate {
-	if raw(o).At("spec", "conversion", "strategy").Text() == "Webhook" {
+func lookDefinition(_ *Finder, o *object.Parts) *candidate {
+	if o.At("spec", "conversion", "strategy").Text() == "Webhook" {
 		return nil
 	}
-	spec := raw(o).Field("spec")
+	spec := o.At("spec")
 	kind := schema.GroupKind{Group: spec.Field("group").Text(), Kind: spec.At("names", "kind").Text()}
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		if _, served := f.served[kind]; !served || f.kinds[kind] {

@@ -52,27 +52,27 @@ var (
 )
 
 // noteOf says what is kept of the objects of a kind, when a row reads them.
-var noteOf = map[schema.GroupKind]func(*notes, object.Object){
+var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	autoscalers:    (*notes).autoscaler,
 	scaledObjects:  (*notes).scaledObject,
-	sleepInfos:     func(n *notes, o object.Object) { n.asleep[o.Namespace] = true },
+	sleepInfos:     func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
 	rollouts:       (*notes).rollout,
 	endpointSlices: (*notes).endpointSlice,
-	pods:           func(n *notes, o object.Object) { n.runs(o); n.fault(o) },
+	pods:           func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },
 }
 
 // notedByMetadata are the kinds of which the metadata is enough.
 var notedByMetadata = []schema.GroupKind{sleepInfos}
 
-func (n *notes) autoscaler(o object.Object) {
-	if raw(o).At("spec", "minReplicas").String() == "0" {
-		n.scaled[targetOf(o, raw(o).At("spec", "scaleTargetRef"))] = true
+func (n *notes) autoscaler(o *object.Parts) {
+	if o.At("spec", "minReplicas").String() == "0" {
+		n.scaled[targetOf(o, o.At("spec", "scaleTargetRef"))] = true
 	}
 }
 
 // scaledObject takes note of what KEDA scales: to zero, unless it says otherwise.
-func (n *notes) scaledObject(o object.Object) {
-	spec := raw(o).Field("spec")
+func (n *notes) scaledObject(o *object.Parts) {
+	spec := o.At("spec")
 	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" && spec.Field("idleReplicaCount").String() != "0" {
 		return
 	}
@@ -80,14 +80,14 @@ func (n *notes) scaledObject(o object.Object) {
 }
 
 // rollout takes note of the Deployment whose template it takes, and which is at zero for that.
-func (n *notes) rollout(o object.Object) {
-	if reference := raw(o).At("spec", "workloadRef"); reference.Field("name").Text() != "" {
+func (n *notes) rollout(o *object.Parts) {
+	if reference := o.At("spec", "workloadRef"); reference.Field("name").Text() != "" {
 		n.scaled[targetOf(o, reference)] = true
 	}
 }
 
 // targetOf is the workload that something scales: a Deployment, unless it says otherwise.
-func targetOf(o object.Object, reference object.JSON) graph.Name {
+func targetOf(o *object.Parts, reference object.JSON) graph.Name {
 	kind := deployments
 	if named := reference.Field("kind").Text(); named != "" {
 		gv, _ := schema.ParseGroupVersion(reference.Field("apiVersion").Text())
@@ -106,9 +106,9 @@ func (n *notes) hasEndpoint(namespace, service string) bool {
 }
 
 // endpointSlice takes note of one of the slices of a Service: another may be empty.
-func (n *notes) endpointSlice(o object.Object) {
+func (n *notes) endpointSlice(o *object.Parts) {
 	service := [2]string{o.Namespace, label(o, "kubernetes.io/service-name")}
-	for endpoint := range raw(o).Field("endpoints").Elements() {
+	for endpoint := range o.At("endpoints").Elements() {
 		if n.endpoints[service] = n.endpoints[service] || endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
 			return
 		}
@@ -119,26 +119,29 @@ func (n *notes) endpointSlice(o object.Object) {
 const manyRestarts = 100
 
 // fault takes note of a Deployment of which a Pod does not run.
-func (n *notes) fault(o object.Object) {
-	for _, container := range containersOf(raw(o).Field("status")) {
-		name := container.Field("name").Text()
+func (n *notes) fault(o *object.Parts) {
+	for _, container := range containersOf(o.At("status")) {
 		waits := container.At("state", "waiting", "reason").Text()
 		restarts, _ := strconv.Atoi(container.Field("restartCount").String())
-		deployment, ok := deploymentOf(o)
-		switch {
+		isFaulty := slices.Contains(faults, waits)
+		if !isFaulty && restarts < manyRestarts {
+			continue
+		}
+		name := container.Field("name").Text()
+		switch deployment, ok := deploymentOf(o); {
 		case !ok:
 			return
-		case slices.Contains(faults, waits):
+		case isFaulty:
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, whyWaits(container))
 			n.hold(deployment, o)
-		case restarts >= manyRestarts && n.faulty[deployment] == "":
+		case n.faulty[deployment] == "":
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s restarted %d times", name, o.Name, restarts)
 		}
 	}
 }
 
 // deploymentOf is the Deployment of a Pod, by the name of its ReplicaSet.
-func deploymentOf(o object.Object) (graph.Name, bool) {
+func deploymentOf(o *object.Parts) (graph.Name, bool) {
 	owner, _ := graph.Controller(o)
 	hash := label(o, "pod-template-hash")
 	name, ok := strings.CutSuffix(owner.Name, "-"+hash)
@@ -146,8 +149,8 @@ func deploymentOf(o object.Object) (graph.Name, bool) {
 }
 
 // runs takes note of a Node that runs more than what runs on each.
-func (n *notes) runs(o object.Object) {
-	node := raw(o).At("spec", "nodeName").Text()
+func (n *notes) runs(o *object.Parts) {
+	node := o.At("spec", "nodeName").Text()
 	if node == "" || n.busy[node] || hasEnded(o) {
 		return
 	}
@@ -158,14 +161,14 @@ func (n *notes) runs(o object.Object) {
 }
 
 // hasEnded reports whether a Pod runs no more.
-func hasEnded(pod object.Object) bool {
-	phase := corev1.PodPhase(raw(pod).At("status", "phase").Text())
+func hasEnded(pod *object.Parts) bool {
+	phase := corev1.PodPhase(pod.At("status", "phase").Text())
 	return slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}, phase)
 }
 
 // count takes note that there is an object of the kind, and in the namespace. What each namespace has does not count. What is never unused counts all
 // the same: an add-on that somebody put into the namespace is in use.
-func (f *Finder) count(o object.Object) {
+func (f *Finder) count(o *object.Parts) {
 	f.kinds[o.Kind.GroupKind()] = true
 	if inhabits(o.Kind) && !f.inhabited[o.Namespace] && !f.isInEach(o) && label(o, "olm.copiedFrom") == "" {
 		f.inhabited[o.Namespace] = true
@@ -173,7 +176,7 @@ func (f *Finder) count(o object.Object) {
 }
 
 // isInEach reports whether each namespace has such an object.
-func (f *Finder) isInEach(o object.Object) bool {
+func (f *Finder) isInEach(o *object.Parts) bool {
 	switch o.Kind.GroupKind() {
 	case accounts:
 		if o.Name == "builder" || o.Name == "deployer" { // OpenShift makes them; elsewhere somebody else did

@@ -84,7 +84,7 @@ func (f *Finder) plan() []List {
 		if needed {
 			whole.detailed = f.isDetailed(whole)
 			lists = append(lists, whole)
-			f.whole[gk] = true
+			f.whole[gk] = !whole.forgotten
 		}
 	}
 	slices.SortStableFunc(lists, func(a, b List) int {
@@ -112,10 +112,16 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	counted := slices.ContainsFunc(f.rows, func(r *row) bool { return r.counts != nil && r.counts(kind) })
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
-		Everywhere: n.everywhere[gk] || counted,
+		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 	}
 	whole.MetadataOnly = (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 	return whole
+}
+
+// forgets reports whether it is not kept which objects of the kind there are. There may be very many Pods, and few rows ask for one of them.
+func (f *Finder) forgets(kind schema.GroupKind) bool {
+	asks := func(r *row) bool { return slices.Contains(r.reads, pods) }
+	return kind == pods && len(f.Watched) == 0 && !slices.ContainsFunc(f.rows, asks)
 }
 
 // wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when they are read anyway.
@@ -153,6 +159,3 @@ var (
 	runtimeClasses  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 	autoscalers     = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 )
-
-// raw is the object's JSON.
-func raw(o object.Object) object.JSON { return object.JSON(o.Raw) }

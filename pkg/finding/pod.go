@@ -44,8 +44,8 @@ func podRows() []*row {
 }
 
 // lookFailedPod looks at a Pod that a workload has replaced already. Those of a Job are its history.
-func lookFailedPod(_ *Finder, o object.Object) *candidate {
-	status := raw(o).Field("status")
+func lookFailedPod(_ *Finder, o *object.Parts) *candidate {
+	status := o.At("status")
 	if status.Field("phase").Text() != "Failed" {
 		return nil
 	}
@@ -62,8 +62,8 @@ func lookFailedPod(_ *Finder, o object.Object) *candidate {
 	return certain("it failed: "+reason, endOf(o))
 }
 
-func lookFinishedPod(_ *Finder, o object.Object) *candidate {
-	if raw(o).At("status", "phase").Text() != "Succeeded" || isHook(o) {
+func lookFinishedPod(_ *Finder, o *object.Parts) *candidate {
+	if o.At("status", "phase").Text() != "Succeeded" || isHook(o) {
 		return nil
 	}
 	return certain("it has completed, and nothing owns it", endOf(o))
@@ -75,7 +75,7 @@ func certain(reason string, since time.Time) *candidate {
 }
 
 // isHook reports whether Helm or Argo CD made the object for one moment, and deletes it by its own rules.
-func isHook(o object.Object) bool {
+func isHook(o *object.Parts) bool {
 	return annotation(o, "helm.sh/hook") != "" || annotation(o, "argocd.argoproj.io/hook") != ""
 }
 
@@ -88,8 +88,8 @@ func containersOf(status object.JSON) (all []object.JSON) {
 }
 
 // endOf is when the last container of a Pod ended.
-func endOf(o object.Object) (end time.Time) {
-	for _, container := range containersOf(raw(o).Field("status")) {
+func endOf(o *object.Parts) (end time.Time) {
+	for _, container := range containersOf(o.At("status")) {
 		if at := timeAt(container.At("state", "terminated", "finishedAt")); at.After(end) {
 			end = at
 		}
@@ -103,8 +103,8 @@ var faults = []string{
 	"CreateContainerError", "RunContainerError",
 }
 
-func lookUnhealthyPod(f *Finder, o object.Object) *candidate {
-	status := raw(o).Field("status")
+func lookUnhealthyPod(f *Finder, o *object.Parts) *candidate {
+	status := o.At("status")
 	phase, reason := status.Field("phase").Text(), status.Field("reason").Text()
 	if phase == "Succeeded" || phase == "Failed" {
 		return nil
@@ -156,8 +156,8 @@ func whyWaits(container object.JSON) string {
 }
 
 // lookPending looks at a Pod that does not start. One that is gated waits on purpose.
-func lookPending(f *Finder, o object.Object) *candidate {
-	for range raw(o).At("spec", "schedulingGates").Elements() {
+func lookPending(f *Finder, o *object.Parts) *candidate {
+	for range o.At("spec", "schedulingGates").Elements() {
 		return nil
 	}
 	since, reason := o.Created, "it has been pending for too long"
@@ -172,8 +172,8 @@ func lookPending(f *Finder, o object.Object) *candidate {
 }
 
 // lookNode looks for the Pod's Node. Nodes pass first, so that few Pods are kept. Where they may not be read, nothing is known of them.
-func lookNode(f *Finder, o object.Object) *candidate {
-	node := graph.Name{GroupKind: nodes, Name: raw(o).At("spec", "nodeName").Text()}
+func lookNode(f *Finder, o *object.Parts) *candidate {
+	node := graph.Name{GroupKind: nodes, Name: o.At("spec", "nodeName").Text()}
 	if node.Name == "" || f.graph.IsPresent(node) || f.unread[nodes] != nil {
 		return nil
 	}

@@ -32,7 +32,7 @@ func roleRows() []*row {
 const accountPrefix = "system:serviceaccount:"
 
 // subject is who a binding is for. ok is false of those that the cluster does not know: users and groups.
-func subject(o object.Object, value object.JSON) (account graph.Name, ok bool) {
+func subject(o *object.Parts, value object.JSON) (account graph.Name, ok bool) {
 	name, namespace := value.Field("name").Text(), value.Field("namespace").Text()
 	switch value.Field("kind").Text() {
 	case "ServiceAccount":
@@ -50,15 +50,15 @@ func subject(o object.Object, value object.JSON) (account graph.Name, ok bool) {
 	return graph.Name{GroupKind: accounts, Namespace: namespace, Name: name}, true
 }
 
-func lookBinding(_ *Finder, o object.Object) *candidate {
-	reference := raw(o).Field("roleRef")
+func lookBinding(_ *Finder, o *object.Parts) *candidate {
+	reference := o.At("roleRef")
 	role := graph.Name{GroupKind: schema.GroupKind{Group: rbacv1.GroupName, Kind: reference.Field("kind").Text()}, Name: reference.Field("name").Text()}
 	if role.GroupKind == roles {
 		role.Namespace = o.Namespace
 	}
 	var subjects []graph.Name
 	known := true
-	for value := range raw(o).Field("subjects").Elements() {
+	for value := range o.At("subjects").Elements() {
 		account, ok := subject(o, value)
 		known, subjects = known && ok, append(subjects, account)
 	}

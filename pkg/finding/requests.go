@@ -40,8 +40,8 @@ func quantityIn(value object.JSON) string { return strings.Trim(value.String(), 
 
 // requestsOf are what a Pod holds of its Node, as the scheduler counts: what its containers request together, or what one
 // that runs before them does, if that is more. What the Pod requests as a whole takes the place of both.
-func requestsOf(pod object.Object) Requests {
-	spec := raw(pod).Field("spec")
+func requestsOf(pod *object.Parts) Requests {
+	spec := pod.At("spec")
 	var running, starting Requests
 	for container := range spec.Field("initContainers").Elements() {
 		wants := running.Plus(requestsIn(container.At("resources", "requests")))
@@ -64,7 +64,7 @@ func requestsOf(pod object.Object) Requests {
 }
 
 // hold takes note of what a Pod of a Deployment requests and does not use. It may pass twice.
-func (n *notes) hold(deployment graph.Name, pod object.Object) {
+func (n *notes) hold(deployment graph.Name, pod *object.Parts) {
 	if n.held[deployment] == nil {
 		n.held[deployment] = map[string]Requests{}
 	}

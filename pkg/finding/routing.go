@@ -39,8 +39,8 @@ func routingRows() []*row {
 var answers = []string{"-redirect", "/redirect-to", "/mergeable-ingress-type", "/default-backend", "/server-snippet", "/configuration-snippet"}
 
 // answersItself reports whether an Ingress may be of use without a Service. For AWS, the port says that what looks like one is an annotation.
-func answersItself(o object.Object) bool {
-	for name := range metadata(o).Field("annotations").Fields() {
+func answersItself(o *object.Parts) bool {
+	for name := range o.At("metadata", "annotations").Fields() {
 		if slices.ContainsFunc(answers, func(end string) bool { return strings.HasSuffix(name.String(), end) }) {
 			return true
 		}
@@ -51,8 +51,8 @@ func answersItself(o object.Object) bool {
 	return slices.ContainsFunc(backendsOf(o), isAction)
 }
 
-func backendsOf(o object.Object) []object.JSON {
-	spec := raw(o).Field("spec")
+func backendsOf(o *object.Parts) []object.JSON {
+	spec := o.At("spec")
 	backends := []object.JSON{spec.Field("defaultBackend")}
 	for rule := range spec.Field("rules").Elements() {
 		for path := range rule.At("http", "paths").Elements() {
@@ -63,7 +63,7 @@ func backendsOf(o object.Object) []object.JSON {
 }
 
 // lookIngress looks at an Ingress. One backend is enough, and a resource may be anything.
-func lookIngress(_ *Finder, o object.Object) *candidate {
+func lookIngress(_ *Finder, o *object.Parts) *candidate {
 	if answersItself(o) {
 		return nil
 	}
@@ -76,7 +76,7 @@ func lookIngress(_ *Finder, o object.Object) *candidate {
 			names = append(names, graph.Name{GroupKind: services, Namespace: o.Namespace, Name: name})
 		}
 	}
-	class := graph.Name{GroupKind: ingressClasses, Name: raw(o).At("spec", "ingressClassName").Text()}
+	class := graph.Name{GroupKind: ingressClasses, Name: o.At("spec", "ingressClassName").Text()}
 	return &candidate{decide: func(f *Finder, found Finding) *Finding { return f.judgeIngress(found, names, class) }}
 }
 
@@ -117,8 +117,8 @@ func namesOf(names []graph.Name) string {
 }
 
 // lookAutoscaler looks at what an autoscaler scales. Of a kind that is not read here, nobody says that it is absent.
-func lookAutoscaler(_ *Finder, o object.Object) *candidate {
-	target := targetOf(o, raw(o).At("spec", "scaleTargetRef"))
+func lookAutoscaler(_ *Finder, o *object.Parts) *candidate {
+	target := targetOf(o, o.At("spec", "scaleTargetRef"))
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		if _, served := f.served[target.GroupKind]; !served { // it may be served again tomorrow
 			found.Unknown = []Unread{{Kind: target.GroupKind, Err: errors.New("nobody serves the kind")}}

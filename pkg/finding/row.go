@@ -43,15 +43,17 @@ type row struct {
 	// what people protect, and what each cluster has.
 	ofOwned, ofStock bool
 	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
-	look func(f *Finder, o object.Object) *candidate
+	look func(f *Finder, o *object.Parts) *candidate
 	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate decides.
 	judge func(f *Finder, c *candidate) *Finding
 }
 
 // candidate is what is kept of an object until all have passed.
 type candidate struct {
-	row   *row
-	found Finding
+	row *row
+	// found is what is known of it already. When isFound is true, it is the finding.
+	found   Finding
+	isFound bool
 	// excluded is true of what is judged, but not told.
 	excluded bool
 	// names are objects that it refers to, and that had not passed before it.

@@ -29,13 +29,13 @@ func selectiveRows() []*row {
 	}
 }
 
-func lookBudget(f *Finder, o object.Object) *candidate {
-	return f.selects(o, raw(o).At("spec", "selector"))
+func lookBudget(f *Finder, o *object.Parts) *candidate {
+	return f.selects(o, o.At("spec", "selector"))
 }
 
 // lookPolicy looks at a policy that allows something to some Pods.
-func lookPolicy(f *Finder, o object.Object) *candidate {
-	spec := raw(o).Field("spec")
+func lookPolicy(f *Finder, o *object.Parts) *candidate {
+	spec := o.At("spec")
 	selector, err := graph.SelectorOf(spec.Field("podSelector"))
 	if err != nil || selector.Empty() || spec.Field("podSelector").Type() != object.Map || denies(spec) {
 		return nil
@@ -63,12 +63,12 @@ func denies(spec object.JSON) bool {
 }
 
 // selects takes an object's selector, and finds later whether it matched. What cannot be read as a selector is kept.
-func (f *Finder) selects(o object.Object, value object.JSON) *candidate {
+func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 	selector, err := graph.SelectorOf(value)
 	if err != nil {
 		return nil
 	}
-	f.graph.Select(graph.NameOf(o), selector)
+	f.graph.Select(graph.NameOf(o.Object), selector)
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		if f.graph.SelectsAny(nameOf(&found)) {
 			return nil

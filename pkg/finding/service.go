@@ -23,18 +23,18 @@ func serviceRows() []*row {
 }
 
 // lookService looks at what selects Pods. What has no selector has endpoints that others make, or is a name for something outside.
-func lookService(f *Finder, o object.Object) *candidate {
-	spec := raw(o).Field("spec")
+func lookService(f *Finder, o *object.Parts) *candidate {
+	spec := o.At("spec")
 	set := labelsAt(spec.Field("selector"))
 	isBalancer := spec.Field("type").Text() == "LoadBalancer"
 	ready := 0
-	for range raw(o).At("status", "loadBalancer", "ingress").Elements() {
+	for range o.At("status", "loadBalancer", "ingress").Elements() {
 		ready++
 	}
 	if len(set) == 0 || spec.Field("type").Text() == "ExternalName" || isBalancer && ready == 0 {
 		return nil
 	}
-	f.graph.Select(graph.NameOf(o), labels.SelectorFromSet(set))
+	f.graph.Select(graph.NameOf(o.Object), labels.SelectorFromSet(set))
 	c := &candidate{}
 	if isBalancer {
 		c.found.Frees.LoadBalancers = 1
@@ -50,7 +50,9 @@ func judgeService(f *Finder, c *candidate) *Finding {
 	use, selected := f.graph.Use(name), f.graph.Selected(name)
 	use.Live = use.Live || selected.Live
 	use.Users = append(use.Users, selected.Users...)
-	found := f.judgeUse(c, use, uniqueKinds(f.Table.NamedBy(services), f.Table.PodKinds(), c.row.reads))
+	found := f.judgeUse(c, use, func() []schema.GroupKind {
+		return uniqueKinds(f.Table.NamedBy(services), f.Table.PodKinds(), c.row.reads)
+	})
 	if found != nil && found.Type == v1alpha1.FindingUnused && len(found.Unknown) == 0 {
 		found.Reason = "it has no endpoint, ready or not, its selector matches no Pod or template, and " + found.Reason
 	}

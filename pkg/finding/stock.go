@@ -72,7 +72,7 @@ var stockKinds = func() map[string][]stockName {
 }()
 
 // isStock reports whether Kubernetes, or a distribution of it, makes the object.
-func isStock(o object.Object) bool {
+func isStock(o *object.Parts) bool {
 	if label(o, "kubernetes.io/cluster-service") == "true" || o.Stock() != "" || o.KeptByKubernetes() != "" {
 		return true
 	}

@@ -32,7 +32,7 @@ func storageRows() []*row {
 }
 
 // lookClaim looks at a claim. Where the API server says since when no Pod uses it, that is taken; it knows nothing of templates.
-func lookClaim(f *Finder, o object.Object) *candidate {
+func lookClaim(f *Finder, o *object.Parts) *candidate {
 	c := lookUnlessLive(f, o)
 	if c == nil {
 		return nil
@@ -40,13 +40,13 @@ func lookClaim(f *Finder, o object.Object) *candidate {
 	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
 	}
-	c.found.Frees.VolumeBytes = bytesAt(raw(o).At("status", "capacity", "storage"), raw(o).At("spec", "resources", "requests", "storage"))
+	c.found.Frees.VolumeBytes = bytesAt(o.At("status", "capacity", "storage"), o.At("spec", "resources", "requests", "storage"))
 	return c
 }
 
 // lookVolume looks at a volume. One that is Available waits for a claim.
-func lookVolume(_ *Finder, o object.Object) *candidate {
-	status, spec := raw(o).Field("status"), raw(o).Field("spec")
+func lookVolume(_ *Finder, o *object.Parts) *candidate {
+	status, spec := o.At("status"), o.At("spec")
 	var c candidate
 	switch phase := status.Field("phase").Text(); phase {
 	case "Released":
@@ -68,9 +68,9 @@ func lookVolume(_ *Finder, o object.Object) *candidate {
 }
 
 // lookAttachment looks at an attachment. A driver needs no CSIDriver, and an inline volume no PersistentVolume.
-func lookAttachment(_ *Finder, o object.Object) *candidate {
-	node := graph.Name{GroupKind: nodes, Name: raw(o).At("spec", "nodeName").Text()}
-	volume := graph.Name{GroupKind: volumes, Name: raw(o).At("spec", "source", "persistentVolumeName").Text()}
+func lookAttachment(_ *Finder, o *object.Parts) *candidate {
+	node := graph.Name{GroupKind: nodes, Name: o.At("spec", "nodeName").Text()}
+	volume := graph.Name{GroupKind: volumes, Name: o.At("spec", "source", "persistentVolumeName").Text()}
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		var unknown *Finding
 		for _, name := range []graph.Name{node, volume} {
@@ -90,8 +90,8 @@ func lookAttachment(_ *Finder, o object.Object) *candidate {
 }
 
 // conditionOf is a condition in the object's status. Nil when it has none of the type.
-func conditionOf(o object.Object, typ string) object.JSON {
-	for condition := range raw(o).At("status", "conditions").Elements() {
+func conditionOf(o *object.Parts, typ string) object.JSON {
+	for condition := range o.At("status", "conditions").Elements() {
 		if condition.Field("type").Text() == typ {
 			return condition
 		}

@@ -43,17 +43,17 @@ type stuck struct {
 
 // lookStuck looks at what is being deleted. A Pod is to be gone when its grace period is over, which is part of the
 // time that it bears.
-func lookStuck(f *Finder, o object.Object) *candidate {
+func lookStuck(f *Finder, o *object.Parts) *candidate {
 	if !o.Deleting {
 		return nil
 	}
-	since := timeAt(metadata(o).Field("deletionTimestamp"))
+	since := timeAt(o.At("metadata", "deletionTimestamp"))
 	if f.Now.Sub(since) < stuckFor {
 		return nil
 	}
-	s := stuck{labels: labelsAt(metadata(o).Field("labels"))}
+	s := stuck{labels: labelsAt(o.At("metadata", "labels"))}
 	isGuarded := false
-	for value := range metadata(o).Field("finalizers").Elements() {
+	for value := range o.At("metadata", "finalizers").Elements() {
 		isGuarded = true
 		if waits, own := ownFinalizers[value.Text()]; !own || waits != "" {
 			s.finalizers = append(s.finalizers, value.Text())
@@ -82,12 +82,12 @@ func lookStuck(f *Finder, o object.Object) *candidate {
 
 // lookUnended looks at a Pod that no finalizer holds but the garbage collector's. One that no Node runs goes at once,
 // and of metadata alone nobody knows the Node.
-func lookUnended(o object.Object, isGuarded bool) string {
-	node := raw(o).At("spec", "nodeName").Text()
+func lookUnended(o *object.Parts, isGuarded bool) string {
+	node := o.At("spec", "nodeName").Text()
 	switch {
 	case node != "":
 		return "its grace period is over, and the kubelet of Node " + node + " does not say that it ended"
-	case raw(o).Field("spec").Type() == object.Absent && !isGuarded:
+	case o.At("spec").Type() == object.Absent && !isGuarded:
 		return "its grace period is over, and the kubelet of its Node does not say that it ended"
 	}
 	return ""
@@ -95,7 +95,7 @@ func lookUnended(o object.Object, isGuarded bool) string {
 
 // remaining is what the namespace controller says of what it waits for: objects that are left, a group that does not
 // answer, or a webhook.
-func remaining(o object.Object) string {
+func remaining(o *object.Parts) string {
 	var all []string
 	for _, typ := range []string{
 		"NamespaceDeletionDiscoveryFailure", "NamespaceDeletionContentFailure", "NamespaceContentRemaining",

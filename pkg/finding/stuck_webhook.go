@@ -32,8 +32,8 @@ type webhook struct {
 
 // webhooksOf are those of a configuration without which an update or a deletion fails. Of one outside the cluster
 // nobody knows whether it answers. The types of both kinds have the same fields here.
-func webhooksOf(o object.Object) (all []webhook) {
-	for element := range raw(o).Field("webhooks").Elements() {
+func webhooksOf(o *object.Parts) (all []webhook) {
+	for element := range o.At("webhooks").Elements() {
 		var w admissionv1.ValidatingWebhook
 		ignores := func() bool { return w.FailurePolicy != nil && *w.FailurePolicy == admissionv1.Ignore }
 		if json.Unmarshal(element, &w) != nil || w.ClientConfig.Service == nil || ignores() {

@@ -44,8 +44,8 @@ func workloadRows() []*row {
 func isZero(value object.JSON) bool { return value.String() == "0" }
 
 // lookIdle looks at what has no replicas, and knows since when only where it is recorded who wrote that.
-func lookIdle(_ *Finder, o object.Object) *candidate {
-	if !isZero(raw(o).At("spec", "replicas")) || graph.IsPaused(o) {
+func lookIdle(_ *Finder, o *object.Parts) *candidate {
+	if !isZero(o.At("spec", "replicas")) || graph.IsPaused(o) {
 		return nil
 	}
 	since := changedAt(o, "replicas")
@@ -71,8 +71,8 @@ func decideIdle(f *Finder, found Finding) *Finding {
 }
 
 // lookUnavailable looks at a Deployment that should run Pods. One without replicas is idle, and not unhealthy.
-func lookUnavailable(f *Finder, o object.Object) *candidate {
-	if isZero(raw(o).At("spec", "replicas")) {
+func lookUnavailable(f *Finder, o *object.Parts) *candidate {
+	if isZero(o.At("spec", "replicas")) {
 		return nil
 	}
 	c := &candidate{decide: decideUnavailable}
@@ -100,17 +100,17 @@ func decideUnavailable(f *Finder, found Finding) *Finding {
 	return &found
 }
 
-func lookIdleDaemonSet(_ *Finder, o object.Object) *candidate {
-	status := raw(o).Field("status")
-	if !isZero(status.Field("desiredNumberScheduled")) || status.Field("observedGeneration").String() != metadata(o).Field("generation").String() {
+func lookIdleDaemonSet(_ *Finder, o *object.Parts) *candidate {
+	status := o.At("status")
+	if !isZero(status.Field("desiredNumberScheduled")) || status.Field("observedGeneration").String() != o.At("metadata", "generation").String() {
 		return nil
 	}
 	return &candidate{found: Finding{Reason: "no Node is to run it", Confidence: v1alpha1.ConfidenceLikely}}
 }
 
 // lookReplicaSet looks at one that no Deployment keeps. Those that one keeps are for a rollback, and it deletes what is beyond its limit.
-func lookReplicaSet(_ *Finder, o object.Object) *candidate {
-	if !isZero(raw(o).At("spec", "replicas")) || !isZero(raw(o).At("status", "replicas")) || graph.IsPaused(o) {
+func lookReplicaSet(_ *Finder, o *object.Parts) *candidate {
+	if !isZero(o.At("spec", "replicas")) || !isZero(o.At("status", "replicas")) || graph.IsPaused(o) {
 		return nil
 	}
 	return &candidate{decide: decideIdle}

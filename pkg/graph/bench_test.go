@@ -84,7 +84,7 @@ func BenchmarkGraph(b *testing.B) {
 	for b.Loop() {
 		g := New(table, nil)
 		for _, pod := range pods {
-			g.Add(pod)
+			g.Add(pod.Parts())
 		}
 		b.ReportMetric(float64(g.Bytes())/float64(len(pods)), "kept-bytes/pod")
 	}
@@ -128,6 +128,6 @@ func BenchmarkAddCustom(b *testing.B) {
 	b.SetBytes(int64(len(widget.Raw)))
 	b.ReportAllocs()
 	for b.Loop() {
-		g.Add(widget)
+		g.Add(widget.Parts())
 	}
 }

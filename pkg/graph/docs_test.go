@@ -173,7 +173,7 @@ spec:
   regions: [{vault: keys, vaultNamespace: eu}, {vault: keys}]
   backup: {apiVersion: v1, kind: PersistentVolumeClaim, name: copy}
   workers: {template: {spec: {containers: [{envFrom: [{configMapRef: {name: env}}]}]}}}`)) {
-		g.Add(o)
+		g.Add(o.Parts())
 	}
 	for _, name := range []string{
 		"ConfigMap shop/dark", "Secret eu/keys", "Secret shop/keys", "PersistentVolumeClaim shop/copy", "ConfigMap shop/env", "Secret shop/front-session",

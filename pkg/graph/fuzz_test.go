@@ -43,12 +43,12 @@ func FuzzEdges(f *testing.F) {
 			for _, namespace := range []string{"", "shop"} {
 				o := loadedAs(kind, namespace, raw)
 				g := New(table, nil)
-				g.Add(o)
+				g.Add(o.Parts())
 				table.Edges(o, func(e Edge) {
 					if e.To.Kind == "" || e.To.Name == "" || e.Path == "" || e.Strength.rank() < 0 {
 						t.Errorf("%+v", e)
 					}
-					if use := g.Use(e.To); !e.To.isPattern() && e.To != NameOf(o) && len(use.Users) == 0 && !useOf(o).none {
+					if use := g.Use(e.To); !e.To.isPattern() && e.To != NameOf(o) && len(use.Users) == 0 && !useOf(o.Parts()).none {
 						t.Errorf("nobody uses %+v", e)
 					}
 				})

@@ -94,26 +94,26 @@ func (g *Graph) normal(name Name) Name {
 }
 
 // Add takes the references of an object, which is counted as a use of its controller's, if it has one.
-func (g *Graph) Add(o object.Object) {
+func (g *Graph) Add(o *object.Parts) {
 	use := useOf(o)
 	if use.none {
 		return
 	}
 	g.addLabels(o, use)
 	id := int32(-1)
-	if g.aggregations.add(o) {
+	if g.aggregations.add(o.Object) {
 		id = g.user(use.by)
 	}
-	g.table.read(o, func(edge Edge) {
+	g.table.read(o.Object, func(edge Edge) {
 		edge.To = g.normal(edge.To)
-		if edge.To == NameOf(o) {
+		if edge.To == NameOf(o.Object) {
 			return // nothing uses itself
 		}
 		if id < 0 {
 			id = g.user(use.by)
 		}
 		g.name(edge, id, use.live)
-		g.witness(NameOf(o), edge)
+		g.witness(NameOf(o.Object), edge)
 	}, func(text object.JSON) { g.mentions.addText(o.Namespace, text) })
 	if use.idle {
 		g.SetIdle(use.by)

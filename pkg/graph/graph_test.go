@@ -188,8 +188,8 @@ spec: {claimRef: {namespace: shop, name: data}, storageClassName: slow, rbd: {se
 				g.Watch(named(of))
 			}
 			for _, o := range loaded(t, strings.TrimSpace(test.objects)) {
-				g.Add(o)
-				g.Add(o) // as when a list begins anew
+				g.Add(o.Parts())
+				g.Add(o.Parts()) // as when a list begins anew
 			}
 			for of, want := range test.want {
 				use, got := g.Use(named(of)), ""
@@ -232,7 +232,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {namespace: shop, name: d}
 spec: {replicas: 0, template: {spec: {volumes: [{configMap: {name: b}}]}}}`)) {
-		g.Add(o)
+		g.Add(o.Parts())
 	}
 	if use := g.Use(named("ConfigMap shop/b")); use.IsUsed() || !use.IsNamed() {
 		t.Errorf("%+v", use)
@@ -322,7 +322,7 @@ apiVersion: batch/v1
 kind: CronJob
 metadata: {namespace: shop, name: c}
 spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}, spec: {containers: [{args: [in-job]}]}}}}}`)) {
-		g.Add(o)
+		g.Add(o.Parts())
 	}
 	for _, name := range []string{"said-here", "said-below", "said-quoted", "in-args", "in-command", "in-env", "in-init", "in-template", "in-job"} {
 		if !g.IsMentioned(named("ConfigMap shop/" + name)) {
@@ -372,7 +372,7 @@ apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata: {namespace: shop, name: i}
 spec: {title: in-ingress}`)) {
-		g.Add(o)
+		g.Add(o.Parts())
 	}
 	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster"} {
 		if !g.IsMentioned(named("Secret " + name)) {

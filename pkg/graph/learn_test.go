@@ -155,7 +155,7 @@ func TestGuessedKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := New(table, nil)
-	g.Add(loaded(t, "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {namespace: shop, name: pg}, spec: {backup: {barmanObjectStore: {s3Credentials: {accessKeyId: {name: s3, key: a}}}}}}")[0])
+	g.Add(loaded(t, "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {namespace: shop, name: pg}, spec: {backup: {barmanObjectStore: {s3Credentials: {accessKeyId: {name: s3, key: a}}}}}}")[0].Parts())
 	if !g.Use(named("Secret shop/s3")).IsUsed() {
 		t.Error("the Secret is not used")
 	}
@@ -169,7 +169,7 @@ func TestLearnedPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := New(table, nil)
-		g.Add(loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {namespace: shop, name: w}, spec: {extraSecrets: [certs/tls, a/b/c, own]}}")[0])
+		g.Add(loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {namespace: shop, name: w}, spec: {extraSecrets: [certs/tls, a/b/c, own]}}")[0].Parts())
 		for secret, want := range map[string]bool{"certs/tls": true, "shop/own": true, "shop/tls": false, "a/b": false} {
 			if got := g.Use(named("Secret " + secret)).IsUsed(); got != want {
 				t.Errorf("%s: %s is used: %t", name, secret, got)
@@ -194,7 +194,7 @@ spec:
 			t.Fatal(err)
 		}
 		g := New(table, map[schema.GroupKind]bool{clusterRoleKind: true, {Group: "scheduling.k8s.io", Kind: "PriorityClass"}: true})
-		g.Add(loaded(t, strings.TrimSpace(object))[0])
+		g.Add(loaded(t, strings.TrimSpace(object))[0].Parts())
 		for _, used := range []string{
 			"ClusterRole.rbac.authorization.k8s.io shop:Reader", "PriorityClass.scheduling.k8s.io high", "ConfigMap shop/settings",
 			"Role.rbac.authorization.k8s.io shop/writer",
@@ -214,7 +214,7 @@ func TestLearnedOfClusterScoped(t *testing.T) {
 	}
 	o := loaded(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {extraSecrets: [a]}}")[0]
 	g := New(table, nil)
-	g.Add(o)
+	g.Add(o.Parts())
 	if use := g.Use(named("Secret anywhere/a")); !use.IsUsed() || use.Users[0].Strength != Learned {
 		t.Errorf("%+v", use)
 	}

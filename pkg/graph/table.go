@@ -132,6 +132,13 @@ func NewTable(sources []Source) (*Table, error) {
 	return t, errors.Join(errs...)
 }
 
+// Among are the sources of the kinds that there are, and what these embed. The others would only take memory.
+func Among(sources []Source, isThere func(schema.GroupKind) bool) []Source {
+	return slices.DeleteFunc(slices.Clone(sources), func(s Source) bool {
+		return s.Kind != podSpec && s.Kind != claimSpec && !isThere(schema.ParseGroupKind(s.Kind))
+	})
+}
+
 // sortNamedBy puts what can name an object of any kind among what can name one of each, in the order of their names.
 func (t *Table) sortNamedBy() {
 	byName := func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }

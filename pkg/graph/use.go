@@ -34,28 +34,26 @@ var (
 )
 
 // useOf says how the references of an object count. Templates count as users: what is scaled to zero, or runs at night, needs its inputs too.
-func useOf(o object.Object) uses {
-	use := uses{by: NameOf(o)}
+func useOf(o *object.Parts) uses {
+	use := uses{by: NameOf(o.Object)}
 	owner, owned := Controller(o)
 	if owned {
 		use.by = owner
 	}
-	raw := object.JSON(o.Raw)
-	isZero := func(path ...string) bool { return raw.At(path...).String() == "0" }
-	isTrue := func(path ...string) bool { return raw.At(path...).String() == "true" }
+	isZero := func() bool { return o.At("spec", "replicas").String() == "0" }
 	// What an owner has at zero says nothing of what else it has, nor of what it names itself. A ReplicaSet is kept for a rollback.
 	switch o.Kind.GroupKind() {
 	case podKind:
-		phase := raw.At("status", "phase").Text()
+		phase := o.At("status", "phase").Text()
 		use.none = phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed)
 		use.live = !use.none
 	case replicaSetKind:
-		use.idle = !owned && isZero("spec", "replicas")
+		use.idle = !owned && isZero()
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, statefulSetKind, schema.GroupKind{Kind: "ReplicationController"},
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
-		use.idle = !owned && isZero("spec", "replicas") && !IsPaused(o)
+		use.idle = !owned && isZero() && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
-		use.idle = !owned && isTrue("spec", "suspend")
+		use.idle = !owned && o.At("spec", "suspend").String() == "true"
 	}
 	return use
 }
@@ -66,8 +64,8 @@ var pauseMarks = []string{
 }
 
 // IsPaused reports whether a tool scaled the workload to zero for a while: it is not idle, it sleeps.
-func IsPaused(o object.Object) bool {
-	for name := range object.JSON(o.Raw).At("metadata", "annotations").Fields() {
+func IsPaused(o *object.Parts) bool {
+	for name := range o.At("metadata", "annotations").Fields() {
 		if slices.Contains(pauseMarks, name.String()) {
 			return true
 		}
@@ -76,8 +74,8 @@ func IsPaused(o object.Object) bool {
 }
 
 // Controller is the controller that owns the object, if one does.
-func Controller(o object.Object) (Name, bool) {
-	owners := object.JSON(o.Raw).At("metadata", "ownerReferences")
+func Controller(o *object.Parts) (Name, bool) {
+	owners := o.At("metadata", "ownerReferences")
 	for owner := range owners.Elements() {
 		if owner.Field("controller").String() != "true" {
 			continue
@@ -136,7 +134,7 @@ func (g *Graph) Selected(by Name) Use {
 }
 
 // addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched nothing that runs so far.
-func (g *Graph) addLabels(o object.Object, use uses) {
+func (g *Graph) addLabels(o *object.Parts, use uses) {
 	selectors := g.selectors[o.Namespace]
 	if len(selectors) == 0 {
 		return
@@ -158,14 +156,13 @@ func (g *Graph) addLabels(o object.Object, use uses) {
 			}
 		}
 	}
-	raw := object.JSON(o.Raw)
 	if o.Kind.GroupKind() == podKind {
-		match(raw.Field("metadata"))
+		match(o.At("metadata"))
 		return
 	}
 	if s := g.table.sources[o.Kind.GroupKind()]; s != nil {
 		for _, path := range s.templates {
-			each(raw, path, func(template object.JSON) { match(template.Field("metadata")) })
+			each(o.Raw, path, func(template object.JSON) { match(template.Field("metadata")) })
 		}
 	}
 }

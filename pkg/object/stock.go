@@ -41,9 +41,11 @@ var stockObjects = []stockObject{
 }
 
 // KeptByKubernetes says why the API server keeps the object as it should be, or is empty.
-func (o Object) KeptByKubernetes() string {
-	metadata := JSON(o.Raw).Field("metadata")
-	labels, annotations := metadata.Field("labels"), metadata.Field("annotations")
+func (o Object) KeptByKubernetes() string { return o.Parts().KeptByKubernetes() }
+
+// KeptByKubernetes is that of the Object.
+func (o *Parts) KeptByKubernetes() string {
+	labels, annotations := o.labels, o.annotations
 	isRBAC := o.Kind.Group == rbacv1.GroupName
 	switch {
 	case labels.Field(bootstrapLabel) != nil:
@@ -59,8 +61,11 @@ func (o Object) KeptByKubernetes() string {
 }
 
 // Stock says why each cluster has the object, or is empty.
-func (o Object) Stock() string {
-	if JSON(o.Raw).At("metadata", "labels").Field(addonLabel) != nil {
+func (o Object) Stock() string { return o.Parts().Stock() }
+
+// Stock is that of the Object.
+func (o *Parts) Stock() string {
+	if o.labels.Field(addonLabel) != nil {
 		return "it is an add-on of the cluster (label " + addonLabel + ")"
 	}
 	i := slices.IndexFunc(stockObjects, func(s stockObject) bool {

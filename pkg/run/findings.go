@@ -91,13 +91,13 @@ func isNotTold(err error) bool {
 	return errors.As(err, &status) && status.Status().Code == http.StatusNotImplemented
 }
 
-func newFindings(cleaner *v1alpha1.Cleaner, all []finding.Finding, counts guard.Counts, now time.Time) *findings {
+func newFindings(cleaner *v1alpha1.Cleaner, all []*finding.Finding, counts guard.Counts, now time.Time) *findings {
 	f := &findings{
 		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
 		found: make(map[foundKey]*finding.Finding, len(all)), known: map[foundKey]bool{},
 	}
 	for i := range all {
-		f.found[foundKey{all[i].UID, all[i].Type}] = &all[i]
+		f.found[foundKey{all[i].UID, all[i].Type}] = all[i]
 	}
 	return f
 }

@@ -54,6 +54,6 @@ func LookupAmong(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Ti
 			}
 		}
 	}
-	all := slices.DeleteFunc(finder.Findings(), func(f finding.Finding) bool { return len(f.Unknown) > 0 })
+	all := slices.DeleteFunc(finder.Findings(), func(f *finding.Finding) bool { return len(f.Unknown) > 0 })
 	return newFindings(cleaner, all, nil, now).judge, nil
 }

@@ -53,7 +53,7 @@ func TestSince(t *testing.T) {
 				if test.earlier > 0 {
 					one.Since = start.Add(-test.earlier)
 				}
-				all := []finding.Finding{one}
+				all := []*finding.Finding{&one}
 				switch run {
 				case unknown:
 					all[0].Unknown = []finding.Unread{{}}

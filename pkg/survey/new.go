@@ -6,8 +6,11 @@ package survey
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
@@ -61,6 +64,7 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 	unserved := map[string]error{}
 	maps.Copy(unserved, catalog.Unserved)
 	maps.Copy(unserved, unlearned)
+	sources = graph.Among(sources, func(kind schema.GroupKind) bool { return mayServe(catalog, unserved, kind) })
 	sources = append(append(sources, learned...), options.Declared...)
 	table, err := graph.NewTable(append(sources, unknown(unserved)...))
 	if err != nil {
@@ -70,6 +74,11 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
 		Namespace: options.Namespace, Include: options.Include, Watched: options.Watched,
 	}), nil
+}
+
+// mayServe reports whether the cluster has the kind, as far as that is known.
+func mayServe(catalog *selector.Catalog, unserved map[string]error, kind schema.GroupKind) bool {
+	return unserved[kind.Group] != nil || slices.ContainsFunc(catalog.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind })
 }
 
 // unknown are sources for groups of which nobody can say what their objects name: it may be anything. They may hold templates of Pods, too, which a

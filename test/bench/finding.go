@@ -15,15 +15,17 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 const listsFloorName = "lists of a scan"
 
+var unusedConfigMaps = []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: v1alpha1.FindingUnused}}
+
 // findings look for what is unused.
 func findings() []variant {
-	unused := []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}, Type: v1alpha1.FindingUnused}}
 	return []variant{
 		{
 			name: listsFloorName, work: readLists, floor: listsFloorName,
@@ -34,7 +36,11 @@ func findings() []variant {
 			proves: "All findings of all kinds, as kubectl cleaner scan looks for them: whether knowing who uses what is hidden behind the lists.",
 		},
 		{
-			name: "orphaned ConfigMaps", work: scan(unused), target: target{ratio: 0.8},
+			name: "why a ConfigMap is used", work: why, floor: listsFloorName, target: target{ratio: 1.3, memoryMB: 96},
+			proves: "All references to one ConfigMap, as kubectl cleaner why shows them: the lists of what may name one, and what is added to them.",
+		},
+		{
+			name: "orphaned ConfigMaps", work: scan(unusedConfigMaps), target: target{ratio: 0.8},
 			proves: "One kind of findings, as a Cleaner looks for it: the Pods whole, and of the ConfigMaps no more than the metadata.",
 		},
 	}
@@ -92,17 +98,44 @@ func scan(wanted []finding.Want) func(context.Context, *site) error {
 				return fmt.Errorf("%s is used, and was found: %s", f.String(), f.Reason)
 			}
 		}
-		want := 0
-		for i := range s.load.ConfigMaps {
-			if !s.load.isInUse(i) {
-				want++
-			}
-		}
-		if found != want {
+		if want := s.load.unused(); found != want {
 			return fmt.Errorf("%d ConfigMaps were found unused, want %d", found, want)
 		}
 		return nil
 	}
+}
+
+// unused is how many ConfigMaps no Pod uses.
+func (l load) unused() (n int) {
+	for i := range l.ConfigMaps {
+		if !l.isInUse(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// why looks for who uses the first ConfigMap, and fails unless all of its Pods are told.
+func why(ctx context.Context, s *site) error {
+	name := graph.Name{GroupKind: schema.GroupKind{Kind: "ConfigMap"}, Namespace: namespaceOf(0), Name: configMapName(0)}
+	reader := selector.NewReader(s.client, clock.RealClock{})
+	finder, err := survey.New(ctx, reader, survey.Options{Wanted: unusedConfigMaps, Now: time.Now(), Watched: []graph.Name{name}})
+	if err != nil {
+		return err
+	}
+	if err := survey.Read(ctx, reader, finder, "", nil, survey.Observer{}); err != nil {
+		return err
+	}
+	want := 0
+	for pod := 0; pod < s.load.Pods; pod += s.load.used() {
+		if !hasSucceeded(pod) {
+			want++
+		}
+	}
+	if evidence := finder.Graph().Evidence(name); len(evidence) != want {
+		return fmt.Errorf("%d references to %s were found, want %d", len(evidence), name, want)
+	}
+	return nil
 }
 
 // isInUse reports whether a Pod that has not ended names the ConfigMap.

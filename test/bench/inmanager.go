@@ -73,11 +73,14 @@ func inManager(ctx context.Context, m *managed, c client.Client, l load, out io.
 	lua, cel := podSelector(), podSelector()
 	lua.Evaluate = source
 	cel.MatchConditions = []v1alpha1.MatchCondition{{Name: "succeeded", Expression: succeededCEL}}
+	unused := configMapSelector()
+	unused.Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
 	for _, scan := range []struct {
 		name     string
 		selector v1alpha1.ResourceSelector
-	}{{"lua", lua}, {"cel", cel}} {
-		peak, err := peakOfScan(ctx, pid, c, scan.name, scan.selector, int64(l.succeeded()))
+		want     int
+	}{{"lua", lua, l.succeeded()}, {"cel", cel, l.succeeded()}, {"finding", unused, l.unused()}} {
+		peak, err := peakOfScan(ctx, pid, c, scan.name, scan.selector, int64(scan.want))
 		if err != nil {
 			return err
 		}

@@ -14,11 +14,17 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 const (
@@ -59,6 +65,7 @@ func startStreaming(ctx context.Context, dir string) (*streaming, error) {
 	}
 	answer("/version", `{"major": "1", "minor": "36"}`)
 	answer("/api/v1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list","get"]}]}`)
+	answer("/api/v1/configmaps", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
 	mux.HandleFunc("GET /{objects}/api/v1/pods", func(w http.ResponseWriter, r *http.Request) { servePods(w, r, pods) })
 	s := &streaming{kubeconfig: filepath.Join(dir, "streaming"), server: &http.Server{Handler: mux}} //nolint:gosec // on loopback, for this bench
 	for _, n := range []int{few, manyObjects} {
@@ -142,4 +149,28 @@ func judgeStream(objects int) func(context.Context, *site) error {
 		}
 		return nil
 	}
+}
+
+// findInStream looks for ConfigMaps that no Pod of the streaming server uses. There are none: what counts is what is kept of the Pods.
+func findInStream(ctx context.Context, s *site) error {
+	sources, err := graph.BuiltInSources()
+	if err != nil {
+		return err
+	}
+	kind := func(name, resource string) object.Kind {
+		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: name}, Resource: resource, Namespaced: true}
+	}
+	served := []object.Kind{kind("Pod", "pods"), kind("ConfigMap", "configmaps")}
+	table, err := graph.NewTable(graph.Among(sources, func(gk schema.GroupKind) bool { return gk == served[0].GroupKind() }))
+	if err != nil {
+		return err
+	}
+	finder := finding.New(finding.Options{Table: table, Served: served, Wanted: unusedConfigMaps, Now: time.Now()})
+	if err := survey.Read(ctx, selector.NewReader(s.client, clock.RealClock{}), finder, "", nil, survey.Observer{}); err != nil {
+		return err
+	}
+	if found := finder.Findings(); len(found) > 0 {
+		return fmt.Errorf("%d ConfigMaps were found where there are none", len(found))
+	}
+	return nil
 }

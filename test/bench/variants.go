@@ -47,6 +47,7 @@ const (
 	deleteFloorName = "deletes only"
 	patchFloorName  = "patches only"
 	streamFloorName = "stream of 20,000"
+	searchFloorName = "findings in 20,000"
 )
 
 // variants are all there are, the floor first.
@@ -126,6 +127,14 @@ func streams() []variant {
 		{
 			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
 			proves: "Whether memory stays the same with fifty times as many: it does not grow with what is looked at, only with what matches.",
+		},
+		{
+			name: searchFloorName, work: findInStream, floor: searchFloorName, stream: few,
+			proves: "A search for unused ConfigMaps on 20,000 such Pods, for the memory it takes.",
+		},
+		{
+			name: "findings in 1,000,000", work: findInStream, floor: searchFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
+			proves: "Whether memory stays the same with fifty times as many: of a Pod no more is kept than names that are new.",
 		},
 	}
 }

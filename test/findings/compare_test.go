@@ -56,7 +56,7 @@ func (s *scenario) expect(names map[string]string, expected map[string]expectati
 type score struct{ right, wrong, missed int }
 
 // compare tells every difference, and counts.
-func compare(found []finding.Finding, expected map[string]expectation) (different []string, scores map[string]*score) {
+func compare(found []*finding.Finding, expected map[string]expectation) (different []string, scores map[string]*score) {
 	scores = map[string]*score{}
 	of := func(kind, typ string) *score {
 		row := kind + " " + typ
@@ -65,7 +65,7 @@ func compare(found []finding.Finding, expected map[string]expectation) (differen
 	}
 	isFound := map[[2]string]bool{}
 	for i := range found {
-		f := &found[i]
+		f := found[i]
 		name, typ, e := f.String(), typeOf(f), expected[f.String()]
 		isFound[[2]string{name, typ}] = true
 		if f.Reason == "" || !strings.Contains(f.Reason, e.reason) {

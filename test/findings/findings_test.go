@@ -93,7 +93,7 @@ func populate(t *testing.T, now time.Time) map[string]expectation {
 }
 
 // look is what findings say of the whole cluster.
-func look(t *testing.T, config *rest.Config, now time.Time) []finding.Finding {
+func look(t *testing.T, config *rest.Config, now time.Time) []*finding.Finding {
 	t.Helper()
 	reader := newReader(t, config)
 	finder := newFinder(t, reader, now)
@@ -134,10 +134,10 @@ func eventually(t *testing.T, limit time.Duration, isSo func() bool) bool {
 	return err == nil
 }
 
-func typesOf(found []finding.Finding) map[string][]string {
+func typesOf(found []*finding.Finding) map[string][]string {
 	types := map[string][]string{}
 	for i := range found {
-		types[found[i].String()] = append(types[found[i].String()], typeOf(&found[i]))
+		types[found[i].String()] = append(types[found[i].String()], typeOf(found[i]))
 	}
 	for _, list := range types {
 		slices.Sort(list)

@@ -35,7 +35,7 @@ type truth struct {
 
 // unread says of what is found with a part of the cluster unread what may not be: what is used or unknown in truth is never plainly unused, and what
 // is unused in truth is unused or unknown, unless its own kind is among those that are hidden. What is wrong with all rights as well is told there.
-func (k truth) unread(found []finding.Finding, isHidden func(kind string) bool) (wrong []string) {
+func (k truth) unread(found []*finding.Finding, isHidden func(kind string) bool) (wrong []string) {
 	types := typesOf(found)
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		e := k.expected[name]
@@ -54,7 +54,7 @@ func (k truth) unread(found []finding.Finding, isHidden func(kind string) bool) 
 }
 
 // hides reports whether more is unknown than with all rights: otherwise a test hides nothing.
-func (k truth) hides(found []finding.Finding) bool {
+func (k truth) hides(found []*finding.Finding) bool {
 	return unknownOf(typesOf(found)) > unknownOf(k.full)
 }
 

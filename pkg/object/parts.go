@@ -1,0 +1,72 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+// Parts is an object whose main parts were found once, for who asks much of it: no question passes over the whole object again. It is valid only as
+// long as the object's bytes are.
+type Parts struct {
+	Object
+	metadata, spec, status      JSON
+	labels, annotations, owners JSON
+}
+
+// Parts finds the object's parts, in one pass.
+func (o Object) Parts() *Parts {
+	p := &Parts{Object: o}
+	for key, value := range JSON(o.Raw).Fields() {
+		switch string(key.name()) {
+		case "metadata":
+			p.metadata = value
+		case "spec":
+			p.spec = value
+		case "status":
+			p.status = value
+		}
+	}
+	for key, value := range p.metadata.Fields() {
+		switch string(key.name()) {
+		case "labels":
+			p.labels = value
+		case "annotations":
+			p.annotations = value
+		case "ownerReferences":
+			p.owners = value
+		}
+	}
+	return p
+}
+
+// At is the value at a path of names in the object, as JSON.At has it.
+func (p *Parts) At(path ...string) JSON {
+	part, rest := p.nearest(path)
+	for _, name := range rest {
+		part = part.Field(name)
+	}
+	return part
+}
+
+// nearest is the part that is nearest to the end of a path, and the rest of the path.
+func (p *Parts) nearest(path []string) (JSON, []string) {
+	if len(path) > 1 && path[0] == "metadata" {
+		switch path[1] {
+		case "labels":
+			return p.labels, path[2:]
+		case "annotations":
+			return p.annotations, path[2:]
+		case "ownerReferences":
+			return p.owners, path[2:]
+		}
+	}
+	if len(path) > 0 {
+		switch path[0] {
+		case "metadata":
+			return p.metadata, path[1:]
+		case "spec":
+			return p.spec, path[1:]
+		case "status":
+			return p.status, path[1:]
+		}
+	}
+	return p.Raw, path
+}
