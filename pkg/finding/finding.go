@@ -42,6 +42,8 @@ type Finding struct {
 	Managed string
 	// Frees is what its deletion would give back.
 	Frees Resources
+	// Requests are what those of its Pods hold that wait for what does not come: a container that crashes, an image.
+	Requests Requests
 }
 
 // Resources are what objects hold: bytes of volumes, and load balancers.

@@ -26,6 +26,8 @@ type notes struct {
 	asleep map[string]bool
 	// faulty are Deployments of which a Pod does not run, and why.
 	faulty map[graph.Name]string
+	// held are what those Pods of Deployments request whose containers wait, by the names of the Pods.
+	held map[graph.Name]map[string]Requests
 	// busy are Nodes that run more than the Pods of DaemonSets and the Node's own.
 	busy map[string]bool
 	// inhabited are namespaces that hold something, and kinds those that have an object.
@@ -36,7 +38,7 @@ type notes struct {
 func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
-		faulty: map[graph.Name]string{}, busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 }
 
@@ -131,6 +133,7 @@ func (n *notes) fault(o *object.Parts) {
 			return
 		case isFaulty:
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s waits: %s", name, o.Name, whyWaits(container))
+			n.hold(deployment, o)
 		case n.faulty[deployment] == "":
 			n.faulty[deployment] = fmt.Sprintf("container %s of Pod %s restarted %d times", name, o.Name, restarts)
 		}

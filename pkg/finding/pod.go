@@ -115,6 +115,9 @@ func lookUnhealthyPod(f *Finder, o *object.Parts) *candidate {
 			if _, owned := deploymentOf(o); owned && slices.Contains(faults, waits) { // the Deployment is unhealthy
 				return nil
 			}
+			if slices.Contains(faults, waits) {
+				c.found.Requests = requestsOf(o)
+			}
 			return c
 		}
 	}

@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -74,21 +75,29 @@ func lookUnavailable(f *Finder, o *object.Parts) *candidate {
 	if isZero(o.At("spec", "replicas")) {
 		return nil
 	}
+	c := &candidate{decide: decideUnavailable}
 	if progress := conditionOf(o, "Progressing"); progress.Field("status").Text() == "False" {
-		return certain("its rollout does not progress: "+progress.Field("reason").Text(), timeAt(progress.Field("lastTransitionTime")))
+		c.found.Reason = "its rollout does not progress: " + progress.Field("reason").Text()
+		c.found.Since = timeAt(progress.Field("lastTransitionTime"))
+		return c
 	}
 	available := conditionOf(o, "Available")
 	since := timeAt(available.Field("lastTransitionTime"))
 	if available.Field("status").Text() == "False" && !since.IsZero() && f.Now.Sub(since) >= unavailableFor {
-		return certain("too few of its Pods are available", since)
+		c.found.Reason, c.found.Since = "too few of its Pods are available", since
 	}
-	return &candidate{decide: func(f *Finder, found Finding) *Finding {
-		if found.Reason = f.faulty[nameOf(&found)]; found.Reason == "" {
-			return nil
-		}
-		found.Confidence = v1alpha1.ConfidenceCertain
-		return &found
-	}}
+	return c
+}
+
+// decideUnavailable finds a Deployment that says that it does not run, or of which a Pod does not.
+func decideUnavailable(f *Finder, found Finding) *Finding {
+	name := nameOf(&found)
+	found.Reason = cmp.Or(found.Reason, f.faulty[name])
+	if found.Reason == "" {
+		return nil
+	}
+	found.Confidence, found.Requests = v1alpha1.ConfidenceCertain, f.heldBy(name)
+	return &found
 }
 
 func lookIdleDaemonSet(_ *Finder, o *object.Parts) *candidate {

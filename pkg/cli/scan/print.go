@@ -138,7 +138,22 @@ func (j *job) summary(r *Result) string {
 	if r.Frees.Objects > 0 {
 		text += " Deleting what may be deleted would free " + strings.Join(append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object")), ", ") + "."
 	}
-	return text + unknown
+	return text + r.Requested.words() + unknown
+}
+
+// words are a sentence about what is requested in vain.
+func (r *Requests) words() string {
+	if r == nil {
+		return ""
+	}
+	var words []string
+	if r.CPUMillis > 0 {
+		words = append(words, resource.NewMilliQuantity(r.CPUMillis, resource.DecimalSI).String()+" of CPU")
+	}
+	if r.MemoryBytes > 0 {
+		words = append(words, resource.NewQuantity(r.MemoryBytes, resource.BinarySI).String()+" of memory")
+	}
+	return " Pods that cannot run hold " + strings.Join(words, " and ") + "."
 }
 
 // conclude tells people on the side what the result means and how to go on, and decides how the command exits.

@@ -30,6 +30,14 @@ type Result struct {
 	Kinds   int   `json:"kinds"`
 	// Frees is what there would be more if what is found did not exist.
 	Frees search.Frees `json:"frees"`
+	// Requested is what Pods hold that wait for what does not come. Most of them would be made anew if they were deleted.
+	Requested *Requests `json:"requested,omitempty"`
+}
+
+// Requests is what Pods hold of their Nodes.
+type Requests struct {
+	CPUMillis   int64 `json:"cpuMillis,omitempty"`
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 }
 
 // result judges what was read. Of a search that was stopped only what is known counts.
@@ -42,6 +50,7 @@ func (j *job) result(stopped bool) *Result {
 	slices.Sort(kinds)
 	r.Kinds = len(slices.Compact(kinds))
 	freed := map[types.UID]bool{}
+	var requested finding.Requests
 	for _, f := range j.Finder.Findings() {
 		excluded := slices.ContainsFunc(j.exclude, func(p pattern) bool { return p.matches(f) })
 		switch known := len(f.Unknown) == 0; {
@@ -53,11 +62,15 @@ func (j *job) result(stopped bool) *Result {
 			r.BelowConfidence++
 		default:
 			r.Findings = append(r.Findings, search.NewFinding(f))
+			requested = requested.Plus(f.Requests)
 			if finding.Actionable(f.Kind.GroupKind(), f.Type) && !freed[f.UID] {
 				freed[f.UID] = true
 				r.Frees.Add(f)
 			}
 		}
+	}
+	if requested != (finding.Requests{}) {
+		r.Requested = &Requests{requested.CPUMillis, requested.MemoryBytes}
 	}
 	for _, u := range j.Unread {
 		if !u.Elsewhere || r.matters(u.Kind) {
