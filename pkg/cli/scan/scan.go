@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package scan is kubectl cleaner scan: the findings of a cluster or of manifests, in the forms of -o.
 package scan
 
 import (
@@ -36,6 +37,7 @@ type options struct {
 	failOn        int64
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
@@ -170,7 +172,7 @@ func allTypes() (all []v1alpha1.FindingType) {
 
 // wanted are the findings of --kind and --type. Nil for all of the cluster.
 func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
-	if len(j.kinds) == 0 && len(j.types) == 0 && j.Reading.Namespace == "" {
+	if len(j.kinds) == 0 && len(j.types) == 0 && j.Namespace == "" {
 		return nil, nil
 	}
 	var wanted []finding.Want
@@ -181,7 +183,7 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 		switch {
 		case err != nil:
 			problems = append(problems, err)
-		case j.Reading.Namespace != "" && !kind.Namespaced:
+		case j.Namespace != "" && !kind.Namespaced:
 			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
 		case len(of) == 0:
 			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
@@ -194,7 +196,7 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	}
 	if len(j.kinds) == 0 {
 		for _, kind := range j.Catalog.Kinds {
-			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Reading.Namespace == "" || kind.Namespaced) {
+			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Namespace == "" || kind.Namespaced) {
 				wanted = append(wanted, j.wantedOf(kind)...)
 			}
 		}
