@@ -78,7 +78,7 @@ func (f *Finder) plan() []List {
 				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
 			default:
 				needed, whole.rows = true, append(whole.rows, r)
-				whole.MetadataOnly = whole.MetadataOnly && !r.body
+				whole.MetadataOnly = whole.MetadataOnly && !r.needsBody(gk)
 			}
 		}
 		if needed {

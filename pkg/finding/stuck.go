@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -91,4 +94,9 @@ func (f *Finder) ownerOf(finalizer string) string {
 // isBelow reports whether a domain is part of another.
 func isBelow(domain, of string) bool {
 	return domain == of || strings.HasSuffix(domain, "."+of)
+}
+
+// needsBody reports whether the row needs more than the metadata of a kind's objects. What keeps a Pod or a Namespace, they do not say in that.
+func (r *row) needsBody(kind schema.GroupKind) bool {
+	return r.body || r.typ == v1alpha1.FindingStuck && (kind == pods || kind == namespaces)
 }
