@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the kubectl plugin: kubectl cleaner. One file, or a few, per subcommand. What a command found goes to the
+// Package cli is the kubectl plugin: kubectl cleaner. Each command is a package of its own below this one. What a command found goes to the
 // standard output, all else to the standard error; both go through pkg/cli/terminal, which lets nothing pass that a terminal obeys.
 package cli
 
@@ -63,7 +63,7 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, err.Error()) })
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
-	root.SetHelpCommand(helpCommand(s))
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(scan.Command(s), why.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
 		stop.Command(s), stop.ResumeCommand(s), notify.Command(s), versionCommand(s), codesTopic())
 	addCompletion(root)
@@ -88,7 +88,7 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 	return terminal.UsageError(cmd, message)
 }
 
-func helpCommand(s *terminal.Session) *cobra.Command {
+func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Explain a command",

@@ -6,6 +6,7 @@ package finding_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -306,6 +307,34 @@ func TestNamedFromElsewhere(t *testing.T) {
 			got := strings.NewReplacer("Secret ", "", " Unused", "", "\n", "; ").Replace(lines(f.Findings()))
 			if got != test.want {
 				t.Errorf("found %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Who wants one type finds what who wants all finds of that type. Of what cascades it may be less: it is not looked for what else is idle then.
+func TestWantedFindsTheSame(t *testing.T) {
+	t.Parallel()
+	for name, s := range scenarios() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := find(t, s)
+			for _, typ := range []v1alpha1.FindingType{
+				v1alpha1.FindingUnused, v1alpha1.FindingDangling, v1alpha1.FindingCascading, v1alpha1.FindingIdle, v1alpha1.FindingFinished, v1alpha1.FindingStuck,
+				v1alpha1.FindingFailed, v1alpha1.FindingUnhealthy, v1alpha1.FindingExpired, v1alpha1.FindingCertificateExpired,
+			} {
+				options := finding.Options{Table: tableOf(t), Served: served(t), Now: now}
+				for _, kind := range served(t) {
+					options.Wanted = append(options.Wanted, finding.Want{Kind: kind.GroupKind(), Type: typ})
+				}
+				of := slices.DeleteFunc(slices.Clone(all), func(f *finding.Finding) bool { return f.Type != typ })
+				got, want := lines(findWith(t, s, options)), lines(of)
+				if typ == v1alpha1.FindingCascading && got == "" {
+					continue
+				}
+				if got != want {
+					t.Errorf("%s: found:\n%s\n\nof all are so:\n%s", typ, got, want)
+				}
 			}
 		})
 	}

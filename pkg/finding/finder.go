@@ -114,7 +114,13 @@ func New(options Options) *Finder {
 
 func (f *Finder) wants(r *row) bool {
 	return f.Wanted == nil || slices.ContainsFunc(f.Wanted, func(w Want) bool {
-		return (w.Kind == r.kind || r.kind == anyKind) && (w.Type == r.typ || w.Type == v1alpha1.FindingCascading && r.cascades)
+		switch {
+		case w.Kind != r.kind && r.kind != anyKind:
+			return false
+		case w.Type == v1alpha1.FindingDangling && r.typ == v1alpha1.FindingUnused: // what leads nowhere at all is that instead
+			return true
+		}
+		return w.Type == r.typ || w.Type == v1alpha1.FindingCascading && r.cascades
 	})
 }
 

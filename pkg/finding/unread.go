@@ -76,6 +76,16 @@ func (f *Finder) isUnreadText(sources []schema.GroupKind) bool {
 	})
 }
 
+// HasUnreadTexts reports whether texts of other namespaces could not be read, of any kind.
+func (f *Finder) HasUnreadTexts() bool {
+	for source := range f.elsewhere {
+		if f.Table.MentionsElsewhere(source) {
+			return true
+		}
+	}
+	return false
+}
+
 // Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)

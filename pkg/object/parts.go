@@ -38,8 +38,8 @@ func (o Object) Parts() *Parts {
 }
 
 // At is the value at a path of names in the object, as JSON.At has it.
-func (p *Parts) At(path ...string) JSON {
-	part, rest := p.nearest(path)
+func (o *Parts) At(path ...string) JSON {
+	part, rest := o.nearest(path)
 	for _, name := range rest {
 		part = part.Field(name)
 	}
@@ -47,26 +47,26 @@ func (p *Parts) At(path ...string) JSON {
 }
 
 // nearest is the part that is nearest to the end of a path, and the rest of the path.
-func (p *Parts) nearest(path []string) (JSON, []string) {
+func (o *Parts) nearest(path []string) (JSON, []string) {
 	if len(path) > 1 && path[0] == "metadata" {
 		switch path[1] {
 		case "labels":
-			return p.labels, path[2:]
+			return o.labels, path[2:]
 		case "annotations":
-			return p.annotations, path[2:]
+			return o.annotations, path[2:]
 		case "ownerReferences":
-			return p.owners, path[2:]
+			return o.owners, path[2:]
 		}
 	}
 	if len(path) > 0 {
 		switch path[0] {
 		case "metadata":
-			return p.metadata, path[1:]
+			return o.metadata, path[1:]
 		case "spec":
-			return p.spec, path[1:]
+			return o.spec, path[1:]
 		case "status":
-			return p.status, path[1:]
+			return o.status, path[1:]
 		}
 	}
-	return p.Raw, path
+	return o.Raw, path
 }

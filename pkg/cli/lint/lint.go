@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package lint is kubectl cleaner lint: what is wrong with Cleaners in files, without a cluster.
 package lint
 
 import (
@@ -27,6 +28,7 @@ type options struct {
 	strict bool
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{

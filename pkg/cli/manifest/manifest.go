@@ -106,6 +106,7 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	return text, err
 }
 
+// ReadPath reads a file, or a directory with all that is below it.
 func ReadPath(path string) ([]Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package notify is kubectl cleaner notify: it sends a message that says what it is through a Cleaner's channels.
 package notify
 
 import (
@@ -37,6 +38,7 @@ type options struct {
 	allowed string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify",

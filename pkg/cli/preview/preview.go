@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package preview is kubectl cleaner preview: what Cleaners would do now, judged by the very code that a run is made
+// of.
 package preview
 
 import (
@@ -40,6 +42,7 @@ type options struct {
 	progress            string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{

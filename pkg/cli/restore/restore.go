@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package restore is kubectl cleaner restore: it plans what of a run's copies is to come back, asks, and carries it
+// out.
 package restore
 
 import (
@@ -37,6 +39,7 @@ type options struct {
 	progress string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{

@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package run is kubectl cleaner run: it asks the operator for a run by an annotation, and follows it to its end.
 package run
 
 import (
@@ -31,6 +32,7 @@ type options struct {
 	progress string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{

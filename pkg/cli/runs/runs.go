@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package runs is kubectl cleaner runs: what Cleaners did, and which copies there are.
 package runs
 
 import (
@@ -29,6 +30,7 @@ type options struct {
 	output string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{

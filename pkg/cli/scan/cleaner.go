@@ -65,14 +65,14 @@ func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 	if ambiguous && g.kind.Group != "" {
 		cleanerName += "." + g.kind.Group
 	}
-	if j.Reading.Namespace != "" {
-		cleanerName += "-" + j.Reading.Namespace
+	if j.Namespace != "" {
+		cleanerName += "-" + j.Namespace
 	}
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	first := g.of[0]
 	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of), terminal.OneLine(first.Ref().String()), terminal.OneLine(first.Why()))
-	if in := namespacesOf(g.of); len(in) > 0 && j.Reading.Namespace == "" {
+	if in := namespacesOf(g.of); len(in) > 0 && j.Namespace == "" {
 		line("# They are in these namespaces: %s. To look at one only, add: namespace: NAME", terminal.OneLine(terminal.Shortened(in, 10)))
 	}
 	if managed := slices.DeleteFunc(slices.Clone(g.of), func(f search.Finding) bool { return f.ManagedBy == "" }); len(managed) > 0 {
@@ -107,8 +107,8 @@ func (j *job) narrow(line func(string, ...any), kind object.Kind) {
 		}
 	}
 	switch {
-	case j.Reading.Namespace != "":
-		line("      namespace: %s", yamlText(j.Reading.Namespace))
+	case j.Namespace != "":
+		line("      namespace: %s", yamlText(j.Namespace))
 	case len(apart) > 0:
 		line("      namespaceSelector: %s", yamlText("kubernetes.io/metadata.name notin ("+strings.Join(apart, ",")+")"))
 	}

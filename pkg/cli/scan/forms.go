@@ -53,8 +53,8 @@ func (j *job) printCSV(r *Result) error {
 // printMarkdown prints a report for a ticket or a page.
 func (j *job) printMarkdown(r *Result) {
 	where := "the cluster"
-	if j.Reading.Namespace != "" {
-		where = "namespace " + markdown(j.Reading.Namespace)
+	if j.Namespace != "" {
+		where = "namespace " + markdown(j.Namespace)
 	}
 	fmt.Fprintf(j.Out, "# Findings in %s\n\n%s\n", where, markdown(j.summary(r)))
 	section := func(title string, findings []search.Finding) {

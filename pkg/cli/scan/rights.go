@@ -57,7 +57,7 @@ func (j *job) tellUnread(ctx context.Context, r *Result) error {
 		f.Hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0:
 		j.tellRole(ctx, forbidden)
-		if j.Reading.Namespace == "" {
+		if j.Namespace == "" {
 			f.Hint = "to look at one namespace, in which you may have more rights: " + terminal.Program + " scan -n NAMESPACE"
 		}
 	}
@@ -101,7 +101,7 @@ func (j *job) tellRole(ctx context.Context, forbidden []search.Unread) {
 			fmt.Fprintf(j.ErrOut, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
 		}
 	}
-	if j.Reading.Namespace == "" {
+	if j.Namespace == "" {
 		fmt.Fprintf(j.ErrOut, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
 	}
 }

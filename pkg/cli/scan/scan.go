@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package scan is kubectl cleaner scan: the findings of a cluster or of manifests, in the forms of -o.
 package scan
 
 import (
@@ -36,6 +37,7 @@ type options struct {
 	failOn        int64
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
@@ -64,7 +66,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.StringSliceVar(&o.kinds, "kind", nil,
 		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
 	flags.StringSliceVar(&o.types, "type", nil, "show only findings of these types, such as Unused or Stuck")
-	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence", "how sure a finding must be to be shown: Certain, Likely or Weak")
+	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence",
+		"how sure a finding must be to be shown: Certain, Likely or Weak; where you may not read other namespaces, the default is Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
 		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
@@ -110,6 +113,9 @@ func (o *options) run(cmd *cobra.Command) error {
 	err = job.Look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
 	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
 		return terminal.OrInterrupted(ctx, err)
+	}
+	if !job.flags.Changed("min-confidence") && job.Finder.HasUnreadTexts() {
+		job.minConfidence = string(v1alpha1.ConfidenceWeak) // for who may read one namespace only, nothing is surer
 	}
 	result := job.result(ctx.Err() != nil)
 	if err := job.print(result); err != nil {
@@ -170,7 +176,7 @@ func allTypes() (all []v1alpha1.FindingType) {
 
 // wanted are the findings of --kind and --type. Nil for all of the cluster.
 func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
-	if len(j.kinds) == 0 && len(j.types) == 0 && j.Reading.Namespace == "" {
+	if len(j.kinds) == 0 && len(j.types) == 0 && j.Namespace == "" {
 		return nil, nil
 	}
 	var wanted []finding.Want
@@ -181,7 +187,7 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 		switch {
 		case err != nil:
 			problems = append(problems, err)
-		case j.Reading.Namespace != "" && !kind.Namespaced:
+		case j.Namespace != "" && !kind.Namespaced:
 			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
 		case len(of) == 0:
 			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
@@ -194,7 +200,7 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	}
 	if len(j.kinds) == 0 {
 		for _, kind := range j.Catalog.Kinds {
-			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Reading.Namespace == "" || kind.Namespaced) {
+			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Namespace == "" || kind.Namespaced) {
 				wanted = append(wanted, j.wantedOf(kind)...)
 			}
 		}

@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package stop is kubectl cleaner stop and resume: the annotation that ends all acting, and whether the operator saw
+// it.
 package stop
 
 import (
@@ -34,6 +36,7 @@ type options struct {
 	namespace string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
@@ -52,6 +55,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	return cmd
 }
 
+// ResumeCommand takes a stop back.
 func ResumeCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{

@@ -26,6 +26,7 @@ type Cell struct {
 	In   func(string) string // nil: as it is
 }
 
+// Add adds a row, which Flush prints.
 func (t *Table) Add(row []Cell) {
 	for i := range row {
 		if row[i].Text = OneLine(row[i].Text); row[i].Text == "" {

@@ -99,6 +99,7 @@ func Thousands(n int64) string {
 	return digits
 }
 
+// Compact leaves out what is empty.
 func Compact(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }

@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package trial is kubectl cleaner test: it tries Cleaners on the objects of their test directories, and says which it
+// should have judged otherwise.
 package trial
 
 import (

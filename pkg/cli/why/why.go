@@ -1,6 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package why is kubectl cleaner why: who uses an object, which Cleaners select it, and which run deleted it.
 package why
 
 import (
@@ -31,6 +32,7 @@ type options struct {
 	output string
 }
 
+// Command is what users call.
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Flags: search.Flags{Session: s}}
 	cmd := &cobra.Command{
