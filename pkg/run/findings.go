@@ -164,7 +164,11 @@ func (f *findings) judge(i int) func(object.Object) (selector.Finding, bool) {
 			f.known[key] = true
 			f.asked = append(f.asked, key)
 		}
-		return selector.Finding{Reason: found.Reason, Data: f.data(found)}, true
+		told := selector.Finding{Reason: found.Reason}
+		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
+			told.Data = f.data(found)
+		}
+		return told, true
 	}
 }
 
