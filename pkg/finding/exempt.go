@@ -47,18 +47,26 @@ func isKept(o object.Object) bool {
 var readByLabel = []string{
 	"grafana_dashboard", "grafana_datasource", "grafana_alert", "grafana_notifier", "grafana_plugin", "loki_rule", "prometheus_rule",
 	"argocd.argoproj.io/secret-type", "sealedsecrets.bitnami.com/sealed-secrets-key", "cnpg.io/reload", "cluster.x-k8s.io/cluster-name",
-	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "istio/multiCluster",
+	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "velero.io/csi-volumesnapshot-class",
+	"istio/multiCluster",
 }
 
-// isReadByLabel reports whether something finds the object by its labels, or keeps in it who leads.
+// readByParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.
+var readByParts = []string{"argocd", "knative-serving", "knative-eventing", "tekton-pipelines", "tekton-triggers", "tekton-chains"}
+
+// isReadByLabel reports whether something finds the object by its labels, keeps in it who leads, or copies it under its own name.
 func isReadByLabel(o object.Object) bool {
 	for name := range metadata(o).Field("labels").Fields() {
 		if slices.Contains(readByLabel, name.String()) {
 			return true
 		}
 	}
-	return annotation(o, "control-plane.alpha.kubernetes.io/leader") != "" ||
-		label(o, "app.kubernetes.io/part-of") == "argocd" || label(o, "owner") == "helm"
+	for _, name := range []string{"control-plane.alpha.kubernetes.io/leader", "replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching"} {
+		if annotation(o, name) != "" {
+			return true
+		}
+	}
+	return slices.Contains(readByParts, label(o, "app.kubernetes.io/part-of")) || label(o, "owner") == "helm"
 }
 
 func metadata(o object.Object) object.JSON { return raw(o).Field("metadata") }

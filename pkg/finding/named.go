@@ -65,6 +65,7 @@ func namedRows() []*row {
 var defaultClass = []string{
 	"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
 	"snapshot.storage.kubernetes.io/is-default-class", "ingressclass.kubernetes.io/is-default-class",
+	"storageclass.kubevirt.io/is-default-virt-class", "k10.kasten.io/is-snapshot-class",
 }
 
 // cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.

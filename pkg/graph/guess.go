@@ -20,7 +20,7 @@ var lookAlikes = []struct {
 }{
 	{secretKind, []string{
 		"SecretName", "SecretRef", "SecretKeyRef", "SecretKeySelector", "Secret", "SecretReference", "CredentialName", "PullSecrets",
-		"Secrets", "SecretRefs", "SecretNames",
+		"Secrets", "SecretRefs", "SecretNames", "SecretsName", "SecretRefName",
 	}},
 	{configMapKind, []string{
 		"ConfigMapName", "ConfigMapRef", "ConfigMapKeyRef", "ConfigMapKeySelector", "ConfigMap", "ConfigMapReference", "Configmap",

@@ -55,7 +55,7 @@ func useOf(o object.Object) uses {
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
 		use.idle = !owned && isZero("spec", "replicas") && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
-		use.idle = !owned && isTrue("spec", "suspend")
+		use.idle = !owned && isTrue("spec", "suspend") && !IsPaused(o)
 	}
 	return use
 }
@@ -63,11 +63,19 @@ func useOf(o object.Object) uses {
 // pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had.
 var pauseMarks = []string{
 	"previous-replicas", "downscaler/original-replicas", "sleepinfo.kube-green.com/replicas-before-sleep", "autoscaling.keda.sh/paused-replicas",
+	"idling.alpha.openshift.io/previous-scale", "loft.sh/paused-replicas",
 }
 
-// IsPaused reports whether a tool scaled the workload to zero for a while: it is not idle, it sleeps.
+// onDemand is a label for Sablier, which starts a workload when somebody calls it.
+const onDemand = "sablier.enable"
+
+// IsPaused reports whether a tool scaled the workload to zero, or suspended it, for a while: it is not idle, it sleeps.
 func IsPaused(o object.Object) bool {
-	for name := range object.JSON(o.Raw).At("metadata", "annotations").Fields() {
+	metadata := object.JSON(o.Raw).Field("metadata")
+	if metadata.At("labels", onDemand).Text() == "true" {
+		return true
+	}
+	for name := range metadata.Field("annotations").Fields() {
 		if slices.Contains(pauseMarks, name.String()) {
 			return true
 		}
