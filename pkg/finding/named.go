@@ -141,9 +141,6 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources []schema.GroupKin
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = f.nothingNames(sources) + ", but something is for all objects of its kind"
-	case f.isUnreadText(sources) && !c.reported:
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = f.nothingNames(sources) + ", but its name may stand in a text of another namespace, which could not be read"
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = f.nothingNames(sources) + ", but its name stands in a text of a Pod or a custom resource"
