@@ -27,7 +27,7 @@ var lookAlikes = []struct {
 		"ConfigMaps", "ConfigMapRefs", "ConfigMapNames",
 	}},
 	{schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}, []string{"ResourceClaimName"}},
-	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PersistentVolumeClaim"}},
+	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PVC", "Pvc", "PersistentVolumeClaim"}},
 	{serviceAccountKind, []string{"ServiceAccountName", "ServiceAccountRef", "ServiceAccount"}},
 	{schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}, []string{"StorageClassName", "StorageClass"}},
 	{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, []string{"PriorityClassName"}},
