@@ -23,6 +23,7 @@ var (
 var defaultClass = []string{
 	"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
 	"snapshot.storage.kubernetes.io/is-default-class", "ingressclass.kubernetes.io/is-default-class",
+	"storageclass.kubevirt.io/is-default-virt-class", "k10.kasten.io/is-snapshot-class",
 }
 
 func classRows() (all []*row) {

@@ -43,22 +43,36 @@ func isKept(o *object.Parts) bool {
 		o.Kind.Group == v1alpha1.GroupVersion.Group || label(o, "app.kubernetes.io/part-of") == "kubecleaner"
 }
 
-// readByLabel are labels by which something finds ConfigMaps and Secrets, whatever their names are.
+// readByLabel are labels by which something finds objects, ConfigMaps and Secrets most of all, whatever their names are.
 var readByLabel = []string{
 	"grafana_dashboard", "grafana_datasource", "grafana_alert", "grafana_notifier", "grafana_plugin", "loki_rule", "prometheus_rule",
 	"argocd.argoproj.io/secret-type", "sealedsecrets.bitnami.com/sealed-secrets-key", "cnpg.io/reload", "cluster.x-k8s.io/cluster-name",
-	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "istio/multiCluster",
+	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "velero.io/csi-volumesnapshot-class",
+	// The claims of people's workspaces, which are mounted while these run.
+	"hub.jupyter.org/username", "com.coder.resource", "controller.devfile.io/devworkspace_pvc_type", "controller.devfile.io/devworkspace_id",
+	"istio/multiCluster",
 }
 
-// isReadByLabel reports whether something finds the object by its labels, or keeps in it who leads.
+// readByAnnotation are annotations that mean the same.
+var readByAnnotation = []string{
+	"control-plane.alpha.kubernetes.io/leader", "hub.jupyter.org/username",
+	"replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching",
+}
+
+// readByParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.
+var readByParts = []string{"argocd", "knative-serving", "knative-eventing", "tekton-pipelines", "tekton-triggers", "tekton-chains"}
+
+// isReadByLabel reports whether something finds the object by its labels, keeps in it who leads, or copies it under its own name.
 func isReadByLabel(o *object.Parts) bool {
 	for name := range o.At("metadata", "labels").Fields() {
 		if slices.Contains(readByLabel, name.String()) {
 			return true
 		}
 	}
-	return annotation(o, "control-plane.alpha.kubernetes.io/leader") != "" ||
-		label(o, "app.kubernetes.io/part-of") == "argocd" || label(o, "owner") == "helm"
+	if slices.ContainsFunc(readByAnnotation, func(name string) bool { return annotation(o, name) != "" }) {
+		return true
+	}
+	return slices.Contains(readByParts, label(o, "app.kubernetes.io/part-of")) || label(o, "owner") == "helm"
 }
 
 func annotation(o *object.Parts, name string) string {

@@ -101,7 +101,7 @@ func TestScenariosOfEachRow(t *testing.T) {
 	t.Parallel()
 	tellable := map[string]bool{} // rows that are never unknown: what they find, the object says itself, or they stay silent
 	for _, kind := range []string{
-		"Pod Failed", "Pod Finished", "Pod Unhealthy", "Job Finished", "Job Failed", "Job Idle", "CronJob Idle", "CronJob Unhealthy", "Deployment Unhealthy",
+		"Pod Failed", "Pod Finished", "Pod Unhealthy", "Job Finished", "Job Failed", "Job Idle", "CronJob Unhealthy", "Deployment Unhealthy",
 		"DaemonSet Idle", "PersistentVolume Unused", "Secret CertificateExpired", "* Stuck", "* Expired",
 	} {
 		tellable[kind] = true

@@ -10,6 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -32,7 +33,7 @@ func jobRows() []*row {
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedCronJob,
-			means: "it is suspended",
+			means: "it is suspended, and nothing wakes it up",
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookFailingCronJob,
@@ -77,17 +78,29 @@ func lookFailedJob(_ *Finder, o *object.Parts) *candidate {
 func lookSuspendedJob(_ *Finder, o *object.Parts) *candidate {
 	condition, spec := conditionOf(o, "Suspended"), o.At("spec")
 	if condition.Field("status").Text() != "True" || spec.Field("suspend").String() != "true" ||
-		label(o, "kueue.x-k8s.io/queue-name") != "" || spec.Field("managedBy").Text() != "" {
+		graph.IsPaused(o) || label(o, "kueue.x-k8s.io/queue-name") != "" || spec.Field("managedBy").Text() != "" {
 		return nil
 	}
 	return certain("it is suspended", timeAt(condition.Field("lastTransitionTime")))
 }
 
 func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
-	if o.At("spec", "suspend").String() != "true" {
+	if o.At("spec", "suspend").String() != "true" || graph.IsPaused(o) {
 		return nil
 	}
-	return certain("it is suspended", changedAt(o, "suspend"))
+	since := changedAt(o, "suspend")
+	return &candidate{found: Finding{Since: since}, decide: func(f *Finder, found Finding) *Finding {
+		if f.asleep[found.Namespace] {
+			return nil
+		}
+		found.Reason = "it is suspended"
+		if found.Unknown = f.unreadOf(sleepInfos); len(found.Unknown) > 0 {
+			found.Reason = "it is suspended, but nobody can tell whether it only sleeps"
+			return &found
+		}
+		found.Confidence = v1alpha1.ConfidenceCertain
+		return &found
+	}}
 }
 
 // failingPeriods is how many periods a CronJob may pass without success.

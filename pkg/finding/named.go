@@ -121,9 +121,6 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.G
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but something is for all objects of its kind"
-	case search.isUnreadText && !c.reported:
-		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but its name may stand in a text of another namespace, which could not be read"
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but its name stands in a text of a Pod or a custom resource"

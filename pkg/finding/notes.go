@@ -43,11 +43,12 @@ func newNotes() notes {
 }
 
 // scalers are kinds that scale workloads to zero, and up again when they are needed.
-var scalers = []schema.GroupKind{autoscalers, scaledObjects, sleepInfos, rollouts}
+var scalers = []schema.GroupKind{autoscalers, scaledObjects, sleepInfos, rollouts, canaries}
 
 var (
 	scaledObjects = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 	rollouts      = schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}
+	canaries      = schema.GroupKind{Group: "flagger.app", Kind: "Canary"}
 	sleepInfos    = schema.GroupKind{Group: "kube-green.com", Kind: "SleepInfo"}
 )
 
@@ -57,6 +58,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	scaledObjects:  (*notes).scaledObject,
 	sleepInfos:     func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
 	rollouts:       (*notes).rollout,
+	canaries:       func(n *notes, o *object.Parts) { n.scaled[targetOf(o, o.At("spec", "targetRef"))] = true },
 	endpointSlices: (*notes).endpointSlice,
 	pods:           func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },
 }

@@ -39,7 +39,7 @@ func (f *Finder) needs() needs {
 			sources := f.Table.NamedBy(r.kind)
 			add(n.sources, sources)
 			for _, source := range sources {
-				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind) || f.Table.MentionsElsewhere(source)
+				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind)
 			}
 		}
 		if r.pods {

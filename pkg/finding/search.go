@@ -15,8 +15,6 @@ type search struct {
 	kinds int
 	// unread are those that could not be read.
 	unread []Unread
-	// isUnreadText is true when texts of other namespaces could not be read.
-	isUnreadText bool
 	// inVain says that no user was found in any.
 	inVain string
 }
@@ -27,7 +25,7 @@ func (f *Finder) searchFor(r *row, sources func() []schema.GroupKind) *search {
 		return s
 	}
 	kinds := sources()
-	s := &search{unread: f.unreadUsers(kinds, r.kind), isUnreadText: f.isUnreadText(kinds)}
+	s := &search{unread: f.unreadUsers(kinds, r.kind)}
 	f.searches[r] = s
 	var last schema.GroupKind
 	for _, kind := range kinds {

@@ -115,6 +115,13 @@ var jobScenarios = map[string]scenario{
 			of("batch/v1 Job shop/queued", "labels: {kueue.x-k8s.io/queue-name: q}", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}")),
 		want: "Job shop/suspended Idle",
 	},
+	"CronJobs that sleep": {
+		cluster: cluster(of("kube-green.com/v1alpha1 SleepInfo night/s", ""), of("batch/v1 CronJob night/asleep", "", "spec: {suspend: true}"),
+			of("batch/v1 CronJob shop/asleep", "annotations: {downscaler/original-replicas: '1'}", "spec: {suspend: true}")),
+	},
+	"CronJobs of which nobody can tell whether they sleep": {
+		cluster: of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true}"), unread: []string{"SleepInfo"}, want: "CronJob shop/suspended Idle unknown",
+	},
 	"CronJobs": {
 		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true, schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(90*time.Hour)+", lastSuccessfulTime: "+ago(99*time.Hour)+"}"),
 			of("batch/v1 CronJob shop/works", "", "spec: {schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(time.Hour)+", lastSuccessfulTime: "+ago(time.Hour)+"}"),

@@ -69,23 +69,6 @@ func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []
 	return unread
 }
 
-// isUnreadText reports whether texts of other namespaces could not be read. They would prove nothing, but names may stand in them.
-func (f *Finder) isUnreadText(sources []schema.GroupKind) bool {
-	return slices.ContainsFunc(sources, func(source schema.GroupKind) bool {
-		return f.elsewhere[source] != nil && f.Table.MentionsElsewhere(source)
-	})
-}
-
-// HasUnreadTexts reports whether texts of other namespaces could not be read, of any kind.
-func (f *Finder) HasUnreadTexts() bool {
-	for source := range f.elsewhere {
-		if f.Table.MentionsElsewhere(source) {
-			return true
-		}
-	}
-	return false
-}
-
 // Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)

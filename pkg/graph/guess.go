@@ -20,14 +20,14 @@ var lookAlikes = []struct {
 }{
 	{secretKind, []string{
 		"SecretName", "SecretRef", "SecretKeyRef", "SecretKeySelector", "Secret", "SecretReference", "CredentialName", "PullSecrets",
-		"Secrets", "SecretRefs", "SecretNames",
+		"Secrets", "SecretRefs", "SecretNames", "SecretsName", "SecretRefName",
 	}},
 	{configMapKind, []string{
 		"ConfigMapName", "ConfigMapRef", "ConfigMapKeyRef", "ConfigMapKeySelector", "ConfigMap", "ConfigMapReference", "Configmap",
 		"ConfigMaps", "ConfigMapRefs", "ConfigMapNames",
 	}},
 	{schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}, []string{"ResourceClaimName"}},
-	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PersistentVolumeClaim"}},
+	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PVC", "Pvc", "PersistentVolumeClaim"}},
 	{serviceAccountKind, []string{"ServiceAccountName", "ServiceAccountRef", "ServiceAccount"}},
 	{schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}, []string{"StorageClassName", "StorageClass"}},
 	{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, []string{"PriorityClassName"}},

@@ -44,6 +44,10 @@ var irregular = map[schema.GroupKind]irregularity{
 	},
 	{Group: rbacGroup, Kind: "RoleBinding"}:        {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
 	{Group: rbacGroup, Kind: "ClusterRoleBinding"}: {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}: {
+		names: []schema.GroupKind{serviceAccountKind}, tell: tellFlowSubjects,
+		about: "`spec.rules[].subjects[].serviceAccount`, unless it is for all accounts of a namespace",
+	},
 	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: {
 		names: []schema.GroupKind{configMapKind, secretKind}, tell: tellParameters, about: aboutParameters,
 	},
@@ -122,6 +126,17 @@ func tellSubjects(w *walker) {
 				}
 				w.each(Edge{To: all, Path: "subjects[].name", Strength: Hints})
 			}
+		}
+	}
+}
+
+// tellFlowSubjects tells the ServiceAccounts whose requests a FlowSchema sorts.
+func tellFlowSubjects(w *walker) {
+	for rule := range w.object.At("spec", "rules").Elements() {
+		for subject := range rule.Field("subjects").Elements() {
+			account := subject.Field("serviceAccount")
+			name := Name{GroupKind: serviceAccountKind, Namespace: account.Field("namespace").Text(), Name: account.Field("name").Text()}
+			w.named(name, "spec.rules[].subjects[].serviceAccount.name", Names)
 		}
 	}
 }

@@ -41,12 +41,18 @@ var textIn = []string{
 // lastApplied is an annotation that repeats the object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
+// annotated are kinds that many controllers read annotations of, each its own: some name Secrets and ConfigMaps, also in JSON.
+var annotated = []string{"Ingress.networking.k8s.io", "Service"}
+
 // noteText takes note of where an object, or a template in it, has text for its Pods.
 func (n *node) noteText(s Source) {
 	mark := func(path string) {
 		if steps, err := parsePath(path); err == nil {
 			n.at(steps).isText = true
 		}
+	}
+	if slices.Contains(annotated, s.Kind) {
+		mark("metadata.annotations.*")
 	}
 	specs := slices.Clone(s.PodSpecs)
 	for _, template := range s.PodTemplates {

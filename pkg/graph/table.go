@@ -287,17 +287,15 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	return found
 }
 
-// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces.
+// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces: by a reference, or by "namespace/name" in a
+// text, as in the arguments of a workload or anywhere in a custom resource. Pods and ReplicaSets have the texts of what makes them.
 func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
 	s := t.sources[kind]
-	return s != nil && (s.elsewhere[other] || s.elsewhere[anyKind])
-}
-
-// MentionsElsewhere reports whether texts of the kind's objects may hold names of objects of other namespaces: "namespace/name" in the arguments of a
-// workload, or anywhere in a custom resource. Pods and ReplicaSets say what those say that make them.
-func (t *Table) MentionsElsewhere(kind schema.GroupKind) bool {
-	s := t.sources[kind]
-	return s != nil && (s.isCustom || s.hasText && kind != podKind && kind != replicaSetKind)
+	if s == nil {
+		return false
+	}
+	hasText := s.isCustom || s.hasText && kind != podKind && kind != replicaSetKind
+	return hasText || s.elsewhere[other] || s.elsewhere[anyKind]
 }
 
 // NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.

@@ -53,7 +53,7 @@ func useOf(o *object.Parts) uses {
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
 		use.idle = !owned && isZero() && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
-		use.idle = !owned && o.At("spec", "suspend").String() == "true"
+		use.idle = !owned && o.At("spec", "suspend").String() == "true" && !IsPaused(o)
 	}
 	return use
 }
@@ -61,10 +61,17 @@ func useOf(o *object.Parts) uses {
 // pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had.
 var pauseMarks = []string{
 	"previous-replicas", "downscaler/original-replicas", "sleepinfo.kube-green.com/replicas-before-sleep", "autoscaling.keda.sh/paused-replicas",
+	"idling.alpha.openshift.io/previous-scale", "loft.sh/paused-replicas",
 }
 
-// IsPaused reports whether a tool scaled the workload to zero for a while: it is not idle, it sleeps.
+// onDemand is a label for Sablier, which starts a workload when somebody calls it.
+const onDemand = "sablier.enable"
+
+// IsPaused reports whether a tool scaled the workload to zero, or suspended it, for a while: it is not idle, it sleeps.
 func IsPaused(o *object.Parts) bool {
+	if o.At("metadata", "labels", onDemand).Text() == "true" {
+		return true
+	}
 	for name := range o.At("metadata", "annotations").Fields() {
 		if slices.Contains(pauseMarks, name.String()) {
 			return true

@@ -71,20 +71,8 @@ func unknownOf(types map[string][]string) (n int) {
 
 // testEachRight reads the cluster once, and judges it as often as there are kinds that have objects: each time, those of one may not be read.
 func testEachRight(t *testing.T, now time.Time, known truth) {
-	reader := newReader(t, env.Config)
-	read := map[string][]object.Object{}
-	for _, list := range newFinder(t, reader, now).Lists() {
-		err := reader.Each(t.Context(), askFor(list), func(o object.Object) error {
-			kept, err := object.New(o.Kind, bytes.Clone(o.Raw))
-			read[keyOf(list)] = append(read[keyOf(list)], kept)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	read, finder := readAll(t, now)
 	unknown, searches := 0, 0
-	finder := newFinder(t, reader, now)
 	for _, hidden := range finder.Served {
 		f := finding.New(finder.Options)
 		if !slices.ContainsFunc(f.Lists(), func(list finding.List) bool { return list.Kind == hidden && len(read[keyOf(list)]) > 0 }) {
@@ -109,6 +97,24 @@ func testEachRight(t *testing.T, now time.Time, known truth) {
 	if full := unknownOf(known.full); searches < 20 || unknown < searches*(full+1) {
 		t.Errorf("only %d findings are unknown in %d searches, and %d with all rights: the test hides nothing", unknown, searches, full)
 	}
+}
+
+// readAll reads all lists of a search.
+func readAll(t *testing.T, now time.Time) (read map[string][]object.Object, finder *finding.Finder) {
+	t.Helper()
+	reader := newReader(t, env.Config)
+	read, finder = map[string][]object.Object{}, newFinder(t, reader, now)
+	for _, list := range finder.Lists() {
+		err := reader.Each(t.Context(), askFor(list), func(o object.Object) error {
+			kept, err := object.New(o.Kind, bytes.Clone(o.Raw))
+			read[keyOf(list)] = append(read[keyOf(list)], kept)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return read, finder
 }
 
 func askFor(list finding.List) selector.Ask {

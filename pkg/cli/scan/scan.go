@@ -67,7 +67,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		"show only findings of these kinds: names, plurals or short names, such as ConfigMap, pvc or certificates.cert-manager.io")
 	flags.StringSliceVar(&o.types, "type", nil, "show only findings of these types, such as Unused or Stuck")
 	flags.Var(terminal.NewChoice(&o.minConfidence, "Likely", "Certain", "Weak"), "min-confidence",
-		"how sure a finding must be to be shown: Certain, Likely or Weak; where you may not read other namespaces, the default is Weak")
+		"how sure a finding must be to be shown: Certain, Likely or Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
 		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
@@ -113,9 +113,6 @@ func (o *options) run(cmd *cobra.Command) error {
 	err = job.Look(ctx, survey.Options{Wanted: wanted, Include: job.includes})
 	if err != nil && (ctx.Err() == nil || job.Finder == nil) {
 		return terminal.OrInterrupted(ctx, err)
-	}
-	if !job.flags.Changed("min-confidence") && job.Finder.HasUnreadTexts() {
-		job.minConfidence = string(v1alpha1.ConfidenceWeak) // for who may read one namespace only, nothing is surer
 	}
 	result := job.result(ctx.Err() != nil)
 	if err := job.print(result); err != nil {
