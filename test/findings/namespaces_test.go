@@ -22,7 +22,7 @@ func testEachNamespace(t *testing.T, now time.Time) {
 	options := whole.Options
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		options.Wanted = []finding.Want{{Kind: schema.GroupKind{Kind: kind}, Type: v1alpha1.FindingUnused}}
-		known, namespaces := map[string]finding.Finding{}, map[string]int{}
+		known, namespaces := map[string]*finding.Finding{}, map[string]int{}
 		for _, f := range findIn(read, options, "", nil) {
 			known[f.String()] = f
 			namespaces[f.Namespace]++
