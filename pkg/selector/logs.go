@@ -153,23 +153,22 @@ func hasNoLog(err error, wanted inputs.Log) bool {
 type reading struct {
 	pod   object.Object
 	place int64
-	// because and data are what is known of it already.
-	because string
-	data    object.JSON
-	logs    object.JSON
-	err     error
-	done    chan struct{}
+	// so is what is known of it already.
+	so   judgement
+	logs object.JSON
+	err  error
+	done chan struct{}
 }
 
 // read begins to read the logs of a Pod, when there is a place for it.
-func (c *collector) read(ctx context.Context, pod object.Object, because string, data object.JSON) error {
+func (c *collector) read(ctx context.Context, pod object.Object, so judgement) error {
 	if len(c.readings) == maxReadings {
 		if err := c.settle(ctx); err != nil {
 			return err
 		}
 	}
 	pod.Raw = slices.Clone(pod.Raw) // which is the list's
-	one := &reading{pod: pod, place: c.added, because: because, data: data, done: make(chan struct{})}
+	one := &reading{pod: pod, place: c.added, so: so, done: make(chan struct{})}
 	c.readings = append(c.readings, one)
 	go func() {
 		defer close(one.done)
@@ -186,15 +185,9 @@ func (c *collector) settle(ctx context.Context) error {
 	first := c.readings[0]
 	c.readings = c.readings[1:]
 	<-first.done // which the context ends
-	switch {
-	case c.stale:
+	if c.stale {
 		return nil
-	case !hasLogs(first.err):
-		return c.judged(ctx, first.pod, first.place, false, "", nil)
-	case first.err != nil:
-		return c.judged(ctx, first.pod, first.place, false, "", first.err)
 	}
-	data := inputs.Join(first.data, first.logs)
-	hold, because, err := c.selector.late(ctx, first.pod, data)
-	return c.askScript(ctx, first.pod, first.place, hold, joined(first.because, because), data, err)
+	so, err := c.selector.late(ctx, first.pod, first.so, first.logs, first.err)
+	return c.askScript(ctx, first.pod, first.place, so, err)
 }
