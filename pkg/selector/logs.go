@@ -15,6 +15,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -32,6 +33,7 @@ const (
 var (
 	errGone     = errors.New("the Pod is gone")
 	errUnlogged = errors.New("the Pod has none of the containers that logSource names")
+	errSlowLog  = fmt.Errorf("it did not come within %s", logTimeout)
 )
 
 // hasLogs is false for an error of a Pod that does not match.
@@ -114,29 +116,40 @@ func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) err
 
 // logTail reads a log's last lines, up to one byte more than a log may have: the server leaves out what comes after, the newest.
 func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.Log, tail int64) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, logTimeout, fmt.Errorf("it did not come within %s", logTimeout))
-	defer cancel()
 	path := pod.Kind.Path(pod.Namespace, pod.Name) + "/log"
 	if err := object.CheckPath(path); err != nil {
 		return "", err
 	}
-	request := r.client.Get().AbsPath(path).SetHeader("Accept", "application/json, */*").
+	request := r.request(path).SetHeader("Accept", "application/json, */*").
 		Param("container", wanted.Container).Param("tailLines", strconv.FormatInt(tail, 10)).Param("limitBytes", strconv.Itoa(inputs.MaxLog+1))
 	if wanted.Previous {
 		request = request.Param("previous", "true")
 	}
+	var text []byte
+	worth := func(err error) bool { return mayPass(err) && !errors.Is(err, errSlowLog) } // its node may never answer
+	err := r.persist(ctx, worth, func() (err error) {
+		text, err = readLog(ctx, request)
+		return err
+	})
+	return string(text), err
+}
+
+// readLog asks for a log once.
+func readLog(ctx context.Context, request *rest.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, logTimeout, errSlowLog)
+	defer cancel()
 	body, err := request.Stream(ctx)
 	if err == nil {
 		defer func() { _ = body.Close() }()
 		var text []byte
 		if text, err = io.ReadAll(io.LimitReader(body, inputs.MaxLog+1)); err == nil {
-			return string(text), nil
+			return text, nil
 		}
 	}
 	if stopped := context.Cause(ctx); stopped != nil {
-		return "", stopped
+		return nil, stopped
 	}
-	return "", err
+	return nil, err
 }
 
 // hasNoLog reports whether an error is the server's word that there is no log yet, because the container has not started. Its words
