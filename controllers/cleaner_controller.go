@@ -14,15 +14,12 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,7 +33,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
-	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 const (
@@ -201,163 +197,9 @@ func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	return reconcile.Result{RequeueAfter: round.sleep}, nil
 }
 
-// mayShowLater reports whether a run may be submitted before the status says so: one that touches nothing, and that the next leader finds
-// due again should this process go away. The Cleaner must be as this process left it: otherwise the write tells that the cache is behind.
-func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
-	return r.ShowAfter > 0 && round.starts == v1alpha1.TriggerSchedule && round.ended == nil && round.attempt == nil &&
-		round.memory.unshown == nil && cleaner.EffectiveAction() == v1alpha1.ActionScan && cleaner.Spec.ServiceAccountRef == nil &&
-		round.memory.version == stored.ResourceVersion
-}
-
-// show writes the status.
-func (r *CleanerReconciler) show(ctx context.Context, stored, cleaner *v1alpha1.Cleaner, memory *memory) error {
-	if err := r.patch(ctx, stored, cleaner); err != nil {
-		return err
-	}
-	if cleaner.ResourceVersion != stored.ResourceVersion {
-		memory.version = cleaner.ResourceVersion
-	}
-	memory.unshown, memory.unstamped, memory.conflicts = nil, false, 0
-	return nil
-}
-
-// retry turns a lost race into a new look at the Cleaner.
-func (r *CleanerReconciler) retry(name string, err error) (reconcile.Result, error) {
-	switch {
-	case err == nil:
-		return reconcile.Result{}, nil
-	case apierrors.IsConflict(err), errors.Is(err, errBehind):
-		memory := r.memoryOf(name)
-		memory.conflicts++
-		return reconcile.Result{RequeueAfter: conflictDelay(memory.conflicts)}, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
-	}
-	return reconcile.Result{}, err
-}
-
-// conflictDelay is after how long a Cleaner is read again that changed under our hands so many times in a row.
-func conflictDelay(conflicts int) time.Duration {
-	delay := retryDelay
-	for ; conflicts > 1 && delay < maxRetryDelay; conflicts-- {
-		delay *= 2
-	}
-	return min(delay, maxRetryDelay)
-}
-
-// patch writes what changed in the status, if the Cleaner is still as it was read.
-func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1.Cleaner) error {
-	if equality.Semantic.DeepEqual(stored.Status, cleaner.Status) {
-		return nil
-	}
-	// The cache holds no match lists: without this, the patch would not take an old one away.
-	if last := cleaner.Status.LastRun; last != nil && len(last.Matches) == 0 && stored.Status.LastRun != nil && last.Name != stored.Status.LastRun.Name {
-		stored.Status.LastRun.Matches = []v1alpha1.ObjectOutcome{{}}
-	}
-	// Strict, so that nothing is written when the API server does not keep all of it: it would not keep all of the spec either.
-	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}), client.FieldValidation("Strict"))
-}
-
-// afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
-func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
-	r.observe(cleaner, round)
-	if round.attempt != nil {
-		r.Executor.Drop(round.attempt.Name, round.attempt.Nominal)
-	}
-	if round.unrecorded != "" {
-		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, v1alpha1.ReasonRecordNotWritten, "Begin", "%s", v1alpha1.Truncate(round.unrecorded, 1024))
-	}
-	if round.told != nil { // another may have come meanwhile
-		round.memory.told.CompareAndSwap(round.told, nil)
-	}
-	if ended := round.ended; ended != nil {
-		kind := corev1.EventTypeNormal
-		if ended.Status.Phase != v1alpha1.RunCompleted {
-			kind = corev1.EventTypeWarning
-		}
-		r.Events.Eventf(cleaner, ended, kind, ended.Status.Reason, string(ended.Spec.Action), "%s", v1alpha1.Truncate(ended.Status.Message, 1024))
-	}
-	if round.missed != "" {
-		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)
-	}
-	if round.submit != nil {
-		r.Executor.Submit(*round.submit)
-	}
-	r.prune(ctx, cleaner, round)
-}
-
 // forget stops what a deleted Cleaner left behind in this process.
 func (r *CleanerReconciler) forget(name string) {
 	r.Executor.Forget(name, errDeleted)
 	r.Metrics.Forget(name)
 	r.memories.Delete(name)
-}
-
-// round is what one Reconcile found out, for after the status is written.
-type round struct {
-	// memory is what is remembered of the Cleaner.
-	memory *memory
-	// ended is the run that ended since the last round.
-	ended *v1alpha1.CleanerRun
-	// attempt is the result that was folded in. Nil when there was none.
-	attempt *executor.Request
-	// unrecorded says why a run could not begin. Empty when that did not happen.
-	unrecorded string
-	// told is the news of delivered notifications that the status has now. Nil when there were none.
-	told *told
-	// soon asks for another look although nothing may happen.
-	soon bool
-	// lost says that the Cleaner lost fields without an edit. Empty when it did not.
-	lost string
-	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
-	unchecked bool
-	// missed says which runs will not take place, and misses are the same for metrics.
-	missed string
-	misses []schedule.Decision
-	// submit is the run to start, and starts its trigger. Empty when there is none, or when it is one that is taken up again.
-	submit *executor.Request
-	starts v1alpha1.RunTrigger
-	// sleep is after how long to look again. Zero means not before something happens.
-	sleep time.Duration
-}
-
-// round computes the Cleaner's status, in memory, and what is to be done.
-func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
-	round := &round{memory: r.memoryOf(cleaner.Name)}
-	if round.memory.uid != cleaner.UID {
-		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
-	}
-	if unshown := round.memory.unshown; unshown != nil {
-		cleaner.Status = *unshown.DeepCopy()
-	}
-	var err error
-	if round.lost, err = r.recall(ctx, cleaner, round.memory); err != nil {
-		return nil, err
-	}
-	if err := r.fold(ctx, cleaner, round); err != nil {
-		return nil, err
-	}
-	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
-		return nil, err
-	}
-	var plan *schedule.Schedule
-	if round.lost != "" {
-		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
-		round.sleep = outdatedDelay
-	} else if plan, err = r.assess(ctx, cleaner, round); err != nil {
-		return nil, err
-	}
-	r.decide(cleaner, plan, round)
-	if !round.unchecked {
-		cleaner.Status.ObservedGeneration = cleaner.Generation
-	}
-	if round.soon || round.unchecked {
-		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
-	}
-	cleaner.Status.Action = cleaner.EffectiveAction()
-	if cleaner.Status.DryRunReason = r.WhyOff(); cleaner.Status.DryRunReason != "" {
-		cleaner.Status.Action = v1alpha1.ActionScan
-	}
-	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
-	return round, nil
 }

@@ -65,7 +65,7 @@ func (r *Reader) list(ctx context.Context, q query, restart func() error, each f
 					hearer.Trouble(nil)
 					return
 				}
-				hearer.Trouble(func(cause error) error { return tried.until(cause) })
+				hearer.Trouble(func(cause error) error { return tried.until(r.clock.Now(), cause) })
 			}
 		}
 		return reader.readList(ctx, q, hearer.Restart, hearer.Each)

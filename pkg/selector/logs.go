@@ -15,6 +15,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -32,6 +33,7 @@ const (
 var (
 	errGone     = errors.New("the Pod is gone")
 	errUnlogged = errors.New("the Pod has none of the containers that logSource names")
+	errSlowLog  = fmt.Errorf("it did not come within %s", logTimeout)
 )
 
 // hasLogs is false for an error of a Pod that does not match.
@@ -114,29 +116,40 @@ func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) err
 
 // logTail reads a log's last lines, up to one byte more than a log may have: the server leaves out what comes after, the newest.
 func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.Log, tail int64) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, logTimeout, fmt.Errorf("it did not come within %s", logTimeout))
-	defer cancel()
 	path := pod.Kind.Path(pod.Namespace, pod.Name) + "/log"
 	if err := object.CheckPath(path); err != nil {
 		return "", err
 	}
-	request := r.client.Get().AbsPath(path).SetHeader("Accept", "application/json, */*").
+	request := r.request(path).SetHeader("Accept", "application/json, */*").
 		Param("container", wanted.Container).Param("tailLines", strconv.FormatInt(tail, 10)).Param("limitBytes", strconv.Itoa(inputs.MaxLog+1))
 	if wanted.Previous {
 		request = request.Param("previous", "true")
 	}
+	var text []byte
+	worth := func(err error) bool { return mayPass(err) && !errors.Is(err, errSlowLog) } // its node may never answer
+	err := r.persist(ctx, worth, func() (err error) {
+		text, err = readLog(ctx, request)
+		return err
+	})
+	return string(text), err
+}
+
+// readLog asks for a log once.
+func readLog(ctx context.Context, request *rest.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, logTimeout, errSlowLog)
+	defer cancel()
 	body, err := request.Stream(ctx)
 	if err == nil {
 		defer func() { _ = body.Close() }()
 		var text []byte
 		if text, err = io.ReadAll(io.LimitReader(body, inputs.MaxLog+1)); err == nil {
-			return string(text), nil
+			return text, nil
 		}
 	}
 	if stopped := context.Cause(ctx); stopped != nil {
-		return "", stopped
+		return nil, stopped
 	}
-	return "", err
+	return nil, err
 }
 
 // hasNoLog reports whether an error is the server's word that there is no log yet, because the container has not started. Its words
@@ -153,23 +166,22 @@ func hasNoLog(err error, wanted inputs.Log) bool {
 type reading struct {
 	pod   object.Object
 	place int64
-	// because and data are what is known of it already.
-	because string
-	data    object.JSON
-	logs    object.JSON
-	err     error
-	done    chan struct{}
+	// so is what is known of it already.
+	so   judgement
+	logs object.JSON
+	err  error
+	done chan struct{}
 }
 
 // read begins to read the logs of a Pod, when there is a place for it.
-func (c *collector) read(ctx context.Context, pod object.Object, because string, data object.JSON) error {
+func (c *collector) read(ctx context.Context, pod object.Object, so judgement) error {
 	if len(c.readings) == maxReadings {
 		if err := c.settle(ctx); err != nil {
 			return err
 		}
 	}
 	pod.Raw = slices.Clone(pod.Raw) // which is the list's
-	one := &reading{pod: pod, place: c.added, because: because, data: data, done: make(chan struct{})}
+	one := &reading{pod: pod, place: c.added, so: so, done: make(chan struct{})}
 	c.readings = append(c.readings, one)
 	go func() {
 		defer close(one.done)
@@ -186,15 +198,9 @@ func (c *collector) settle(ctx context.Context) error {
 	first := c.readings[0]
 	c.readings = c.readings[1:]
 	<-first.done // which the context ends
-	switch {
-	case c.stale:
+	if c.stale {
 		return nil
-	case !hasLogs(first.err):
-		return c.judged(ctx, first.pod, first.place, false, "", nil)
-	case first.err != nil:
-		return c.judged(ctx, first.pod, first.place, false, "", first.err)
 	}
-	data := inputs.Join(first.data, first.logs)
-	hold, because, err := c.selector.late(ctx, first.pod, data)
-	return c.askScript(ctx, first.pod, first.place, hold, joined(first.because, because), data, err)
+	so, err := c.selector.late(ctx, first.pod, first.so, first.logs, first.err)
+	return c.askScript(ctx, first.pod, first.place, so, err)
 }

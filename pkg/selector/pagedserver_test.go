@@ -26,6 +26,8 @@ type pagedServer struct {
 	fault func(n int, r *http.Request) (*http.Response, error)
 	// ready says whether the API server is there. Nil means always.
 	ready func() bool
+	// unready is why it is never there. Nil when it is not so.
+	unready error
 
 	mu   sync.Mutex
 	sent []string // paths and tokens of the requests
@@ -38,6 +40,9 @@ func (s *pagedServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer s.mu.Unlock()
 	if r.URL.Path == "/readyz" {
 		s.asks++
+		if s.unready != nil {
+			return nil, s.unready
+		}
 		if s.ready != nil && !s.ready() {
 			return nil, syscall.ECONNREFUSED
 		}

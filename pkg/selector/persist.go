@@ -5,6 +5,8 @@ package selector
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -65,8 +67,8 @@ type TriedError struct {
 }
 
 // until is the error when there are no more tries.
-func (e *TriedError) until(stopped error) *TriedError {
-	return &TriedError{Tries: e.Tries, During: time.Since(e.began), Err: e.Err, Stopped: stopped}
+func (e *TriedError) until(now time.Time, stopped error) *TriedError {
+	return &TriedError{Tries: e.Tries, During: now.Sub(e.began), Err: e.Err, Stopped: stopped}
 }
 
 // Error implements error.
@@ -95,14 +97,14 @@ func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func(
 		return send()
 	}
 	pauses := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.5, Steps: math.MaxInt, Cap: longestPause}
-	tried := &TriedError{began: time.Now()}
+	tried := &TriedError{began: r.clock.Now()}
 	defer r.tell(nil)
 	for {
 		err := send()
 		stopped := context.Cause(ctx)
 		switch {
 		case err != nil && stopped != nil && tried.Err != nil:
-			return tried.until(stopped)
+			return tried.until(r.clock.Now(), stopped)
 		case err == nil, stopped != nil, !worth(err):
 			return err
 		}
@@ -111,11 +113,11 @@ func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func(
 		away, stopped := r.awaitAnswer(ctx, &pauses)
 		switch {
 		case stopped != nil:
-			return tried.until(stopped)
+			return tried.until(r.clock.Now(), stopped)
 		case tried.Tries == maxTries:
-			return tried.until(nil)
+			return tried.until(r.clock.Now(), nil)
 		case !away && !waited(ctx, max(pauses.Step(), suggested(err))):
-			return tried.until(context.Cause(ctx))
+			return tried.until(r.clock.Now(), context.Cause(ctx))
 		}
 	}
 }
@@ -141,11 +143,13 @@ func (r *Reader) awaitAnswer(ctx context.Context, pauses *wait.Backoff) (away bo
 	return away, nil
 }
 
-// answers reports whether the API server is there and can reach its store. One that does not tell us answers too.
+// answers reports whether the API server is there and can reach its store. One that does not tell us answers too, and so does one whose
+// certificate is wrong.
 func (r *Reader) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	return !object.IsUnclear(r.client.Get().AbsPath("/readyz").MaxRetries(0).Do(ctx).Error())
+	err := r.client.Get().AbsPath("/readyz").MaxRetries(0).Do(ctx).Error()
+	return !object.IsUnclear(err) || errors.As(err, new(*tls.CertificateVerificationError)) // which will not pass
 }
 
 // suggested is how long the server wants to be left alone.

@@ -5,6 +5,8 @@ package selector
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
@@ -47,6 +51,11 @@ var everyRead = map[string]func(ctx context.Context, r *Reader) error{
 	},
 	"the metadata of an owner": func(ctx context.Context, r *Reader) error {
 		_, err := r.metadataOf(ctx, "/api/v1/namespaces/n/pods/p")
+		return err
+	},
+	"a log": func(ctx context.Context, r *Reader) error {
+		pod := object.Object{Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, Resource: "pods", Namespaced: true}, Namespace: "n", Name: "p"}
+		_, err := r.logTail(ctx, pod, inputs.Log{Container: "c"}, 10)
 		return err
 	},
 	"what a group serves": func(ctx context.Context, r *Reader) error {
@@ -235,6 +244,24 @@ func TestDeadlineWhileTheServerIsAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A certificate that is not the API server's does not mean that the API server is away: it is soon known what is wrong.
+func TestWrongCertificateIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wrong := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+		began, server := time.Now(), &pagedServer{fault: func(int, *http.Request) (*http.Response, error) { return nil, wrong }}
+		server.unready = wrong
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := patient(t, server).get(ctx, "/api/v1/namespaces/n")
+		if !errors.As(err, new(*tls.CertificateVerificationError)) || !strings.Contains(err.Error(), "(tried 5 times during ") {
+			t.Errorf("the error is %v", err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
 }
 
 // Whoever is not a run learns at once that the API server is away: a user who looks, and what finds a Cleaner valid.

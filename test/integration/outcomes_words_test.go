@@ -29,7 +29,7 @@ import (
 // words are all the words for what becomes of an object, as the API package has them.
 func words(t *testing.T) []v1alpha1.OutcomeResult {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "api", "v1alpha1", "cleaner_status.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "api", "v1alpha1", "outcome.go"), nil, 0)
 	must(t, err)
 	var all []v1alpha1.OutcomeResult
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -1,0 +1,172 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// RunCounts count the objects of a run. Each matched object is acted, skipped, failed or, in a Scan, only reported; failed
+// also counts the objects that could not be judged.
+type RunCounts struct {
+	// considered is how many objects the selectors selected and judged.
+	// +optional
+	Considered int64 `json:"considered"`
+
+	// matched is how many of them matched every selector, script and the occurrence threshold.
+	// +optional
+	Matched int64 `json:"matched"`
+
+	// acted is how many were deleted or changed, or were gone when the run, or the one that took it over, came to them.
+	// +optional
+	Acted int64 `json:"acted"`
+
+	// skipped is how many matched, or may match (Unknown), and were left alone, each for a reason.
+	// +optional
+	Skipped int64 `json:"skipped"`
+
+	// failed is how many could not be judged, deleted or changed.
+	// +optional
+	Failed int64 `json:"failed"`
+}
+
+// OutcomeResult is what became of one object in a run.
+// +kubebuilder:validation:Enum=Planned;Matched;Deleted;Terminating;Transformed;Unchanged;FoundGone;Gone;Replaced;Changed;Conflict;Protected;DryRun;Denied;KindGone;Abandoned;NotActed;Interrupted;NotEvaluated;Unknown;Failed
+type OutcomeResult string
+
+const (
+	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a run
+	// that was cut off it may have been dealt with or not.
+	OutcomePlanned OutcomeResult = "Planned"
+	// OutcomeMatched is an object that a Scan reports. The reason of one that is protected begins with "protected:".
+	OutcomeMatched OutcomeResult = "Matched"
+	// OutcomeDeleted is an object that the server deleted for this run, as its answer or a live read proves.
+	OutcomeDeleted OutcomeResult = "Deleted"
+	// OutcomeTerminating is an object that the server is deleting and that finalizers or a grace period hold.
+	OutcomeTerminating OutcomeResult = "Terminating"
+	// OutcomeTransformed is an object that this run changed.
+	OutcomeTransformed OutcomeResult = "Transformed"
+	// OutcomeUnchanged is an object that the transform script left as it was. Nothing was sent.
+	OutcomeUnchanged OutcomeResult = "Unchanged"
+	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. Who deleted it, that run or
+	// somebody else, is not known.
+	OutcomeFoundGone OutcomeResult = "FoundGone"
+	// OutcomeGone is an object that somebody else deleted first.
+	OutcomeGone OutcomeResult = "Gone"
+	// OutcomeReplaced is an object that was created again under the same name since it was judged. It was left alone.
+	OutcomeReplaced OutcomeResult = "Replaced"
+	// OutcomeChanged is an object that changed since it was judged and does not match any more. It was left alone.
+	OutcomeChanged OutcomeResult = "Changed"
+	// OutcomeConflict is an object that kept changing while the run tried to act on it. It was left alone.
+	OutcomeConflict OutcomeResult = "Conflict"
+	// OutcomeProtected is an object that no Cleaner may touch, or with which an object would be deleted that must stay. It was left alone.
+	OutcomeProtected OutcomeResult = "Protected"
+	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run, or all acting is stopped.
+	OutcomeDryRun OutcomeResult = "DryRun"
+	// OutcomeDenied is an object that an admission webhook, a policy or a quota did not let the run delete or change.
+	OutcomeDenied OutcomeResult = "Denied"
+	// OutcomeKindGone is an object whose kind the API server does not serve any more. It is not known what became of it.
+	OutcomeKindGone OutcomeResult = "KindGone"
+	// OutcomeAbandoned is an object that a run that was cut off did not go on with: it had changed, or it was too late. It was
+	// left alone.
+	OutcomeAbandoned OutcomeResult = "Abandoned"
+	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
+	// exceeded, or the view was not complete.
+	OutcomeNotActed OutcomeResult = "NotActed"
+	// OutcomeInterrupted is an object that the run did not come to before it was stopped.
+	OutcomeInterrupted OutcomeResult = "Interrupted"
+	// OutcomeNotEvaluated is an object that could not be judged. It was left alone.
+	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
+	// OutcomeUnknown is an object of which nobody knows whether it was found so: a source that could name it may not be read. It was left alone.
+	OutcomeUnknown OutcomeResult = "Unknown"
+	// OutcomeFailed is an object that could not be deleted or changed.
+	OutcomeFailed OutcomeResult = "Failed"
+)
+
+// IsMatch reports whether the object is known to match.
+func (r OutcomeResult) IsMatch() bool { return r != OutcomeNotEvaluated && r != OutcomeUnknown }
+
+// IsFailure reports whether the run wanted to delete or change the object and could not.
+func (r OutcomeResult) IsFailure() bool {
+	return r == OutcomeFailed || r == OutcomeDenied || r == OutcomeKindGone
+}
+
+// ObjectOutcome is one object and what became of it.
+type ObjectOutcome struct {
+	// apiVersion is the object's group and version.
+	// +required
+	APIVersion string `json:"apiVersion"`
+
+	// kind is the object's kind.
+	// +required
+	Kind string `json:"kind"`
+
+	// namespace is the object's namespace. Empty for a cluster-scoped object.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// name is the object's name.
+	// +required
+	Name string `json:"name"`
+
+	// uid is the object's UID. Absent in a Cleaner's status.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+
+	// outcome is what became of the object, in one word, for example Deleted, Matched or Protected.
+	// +required
+	Outcome OutcomeResult `json:"outcome"`
+
+	// reason says why an object was left alone or failed, or what the API server did not keep of a change.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// message is the script's message for the object.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// ObjectTally is how many objects of one kind and namespace had the same outcome.
+type ObjectTally struct {
+	// apiVersion is the objects' group and version.
+	// +required
+	APIVersion string `json:"apiVersion"`
+
+	// kind is the objects' kind.
+	// +required
+	Kind string `json:"kind"`
+
+	// namespace is the objects' namespace. Empty for cluster-scoped objects.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// outcome is what became of the objects, in one word.
+	// +required
+	Outcome OutcomeResult `json:"outcome"`
+
+	// count is how many they are.
+	// +required
+	Count int64 `json:"count"`
+}
+
+// Size is about how many bytes the entry takes in the stored object.
+func (o *ObjectOutcome) Size() int {
+	return entryOverhead + len(o.APIVersion) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.UID) +
+		len(o.Outcome) + len(o.Reason) + len(o.Message)
+}
+
+// Truncate cuts text to at most limit bytes, between two characters, and marks the cut.
+func Truncate(text string, limit int) string {
+	const mark = "…"
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}

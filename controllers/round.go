@@ -1,0 +1,115 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/executor"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+// round is what one Reconcile found out, for after the status is written.
+type round struct {
+	// memory is what is remembered of the Cleaner.
+	memory *memory
+	// ended is the run that ended since the last round.
+	ended *v1alpha1.CleanerRun
+	// attempt is the result that was folded in. Nil when there was none.
+	attempt *executor.Request
+	// unrecorded says why a run could not begin. Empty when that did not happen.
+	unrecorded string
+	// told is the news of delivered notifications that the status has now. Nil when there were none.
+	told *told
+	// soon asks for another look although nothing may happen.
+	soon bool
+	// lost says that the Cleaner lost fields without an edit. Empty when it did not.
+	lost string
+	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
+	unchecked bool
+	// missed says which runs will not take place, and misses are the same for metrics.
+	missed string
+	misses []schedule.Decision
+	// submit is the run to start, and starts its trigger. Empty when there is none, or when it is one that is taken up again.
+	submit *executor.Request
+	starts v1alpha1.RunTrigger
+	// sleep is after how long to look again. Zero means not before something happens.
+	sleep time.Duration
+}
+
+// round computes the Cleaner's status, in memory, and what is to be done.
+func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
+	round := &round{memory: r.memoryOf(cleaner.Name)}
+	if round.memory.uid != cleaner.UID {
+		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
+	}
+	if unshown := round.memory.unshown; unshown != nil {
+		cleaner.Status = *unshown.DeepCopy()
+	}
+	var err error
+	if round.lost, err = r.recall(ctx, cleaner, round.memory); err != nil {
+		return nil, err
+	}
+	if err := r.fold(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	var plan *schedule.Schedule
+	if round.lost != "" {
+		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
+		round.sleep = outdatedDelay
+	} else if plan, err = r.assess(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
+	r.decide(cleaner, plan, round)
+	if !round.unchecked {
+		cleaner.Status.ObservedGeneration = cleaner.Generation
+	}
+	if round.soon || round.unchecked {
+		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
+	}
+	cleaner.Status.Action = cleaner.EffectiveAction()
+	if cleaner.Status.DryRunReason = r.WhyOff(); cleaner.Status.DryRunReason != "" {
+		cleaner.Status.Action = v1alpha1.ActionScan
+	}
+	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
+	return round, nil
+}
+
+// afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
+func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
+	r.observe(cleaner, round)
+	if round.attempt != nil {
+		r.Executor.Drop(round.attempt.Name, round.attempt.Nominal)
+	}
+	if round.unrecorded != "" {
+		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, v1alpha1.ReasonRecordNotWritten, "Begin", "%s", v1alpha1.Truncate(round.unrecorded, 1024))
+	}
+	if round.told != nil { // another may have come meanwhile
+		round.memory.told.CompareAndSwap(round.told, nil)
+	}
+	if ended := round.ended; ended != nil {
+		kind := corev1.EventTypeNormal
+		if ended.Status.Phase != v1alpha1.RunCompleted {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(cleaner, ended, kind, ended.Status.Reason, string(ended.Spec.Action), "%s", v1alpha1.Truncate(ended.Status.Message, 1024))
+	}
+	if round.missed != "" {
+		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)
+	}
+	if round.submit != nil {
+		r.Executor.Submit(*round.submit)
+	}
+	r.prune(ctx, cleaner, round)
+}
