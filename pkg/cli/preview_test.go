@@ -61,6 +61,8 @@ var previewScreens = map[string]string{
 	"only-not-judged":  "-f failing.yaml --from dump.yaml --only ConfigMap/shop/in-use",
 	"usage-nothing":    "",
 	"usage-both":       "x -f delete.yaml",
+	"finding":          "-f finding.yaml --from dump.yaml --complete",
+	"usage-stdin":      "-f - --from -",
 	"usage-from":       "x --from dump.yaml",
 	"usage-only":       "-f delete.yaml --only ConfigMap",
 	"usage-now":        "-f delete.yaml --now tomorrow",

@@ -61,12 +61,13 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.ErrOut)
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, err.Error()) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(err)) })
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(scan.Command(s), why.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
 		stop.Command(s), stop.ResumeCommand(s), notify.Command(s), versionCommand(s), codesTopic())
 	addCompletion(root)
+	completeChoices(root)
 	return root
 }
 

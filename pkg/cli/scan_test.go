@@ -41,7 +41,9 @@ func TestScanOfManifests(t *testing.T) {
 		"namespace": complete + "-n web", "kind": complete + "--kind pvc,Deployment", "type": complete + "--type idle", "labels": complete + "-l app=old",
 		"exclude": complete + "--exclude we* --exclude ConfigMap/un* --exclude Deployment/shop/night", "exclude-short": complete + "--exclude cm/un* --exclude deployments.apps/shop/night --exclude confgimap/x", "fail": complete + "--fail-on-findings=3", "fail-not": complete + "--fail-on-findings=100",
 		"partial": "scan --from dump.yaml", "learned": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret", "declared": "scan --from dump.yaml,shop.yaml --complete --kind cm,secret --references references.yaml",
-		"name-once":    "scan --from expired.yaml --complete -o name",
+		"name-once":     "scan --from expired.yaml --complete -o name",
+		"kinds-unknown": complete + "-n shop --kind deploymnet,confgimap,sc", "types-unknown": complete + "--type Unsued,nothing", "confidence": complete + "-o name --min-confidence CERTAIN",
+		"dangling": complete + "--from ingress.yaml --type Dangling -o name", "not-dangling": complete + "--from ingress.yaml --kind ing -o name",
 		"nothing":      complete + "--kind netpol",
 		"kind-unknown": complete + "--kind deploymnet", "kind-scope": complete + "-n shop --kind sc", "kind-type": complete + "--kind cm --type Idle", "type-unknown": complete + "--type Unsued",
 		"namespace-unknown": complete + "-n shpo", "exclude-wrong": complete + "--exclude a/b/c/d", "selector-wrong": complete + "-l a=b=c", "complete-alone": "scan --complete",
@@ -51,6 +53,19 @@ func TestScanOfManifests(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(line, "dump.yaml,shop.yaml", "dump.yaml --from shop.yaml"))
 			golden(t, "../../../golden/scan-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
 		})
+	}
+}
+
+// TestScanOfTheStandardInput reads manifests that another program prints.
+func TestScanOfTheStandardInput(t *testing.T) {
+	text, err := os.ReadFile("testdata/scan/dump.yaml")
+	must(t, err)
+	got := call(t.Context(), t, string(text), nil, "scan", "--from", "-", "--complete", "-o", "name", "--kind", "pvc")
+	if got.code != codes.ExitDone || got.out != "PersistentVolumeClaim/shop/data\n" {
+		t.Errorf("%+v", got)
+	}
+	if got = call(t.Context(), t, "", nil, "scan", "--from", "-"); got.code != codes.ExitError || !strings.Contains(got.errOut, "there is no object in the standard input") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -185,6 +200,10 @@ func TestScanForbidden(t *testing.T) {
 			t.Errorf("got %+v", f)
 		}
 	}
+	unread := slices.DeleteFunc(result.Unread, func(u search.Unread) bool { return u.Elsewhere })
+	if all := s.scanned(s.call(t.Context(), nil, "scan", "-n", s.namespace, "-o", "json")); len(unread) == 0 || result.Kinds != all.Kinds-len(unread) {
+		t.Errorf("%d kinds were read of %d, although not %v", result.Kinds, all.Kinds, unread)
+	}
 	text := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--as", user)
 	begin, end := strings.Index(text.errOut, "apiVersion: rbac"), strings.Index(text.errOut, "\n# kubectl create")
 	if begin < 0 || end < 0 {
@@ -197,6 +216,18 @@ func TestScanForbidden(t *testing.T) {
 	})
 	if found := s.lines(s.scanned(got).Findings); found != populated {
 		t.Errorf("with the Role that was printed, found:\n%s\n%s", found, got.errOut)
+	}
+}
+
+// TestScanWithoutRights is of somebody who may list nothing.
+func TestScanWithoutRights(t *testing.T) {
+	s := newSite(t)
+	got := s.call(t.Context(), nil, "scan", "--as", "nobody-"+s.namespace)
+	if got.code != codes.ExitPartial || got.out != "" || !strings.Contains(got.errOut, "Nothing could be read, and so nothing is known.\nnote: you may not list all that a scan reads. Somebody") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+	if result := s.scanned(s.call(t.Context(), nil, "scan", "-o", "json", "--as", "nobody-"+s.namespace)); result.Kinds != 0 || result.Objects != 0 {
+		t.Errorf("%d objects of %d kinds were read", result.Objects, result.Kinds)
 	}
 }
 

@@ -31,7 +31,9 @@ func TestWhyOfManifests(t *testing.T) {
 		"mistyped": complete + "cm/shop/usde", "kind-unknown": complete + "confgimap/shop/used", "namespace-unknown": complete + "cm/shpo/used", "namespace-missing": complete + "cm/used",
 		"namespace-needless": complete + "sc/shop/fast", "no-object": complete + "cm", "two-objects": complete + "cm/a/b cm/a/c",
 		"selected": complete + "--from selected.yaml svc/shop/front", "unnamed": complete + "ns/shop", "accounts": complete + "--from selected.yaml sa/shop/front",
-		"declared": complete + "--from shop.yaml --references references.yaml cm/shop/unused",
+		"exempt": complete + "--from exempt.yaml cm/shop/dashboard", "namespace-flag": complete + "cm/used -n shop", "namespace-other": complete + "cm/shop/used -n web",
+		"namespace-scope": complete + "sc/fast -n shop",
+		"declared":        complete + "--from shop.yaml --references references.yaml cm/shop/unused",
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(line)

@@ -341,3 +341,27 @@ func TestWantedFindsTheSame(t *testing.T) {
 		})
 	}
 }
+
+// An object that is never a finding says why.
+func TestExemption(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		of("v1 ConfigMap shop/mine", ""):                                                          "",
+		of("v1 ConfigMap shop/kube-root-ca.crt", ""):                                              "Kubernetes creates it in each namespace, and Pods rely on it",
+		of("v1 ConfigMap kube-system/coredns-custom", ""):                                         "Kubernetes, or a distribution of it, makes an object of that name",
+		of("v1 ConfigMap shop/a", "annotations: {cleaner/protect: 'true'}"):                       "it is annotated cleaner/protect",
+		of("v1 ConfigMap shop/a", "annotations: {cleaner/protect: 'false'}"):                      "",
+		of("v1 ConfigMap shop/a", "labels: {kor/used: 'true'}"):                                   `it is labelled kor/used: "true"`,
+		of("v1 ConfigMap shop/a", "labels: {grafana_dashboard: '1'}"):                             "it is read by its label grafana_dashboard, whatever its name is",
+		of("v1 ConfigMap shop/a", "labels: {grafana_dashboard: '1', kor/used: 'false'}"):          "",
+		of("v1 ConfigMap shop/a", "ownerReferences: [{apiVersion: a/v1, kind: A, name: a}]"):      "another object owns it, and decides how long it lives",
+		of("v1 ConfigMap shop/a", "deletionTimestamp: "+ago(time.Minute)):                         "it is being deleted already",
+		of("example.com/v1 Widget shop/a", "annotations: {cleaner/protect: 'true'}"):              "", // it has no findings of its own
+		of("v1 ConfigMap shop/a", "annotations: {control-plane.alpha.kubernetes.io/leader: 'x'}"): "it says who leads",
+	} {
+		o := load(t, text, 0, served(t))
+		if got := finding.Exemption(o); got != want && (want == "" || !strings.Contains(got, want)) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

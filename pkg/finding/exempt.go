@@ -10,17 +10,40 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
+// Exemption says why an object is never a finding of its kind's, whatever is known of it. It is empty of others, and of kinds that have no findings.
+func Exemption(o object.Object) string {
+	i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == o.Kind.GroupKind() && !r.ofOwned && !r.ofStock })
+	if i < 0 {
+		return ""
+	}
+	return exemption(rows[i], o.Parts())
+}
+
 // exempt reports whether an object is never a finding of the row. What it names counts all the same.
-func exempt(r *row, o *object.Parts) bool {
+func exempt(r *row, o *object.Parts) bool { return exemption(r, o) != "" }
+
+// exemption says why. It is empty of an object that may be a finding.
+func exemption(r *row, o *object.Parts) string {
 	switch {
 	case r.typ == v1alpha1.FindingStuck:
-		return false
-	case o.Deleting: // somebody deleted it already
-		return true
-	case !r.ofOwned && isOwned(o) && !isReported(o): // the owner decides
-		return true
+		return ""
+	case o.Deleting:
+		return "it is being deleted already"
+	case !r.ofOwned && isOwned(o) && !isReported(o):
+		return "another object owns it, and decides how long it lives"
+	case r.ofStock:
+		return ""
 	}
-	return !r.ofStock && (isKept(o) || isStock(o) || isReadByLabel(o) && !isReported(o))
+	if why := kept(o); why != "" {
+		return why
+	}
+	if why := stock(o); why != "" {
+		return why
+	}
+	if why := readByLabel(o); why != "" && !isReported(o) {
+		return why
+	}
+	return ""
 }
 
 // isOwned reports whether another object owns this one. It exists, or the API server would collect this one.
@@ -36,15 +59,22 @@ const usedLabel = "kor/used"
 // isReported reports whether a person says that the object is unused, as users of kor do.
 func isReported(o *object.Parts) bool { return label(o, usedLabel) == "false" }
 
-// isKept reports whether a person says that the object is to stay, or it is the operator's own.
-func isKept(o *object.Parts) bool {
+// kept says that a person wants the object to stay, or that it is the operator's own.
+func kept(o *object.Parts) string {
 	protect := o.At("metadata", "annotations", v1alpha1.ProtectAnnotation)
-	return protect.Type() != object.Absent && protect.Text() != "false" || label(o, usedLabel) == "true" ||
-		o.Kind.Group == v1alpha1.GroupVersion.Group || label(o, "app.kubernetes.io/part-of") == "kubecleaner"
+	switch {
+	case protect.Type() != object.Absent && protect.Text() != "false":
+		return "it is annotated " + v1alpha1.ProtectAnnotation
+	case label(o, usedLabel) == "true":
+		return "it is labelled " + usedLabel + ": \"true\""
+	case o.Kind.Group == v1alpha1.GroupVersion.Group, label(o, "app.kubernetes.io/part-of") == "kubecleaner":
+		return "it is KubeCleaner's own"
+	}
+	return ""
 }
 
-// readByLabel are labels by which something finds objects, ConfigMaps and Secrets most of all, whatever their names are.
-var readByLabel = []string{
+// readingLabels are labels by which something finds objects, ConfigMaps and Secrets most of all, whatever their names are.
+var readingLabels = []string{
 	"grafana_dashboard", "grafana_datasource", "grafana_alert", "grafana_notifier", "grafana_plugin", "loki_rule", "prometheus_rule",
 	"argocd.argoproj.io/secret-type", "sealedsecrets.bitnami.com/sealed-secrets-key", "cnpg.io/reload", "cluster.x-k8s.io/cluster-name",
 	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "velero.io/csi-volumesnapshot-class",
@@ -53,26 +83,37 @@ var readByLabel = []string{
 	"istio/multiCluster",
 }
 
-// readByAnnotation are annotations that mean the same.
-var readByAnnotation = []string{
-	"control-plane.alpha.kubernetes.io/leader", "hub.jupyter.org/username",
+// readingAnnotations are annotations that mean the same.
+var readingAnnotations = []string{
+	"hub.jupyter.org/username",
 	"replicator.v1.mittwald.de/replicate-to", "replicator.v1.mittwald.de/replicate-to-matching",
 }
 
-// readByParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.
-var readByParts = []string{"argocd", "knative-serving", "knative-eventing", "tekton-pipelines", "tekton-triggers", "tekton-chains"}
+// readingParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.
+var readingParts = []string{"argocd", "knative-serving", "knative-eventing", "tekton-pipelines", "tekton-triggers", "tekton-chains"}
 
-// isReadByLabel reports whether something finds the object by its labels, keeps in it who leads, or copies it under its own name.
-func isReadByLabel(o *object.Parts) bool {
+// readByLabel says that something finds the object by its labels or annotations, keeps in it who leads, or copies it under its own name.
+func readByLabel(o *object.Parts) string {
 	for name := range o.At("metadata", "labels").Fields() {
-		if slices.Contains(readByLabel, name.String()) {
-			return true
+		if slices.Contains(readingLabels, name.String()) {
+			return "it is read by its label " + name.String() + ", whatever its name is"
 		}
 	}
-	if slices.ContainsFunc(readByAnnotation, func(name string) bool { return annotation(o, name) != "" }) {
-		return true
+	for _, name := range readingAnnotations {
+		if annotation(o, name) != "" {
+			return "it is read by its annotation " + name + ", whatever its name is"
+		}
 	}
-	return slices.Contains(readByParts, label(o, "app.kubernetes.io/part-of")) || label(o, "owner") == "helm"
+	if annotation(o, "control-plane.alpha.kubernetes.io/leader") != "" {
+		return "it says who leads"
+	}
+	if part := label(o, "app.kubernetes.io/part-of"); slices.Contains(readingParts, part) {
+		return "it is part of " + part + ", which reads it by names that it knows"
+	}
+	if label(o, "owner") == "helm" {
+		return "Helm reads it by its labels"
+	}
+	return ""
 }
 
 func annotation(o *object.Parts, name string) string {

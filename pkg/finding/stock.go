@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -74,17 +75,20 @@ var stockKinds = func() map[string][]stockName {
 	return byKind
 }()
 
-// isStock reports whether Kubernetes, or a distribution of it, makes the object.
-func isStock(o *object.Parts) bool {
-	if label(o, "kubernetes.io/cluster-service") == "true" || o.Stock() != "" || o.KeptByKubernetes() != "" {
-		return true
+// stock says why Kubernetes, or a distribution of it, makes the object.
+func stock(o *object.Parts) string {
+	if label(o, "kubernetes.io/cluster-service") == "true" {
+		return "it is a service of the cluster (label kubernetes.io/cluster-service)"
+	}
+	if why := cmp.Or(o.Stock(), o.KeptByKubernetes()); why != "" {
+		return why
 	}
 	for _, s := range stockKinds[o.Kind.GroupKind().String()] {
 		if isIn(o.Namespace, s.namespace) && s.names.MatchString(o.Name) {
-			return true
+			return "Kubernetes, or a distribution of it, makes an object of that name"
 		}
 	}
-	return false
+	return ""
 }
 
 // isIn reports whether a namespace is the one, or begins as one that ends with "-.*" says.

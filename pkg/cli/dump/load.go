@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,6 +53,9 @@ func Load(s *terminal.Session, paths []string) (*Cluster, error) {
 		manifests = append(manifests, read...)
 	}
 	if len(manifests) == 0 {
+		if i := slices.Index(paths, "-"); i >= 0 {
+			paths = slices.Replace(slices.Clone(paths), i, i+1, "the standard input")
+		}
 		return nil, terminal.Fail(codes.FileEmpty, fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")), "write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml")
 	}
 	return d, d.add(manifests)

@@ -66,7 +66,7 @@ func TestPreviewStreams(t *testing.T) {
 	l.candidate(b)
 	const first = "NAMESPACE   KIND        NAME   WOULD           WHY\n" +
 		"x           ConfigMap   a      be deleted      unused\n" +
-		"vault       ConfigMap   b      stay as it is   namespace vault is annotated cleaner/protect: \"true\"\n"
+		"vault       ConfigMap   b      stay as it is   namespace vault is annotated cleaner/protect: \"true\" (it matches: unused)\n"
 	if out.String() != first {
 		t.Errorf("got\n%s", out.String())
 	}
@@ -76,7 +76,7 @@ func TestPreviewStreams(t *testing.T) {
 		planned(a, v1alpha1.OutcomePlanned), planned(b, v1alpha1.OutcomeProtected), planned(c, v1alpha1.OutcomeProtected), planned(candidateOf(t, "x", "d"), v1alpha1.OutcomeNotEvaluated),
 	}}
 	l.job.tellRest(l, found)
-	want := first + "kube-system   ConfigMap   c      stay as it is   namespace kube-system is protected (--protected-namespaces)\n" +
+	want := first + "kube-system   ConfigMap   c      stay as it is   namespace kube-system is protected (--protected-namespaces) (it matches: unused)\n" +
 		"x             ConfigMap   d      not be judged   unused\n"
 	if out.String() != want || errOut.Len() > 0 {
 		t.Errorf("got\n%s%s", out.String(), errOut.String())

@@ -8,6 +8,7 @@ package preview
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -62,7 +63,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
 	flags.BoolVar(&o.complete, "complete", false, "with --from, for findings: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
-	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
+	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
 	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
@@ -143,6 +144,8 @@ func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
 		return terminal.UsageError(cmd, "takes names or files, not both; for files, write -f before each one")
 	case len(names) > 0 && len(o.from) > 0:
 		return terminal.UsageError(cmd, "needs -f FILE with --from: without a cluster there are no names")
+	case slices.Contains(o.files, "-") && slices.Contains(o.from, "-"):
+		return terminal.UsageError(cmd, "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)")
 	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
 		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
 	case o.timeout < 0:

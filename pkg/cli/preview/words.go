@@ -4,6 +4,7 @@
 package preview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -51,12 +52,8 @@ func (j *job) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) 
 	if !item.Created.IsZero() {
 		age = duration.HumanDuration(j.now.Since(item.Created))
 	}
-	because := why(item)
-	if item.Detail != "" && item.Message != "" {
-		because += " (it matches: " + item.Message + ")"
-	}
 	return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: item.Name},
-		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: because})
+		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: why(item)})
 }
 
 // would is what would become of an object, so that "would" can stand before it.
@@ -80,13 +77,7 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 
 // why is the reason for what would become of an object.
 func why(item run.PreviewItem) string {
-	switch {
-	case item.Detail != "":
-		return item.Detail
-	case item.Message != "":
-		return item.Message
-	}
-	return fmt.Sprintf("resourceSelectors[%d] selects it", item.Selector)
+	return cmp.Or(terminal.Because(item.Detail, item.Message), fmt.Sprintf("resourceSelectors[%d] selects it", item.Selector))
 }
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".

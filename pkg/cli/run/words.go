@@ -56,6 +56,9 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
 	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
 		because := cmp.Or(object.Reason, object.Message)
+		if object.Outcome == v1alpha1.OutcomeMatched || object.Outcome == v1alpha1.OutcomeProtected {
+			because = terminal.Because(object.Reason, object.Message)
+		}
 		rows.Add([]terminal.Cell{{Text: object.Namespace}, {Text: object.Kind}, {Text: object.Name}, {Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)}, {Text: because}})
 	}
 	rows.Flush()

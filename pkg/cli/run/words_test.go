@@ -104,3 +104,18 @@ func TestWhatToDoAfterARun(t *testing.T) {
 		})
 	}
 }
+
+// An object that matches and is protected is told with the reason for both.
+func TestRunTellsWhyWhatIsProtectedMatches(t *testing.T) {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	record := &v1alpha1.CleanerRun{}
+	record.Name, record.UID, record.Status.Phase = "r", "uid", v1alpha1.RunCompleted
+	record.Status.Objects = []v1alpha1.ObjectOutcome{{Kind: "ConfigMap", Name: "a", Outcome: v1alpha1.OutcomeMatched, Reason: "protected: by its annotation", Message: "nothing names it"}}
+	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
+	if err := (&options{Session: session}).tellRun(record); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "protected: by its annotation (it matches: nothing names it)\n") {
+		t.Errorf("got %s", out)
+	}
+}

@@ -119,6 +119,9 @@ func (j *job) summary(r *Result) string {
 	if n := int64(len(r.Unknown)); n > 0 {
 		unknown = fmt.Sprintf(" Of %s it is unknown: not all that could use %s could be read.", terminal.Grouped(n, "more object"), terminal.Plural(n, "it", "them"))
 	}
+	if r.Kinds == 0 {
+		return "Nothing could be read, and so nothing is known."
+	}
 	if len(r.Findings) == 0 {
 		return "No findings " + of + "." + unknown
 	}

@@ -42,13 +42,10 @@ type Requests struct {
 
 // result judges what was read. Of a search that was stopped only what is known counts.
 func (j *job) result(stopped bool) *Result {
-	r := &Result{Findings: []search.Finding{}, Unknown: []search.Finding{}, Unread: []search.Unread{}, Partial: stopped, Objects: j.Objects}
-	var kinds []string
-	for _, list := range j.Finder.Lists() {
-		kinds = append(kinds, list.Kind.GroupKind().String())
+	r := &Result{
+		Findings: []search.Finding{}, Unknown: []search.Finding{}, Unread: []search.Unread{}, Partial: stopped,
+		Objects: j.Objects, Kinds: j.Kinds(),
 	}
-	slices.Sort(kinds)
-	r.Kinds = len(slices.Compact(kinds))
 	freed := map[types.UID]bool{}
 	var requested finding.Requests
 	for _, f := range j.Finder.Findings() {

@@ -56,7 +56,7 @@ func (j *job) tellUnread(ctx context.Context, r *Result) error {
 		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
 		f.Hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0:
-		j.tellRole(ctx, forbidden)
+		j.tellRole(ctx, r, forbidden)
 		if j.Namespace == "" {
 			f.Hint = "to look at one namespace, in which you may have more rights: " + terminal.Program + " scan -n NAMESPACE"
 		}
@@ -78,7 +78,7 @@ func (r *Result) allUnread() []search.Unread {
 }
 
 // tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
-func (j *job) tellRole(ctx context.Context, forbidden []search.Unread) {
+func (j *job) tellRole(ctx context.Context, r *Result, forbidden []search.Unread) {
 	text, err := rolesFor(forbidden)
 	if err != nil {
 		j.Note("%s", err)
@@ -88,7 +88,11 @@ func (j *job) tellRole(ctx context.Context, forbidden []search.Unread) {
 	if who == "" {
 		who = "YOU"
 	}
-	j.Note("you may not list all that could use these objects. Somebody who may can give you the right: apply this, and bind it")
+	all := "could use these objects"
+	if len(r.Unknown) == 0 {
+		all = "a scan reads"
+	}
+	j.Note("you may not list all that %s. Somebody who may can give you the right: apply this, and bind it", all)
 	fmt.Fprint(j.ErrOut, text)
 	user := "--user=" + terminal.ShellWord(terminal.OneLine(who))
 	if account, ok := strings.CutPrefix(who, "system:serviceaccount:"); ok {

@@ -75,6 +75,9 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
+	for name, complete := range map[string]cobra.CompletionFunc{"namespace": o.CompleteNamespaces, "kind": o.CompleteKinds, "type": completeTypes} {
+		_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails only for a flag that does not exist
+	}
 	return cmd
 }
 
@@ -139,13 +142,17 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 		}
 		j.exclude = append(j.exclude, p)
 	}
-	all := allTypes()
+	all, wrong := allTypes(), []string{}
 	for _, text := range j.options.types {
 		i := slices.IndexFunc(all, func(t v1alpha1.FindingType) bool { return strings.EqualFold(string(t), text) })
 		if i < 0 {
-			return terminal.UsageError(cmd, noSuchType(text, all))
+			wrong = append(wrong, noSuchType(text, all))
+			continue
 		}
 		j.types = append(j.types, all[i])
+	}
+	if len(wrong) > 0 {
+		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))
 	}
 	return nil
 }
@@ -171,6 +178,15 @@ func allTypes() (all []v1alpha1.FindingType) {
 	return slices.Compact(all)
 }
 
+// completeTypes completes the last of several types of findings.
+func completeTypes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var words []string
+	for _, t := range allTypes() {
+		words = append(words, string(t))
+	}
+	return search.CompleteLast(begun, words)
+}
+
 // wanted are the findings of --kind and --type. Nil for all of the cluster.
 func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	if len(j.kinds) == 0 && len(j.types) == 0 && j.Namespace == "" {
@@ -193,7 +209,7 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 		wanted = append(wanted, of...)
 	}
 	if len(problems) > 0 {
-		return nil, problems[0]
+		return nil, terminal.Together(problems)
 	}
 	if len(j.kinds) == 0 {
 		for _, kind := range j.Catalog.Kinds {

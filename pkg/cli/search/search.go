@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -44,7 +44,7 @@ type Flags struct {
 
 // BindAll adds the flags.
 func (o *Flags) BindAll(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.From, "from", nil, "look at the objects of this file or directory of manifests instead of a cluster's (may be given several times)")
+	flags.StringArrayVar(&o.From, "from", nil, "look at the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's (may be given several times)")
 	flags.BoolVar(&o.Complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
 		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
@@ -67,9 +67,11 @@ type Reading struct {
 	Namespace string
 
 	Finder *finding.Finder
-	// Objects is how many were read, and unread what was not.
+	// Objects is how many were read, and Unread what was not.
 	Objects int64
 	Unread  []UnreadList
+	// readable are the kinds whose lists were begun: false of those that could not be read.
+	readable map[schema.GroupKind]bool
 }
 
 // UnreadList is a list that could not be read.
@@ -82,26 +84,14 @@ type UnreadList struct {
 
 // Open connects, asks what is served, and reads which references are declared.
 func (o *Flags) Open(ctx context.Context) (*Reading, error) {
-	s := &Reading{Options: o}
-	var err error
-	if len(o.From) > 0 {
-		if s.Dump, err = dump.Load(o.Session, o.From); err != nil {
-			return nil, err
-		}
-		for _, note := range s.Dump.Notes {
-			o.Note("%s", note)
-		}
-		s.Dump.Partial = !o.Complete
-		s.API, err = cluster.New(o.Session, s.Dump.Config())
-	} else {
-		s.API, err = cluster.Connect(o.Session, &o.Connection)
-	}
+	s, err := o.Glance(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.Reader = selector.NewReader(s.API.Raw, cluster.Instant(o.Now()))
-	if s.Catalog, err = s.Reader.Catalog(ctx); err != nil {
-		return nil, cluster.RequestError("looking for findings", err)
+	if s.Dump != nil {
+		for _, note := range s.Dump.Notes {
+			o.Note("%s", note)
+		}
 	}
 	return s, s.declare(ctx)
 }
@@ -168,22 +158,16 @@ func (s *Reading) In(ctx context.Context, namespace string) error {
 	if s.Namespace = namespace; namespace == "" || s.Dump != nil && s.Dump.HasNamespace(namespace) {
 		return nil
 	}
-	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
-	_, err := s.Reader.Object(ctx, kind, "", namespace)
+	_, err := s.Reader.Object(ctx, Namespaces, "", namespace)
 	switch {
 	case err == nil || apierrors.IsForbidden(err): // who may not read it may still list what is in it
 		return nil
 	case !apierrors.IsNotFound(err):
 		return cluster.RequestError("reading namespace "+terminal.Quoted(namespace), err)
 	}
-	hint, names := "list them with: kubectl get namespaces", []string{}
-	if s.Reader.Each(ctx, selector.Ask{Kind: kind, MetadataOnly: true}, func(o object.Object) error {
-		names = append(names, strings.Clone(o.Name))
-		return nil
-	}) == nil {
-		if near := suggest.Nearest(namespace, names); near != "" {
-			hint = "did you mean " + terminal.Quoted(near) + "?"
-		}
+	hint := "list them with: kubectl get namespaces"
+	if near := suggest.Nearest(namespace, s.Names(ctx, Namespaces, "")); near != "" {
+		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
 	return terminal.Fail(codes.NamespaceNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), hint)
 }
@@ -202,13 +186,19 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 	if err != nil {
 		return cluster.RequestError("looking for findings", err)
 	}
-	s.Finder = finder
+	s.Finder, s.readable = finder, map[schema.GroupKind]bool{}
 	err = survey.Read(ctx, s.Reader, finder, s.Namespace, nil, survey.Observer{
 		List: func(kind object.Kind, number, all int) {
 			progress.Begin(fmt.Sprintf("reading %s (%d of %d)", kind.Kind, number, all), true)
+			if _, begun := s.readable[kind.GroupKind()]; !begun { // a kind may have several lists
+				s.readable[kind.GroupKind()] = true
+			}
 		},
 		Object: func() { s.Objects++; progress.Count(1, 0) },
 		Unread: func(list finding.List, err error, elsewhere bool) error {
+			if !elsewhere {
+				s.readable[list.Kind.GroupKind()] = false
+			}
 			if ctx.Err() == nil {
 				s.Unread = append(s.Unread, UnreadList{list, err, elsewhere})
 			}
@@ -219,6 +209,16 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 		return cluster.RequestError("looking for findings", err)
 	}
 	return err
+}
+
+// Kinds is of how many kinds objects were read.
+func (s *Reading) Kinds() (n int) {
+	for _, read := range s.readable {
+		if read {
+			n++
+		}
+	}
+	return n
 }
 
 // unreachable is the error, if the cluster does not answer at all: then there is no use in asking for the next list.

@@ -27,11 +27,15 @@ func (c *Choice) String() string { return *c.value }
 // Type implements pflag.Value.
 func (c *Choice) Type() string { return strings.Join(c.allowed, "|") }
 
-// Set implements pflag.Value.
+// Allowed are the values.
+func (c *Choice) Allowed() []string { return c.allowed }
+
+// Set implements pflag.Value. A value may be written in any case.
 func (c *Choice) Set(text string) error {
-	if !slices.Contains(c.allowed, text) {
+	i := slices.IndexFunc(c.allowed, func(allowed string) bool { return strings.EqualFold(allowed, text) })
+	if i < 0 {
 		return fmt.Errorf("write %s", OrList(c.allowed))
 	}
-	*c.value = text
+	*c.value = c.allowed[i]
 	return nil
 }

@@ -4,6 +4,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -97,6 +98,14 @@ func Thousands(n int64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// Because is why something becomes of an object, and the reason for which it matched, as far as they are known.
+func Because(reason, match string) string {
+	if reason != "" && match != "" {
+		return reason + " (it matches: " + match + ")"
+	}
+	return cmp.Or(reason, match)
 }
 
 // Compact leaves out what is empty.

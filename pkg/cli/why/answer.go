@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -39,6 +40,8 @@ type Result struct {
 	Findings []search.Finding `json:"findings"`
 	// Owner is the controller that made the object.
 	Owner string `json:"owner,omitempty"`
+	// Exempt says why the object is never a finding.
+	Exempt string `json:"exempt,omitempty"`
 	// Searched are the kinds that can name it and were read, NotReadable those that could not.
 	Searched    []string        `json:"searched"`
 	NotReadable []search.Unread `json:"notReadable"`
@@ -104,6 +107,9 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 	}
 	j.searchedBy(r)
 	j.addFindings(r)
+	if j.found != nil && len(r.Findings) == 0 {
+		r.Exempt = finding.Exemption(*j.found)
+	}
 	if used := use.IsUsed(); used || len(r.NotReadable) == 0 && !use.Read {
 		r.Used = &used
 	}

@@ -55,6 +55,8 @@ func (j *job) print(r *Result) error {
 	}
 	if r.Owner != "" {
 		say("It belongs to %s, so what is found is said of that.", r.Owner)
+	} else if r.Exempt != "" {
+		say("It is never a finding: %s.", r.Exempt)
 	}
 	j.printUsers(r)
 	j.printSearched(r, say)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -21,7 +20,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
-	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
@@ -29,7 +27,8 @@ import (
 // options are the flags of why.
 type options struct {
 	search.Flags
-	output string
+	namespace string
+	output    string
 }
 
 // Command is what users call.
@@ -44,7 +43,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"It exits with 0 when there is an answer, 4 when something could not be read that may use the object, 2 after wrong usage, and\n" +
 			"1 after any other error, also when there is no such object and no run that is on record deleted it.",
 		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
-			"  kubectl cleaner why pvc/shop/data-0 -o json\n" +
+			"  kubectl cleaner why pvc/data-0 -n shop -o json\n" +
 			"  kubectl cleaner why StorageClass/fast",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -54,9 +53,11 @@ func Command(s *terminal.Session) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace of KIND/NAME")
 	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
 	o.BindAll(cmd.Flags())
-	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(s, &o.Flags))
+	_ = cmd.RegisterFlagCompletionFunc("namespace", o.CompleteNamespaces) // it fails only for a flag that does not exist
+	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(&o.Flags))
 	return cmd
 }
 
@@ -79,6 +80,8 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 	switch {
 	case !ok:
 		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+	case wanted.Namespace != "" && o.namespace != "" && wanted.Namespace != o.namespace:
+		return terminal.UsageError(cmd, fmt.Sprintf("%q is in another namespace than -n %s says; leave one of them out", text, o.namespace))
 	case o.Complete && len(o.From) == 0:
 		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	}
@@ -105,8 +108,11 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 	if j.of, err = j.Kind(wanted.Kind); err != nil {
 		return err
 	}
+	if j.of.Namespaced && wanted.Namespace == "" {
+		wanted.Namespace = j.options.namespace
+	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
-		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
+		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s, or give -n", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
 		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name))
 	}
 	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.Namespace, Name: wanted.Name}
@@ -135,18 +141,6 @@ func (j *job) wanted() (wanted []finding.Want) {
 	return wanted
 }
 
-// names are those of the objects of the kind. Nil where they cannot be read.
-func names(ctx context.Context, s *search.Reading, kind object.Kind, namespace string) (names []string) {
-	err := s.Reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
-		names = append(names, strings.Clone(o.Name))
-		return nil
-	})
-	if err != nil {
-		return nil
-	}
-	return names
-}
-
 // noObject says that there is no such object, and which one may be meant.
 func (j *job) noObject(ctx context.Context) error {
 	if j.Namespace != "" {
@@ -155,7 +149,7 @@ func (j *job) noObject(ctx context.Context) error {
 		}
 	}
 	hint := ""
-	if near := suggest.Nearest(j.name.Name, names(ctx, j.Reading, j.of, j.Namespace)); near != "" {
+	if near := suggest.Nearest(j.name.Name, j.Names(ctx, j.of, j.Namespace)); near != "" {
 		hint = "did you mean " + terminal.Quoted(cluster.Ref{Kind: j.of.Kind, Namespace: j.Namespace, Name: near}.String()) + "?"
 	}
 	where := "the cluster, and no run that is on record deleted it"
@@ -169,15 +163,11 @@ func (j *job) noObject(ctx context.Context) error {
 }
 
 // completeObjects completes the kind, then the namespace, then the name.
-func completeObjects(s *terminal.Session, o *search.Flags) cobra.CompletionFunc {
+func completeObjects(o *search.Flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const unfinished = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		api, err := cluster.Connect(s, &o.Connection)
+		job, err := o.Glance(cmd.Context())
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		job := &search.Reading{Options: o, API: api, Reader: selector.NewReader(api.Raw, cluster.Instant(s.Now()))}
-		if job.Catalog, err = job.Reader.Catalog(cmd.Context()); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var found []cobra.Completion
@@ -195,14 +185,14 @@ func completeObjects(s *terminal.Session, o *search.Flags) cobra.CompletionFunc 
 		prefix, directive, namespace, suffix := parts[0]+"/", cobra.ShellCompDirectiveNoFileComp, "", ""
 		switch {
 		case len(parts) == 2 && kind.Namespaced:
-			kind = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+			kind = search.Namespaces
 			directive, suffix = unfinished, "/"
 		case len(parts) == 3 && kind.Namespaced:
 			prefix, namespace = prefix+parts[1]+"/", parts[1]
 		case len(parts) != 2:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		for _, name := range names(cmd.Context(), job, kind, namespace) {
+		for _, name := range job.Names(cmd.Context(), kind, namespace) {
 			found = append(found, prefix+name+suffix)
 		}
 		return found, directive

@@ -1,0 +1,96 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package search
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Glance connects and asks what is served, to complete words. It says nothing.
+func (o *Flags) Glance(ctx context.Context) (*Reading, error) {
+	s := &Reading{Options: o}
+	var err error
+	if len(o.From) > 0 {
+		if s.Dump, err = dump.Load(o.Session, o.From); err != nil {
+			return nil, err
+		}
+		s.Dump.Partial = !o.Complete
+		s.API, err = cluster.New(o.Session, s.Dump.Config())
+	} else {
+		s.API, err = cluster.Connect(o.Session, &o.Connection)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Reader = selector.NewReader(s.API.Raw, cluster.Instant(o.Now()))
+	if s.Catalog, err = s.Reader.Catalog(ctx); err != nil {
+		return nil, cluster.RequestError("looking for findings", err)
+	}
+	return s, nil
+}
+
+// Names are those of the objects of a kind. Nil where they cannot be read.
+func (s *Reading) Names(ctx context.Context, kind object.Kind, namespace string) (names []string) {
+	err := s.Reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
+		names = append(names, strings.Clone(o.Name))
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// Namespaces is the kind of namespaces.
+var Namespaces = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
+
+// CompleteNamespaces completes the names of namespaces.
+func (o *Flags) CompleteNamespaces(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	s, err := o.Glance(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.Names(cmd.Context(), Namespaces, ""), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteKinds completes the last of several kinds that have findings. Without a cluster to ask it knows Kubernetes' own.
+func (o *Flags) CompleteKinds(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var words []string
+	s, err := o.Glance(cmd.Context())
+	for _, kind := range finding.Kinds() {
+		if err != nil || s.serves(kind.String()) {
+			words = append(words, kind.Kind)
+		}
+	}
+	return CompleteLast(begun, words)
+}
+
+func (s *Reading) serves(kind string) bool {
+	for _, served := range s.Catalog.Kinds {
+		if served.GroupKind().String() == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// CompleteLast completes the last of the words that stand between commas.
+func CompleteLast(begun string, words []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := begun[:strings.LastIndex(begun, ",")+1]
+	found := make([]cobra.Completion, 0, len(words))
+	for _, word := range words {
+		found = append(found, before+word)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
