@@ -413,7 +413,7 @@ func TestRunUsage(t *testing.T) {
 		"run":                 "kubectl cleaner run: needs the name of one Cleaner, and was given 0",
 		"run a b":             "kubectl cleaner run: needs the name of one Cleaner, and was given 2",
 		"run a --timeout 0s":  "kubectl cleaner run: --timeout must be more than 0",
-		"run a --progress=ab": `kubectl cleaner run: invalid argument "ab" for "--progress" flag: write auto, plain, json or none`,
+		"run a --progress=ab": `kubectl cleaner run: --progress "ab" cannot be read; write auto, plain, json or none`,
 	} {
 		got := call(t.Context(), t, "", nil, strings.Fields(line)...)
 		if want = fmt.Sprintf("error: %s\nhint: run: kubectl cleaner run --help   [E-USE-001]\n", want); got.code != codes.ExitUsage || got.errOut != want {

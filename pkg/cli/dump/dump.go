@@ -243,17 +243,3 @@ func encoded(value any) (io.Reader, error) {
 	body, err := json.Marshal(value)
 	return bytes.NewReader(body), err
 }
-
-// HasNamespace reports whether any manifest is of the namespace.
-func (d *Cluster) HasNamespace(namespace string) bool {
-	for _, kinds := range d.served {
-		for _, kind := range kinds {
-			for _, m := range kind.objects {
-				if m.namespace == namespace {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}

@@ -63,3 +63,17 @@ func (f fieldsOf) Get(field string) string {
 	}
 	return value.String()
 }
+
+// HasNamespace reports whether any manifest is of the namespace.
+func (d *Cluster) HasNamespace(namespace string) bool {
+	for _, kinds := range d.served {
+		for _, kind := range kinds {
+			for _, m := range kind.objects {
+				if m.namespace == namespace {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -74,7 +74,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "the operator's flag: comma-separated namespaces that no Cleaner may touch")
 	flags.IntVar(&o.maxActions, "max-actions-per-run", 0, "the operator's flag: how many objects a run may delete or change; 0 means any number")
 	flags.StringVar(&o.metricHosts, "allowed-metric-hosts", "", "the operator's flag: comma-separated hosts that a metricSource may name besides the cluster's Services")
-	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
 	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
@@ -135,21 +135,29 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-// check reads the flags that have a syntax of their own.
-func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
+// misused says which arguments and flags do not go together, or is empty.
+func (o *options) misused(cmd *cobra.Command, names []string) string {
 	switch {
 	case len(names) == 0 && len(o.files) == 0:
-		return terminal.UsageError(cmd, "needs the name of a Cleaner, or a file: -f FILE")
+		return "needs the name of a Cleaner, or a file: -f FILE"
 	case len(names) > 0 && len(o.files) > 0:
-		return terminal.UsageError(cmd, "takes names or files, not both; for files, write -f before each one")
+		return "takes names or files, not both; for files, write -f before each one"
 	case len(names) > 0 && len(o.from) > 0:
-		return terminal.UsageError(cmd, "needs -f FILE with --from: without a cluster there are no names")
+		return "needs -f FILE with --from: without a cluster there are no names"
 	case slices.Contains(o.files, "-") && slices.Contains(o.from, "-"):
-		return terminal.UsageError(cmd, "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)")
+		return "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)"
 	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
-		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
+		return "--fail-on-findings must be at least 1"
 	case o.timeout < 0:
-		return terminal.UsageError(cmd, "--timeout must not be negative")
+		return "--timeout must not be negative"
+	}
+	return ""
+}
+
+// check reads the flags that have a syntax of their own.
+func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
+	if wrong := o.misused(cmd, names); wrong != "" {
+		return terminal.UsageError(cmd, wrong)
 	}
 	if err := job.allowedHosts.Set(o.metricHosts); err != nil {
 		return terminal.UsageError(cmd, "--allowed-metric-hosts: "+terminal.OneLine(err.Error()))

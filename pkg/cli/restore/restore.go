@@ -73,7 +73,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.BoolVar(&o.Status, "status", false, "bring the status back too, where the kind has one")
 	flags.BoolVar(&o.KeepFinalizers, "keep-finalizers", false, "bring the finalizers back too; without what removes them, the objects cannot be deleted")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what was brought back)")
-	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of long work: auto, plain, json or none")
+	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
 	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRuns(s, &o.Connection))
 	return cmd

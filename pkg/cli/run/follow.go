@@ -6,16 +6,12 @@ package run
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -198,80 +194,4 @@ func (o *options) left(parent context.Context, f *follower) error {
 		return context.Cause(parent)
 	}
 	return terminal.Fail(code, fmt.Errorf("the run did not end within %s (--timeout); %s", o.timeout, state), hint)
-}
-
-// sighting is a Cleaner as it is now, or why it cannot be looked at any more.
-type sighting struct {
-	cleaner *v1alpha1.Cleaner
-	err     error
-}
-
-// lookAtCleaner tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at. Where watching is
-// not allowed or breaks off, it asks again now and then.
-func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name string, seen chan<- sighting) {
-	tell := func(s sighting) bool {
-		select {
-		case seen <- s:
-			return s.err == nil
-		case <-ctx.Done():
-			return false
-		}
-	}
-	for {
-		var cleaner v1alpha1.Cleaner
-		err := c.Read(ctx, cluster.CleanerPath(name), &cleaner)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case apierrors.IsNotFound(err):
-			tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
-			return
-		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			tell(sighting{err: cluster.RequestError(fmt.Sprintf("reading cleaner %q", name), err)})
-			return
-		case err == nil:
-			if !tell(sighting{cleaner: &cleaner}) || !tellChanges(ctx, c, &cleaner, tell) {
-				return
-			}
-		} // else it is asked again: the API server may be back soon
-		select {
-		case <-clk.After(cluster.Rewatch):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// tellChanges tells the changes of a Cleaner, and reports whether it makes sense to begin anew.
-func tellChanges(ctx context.Context, c *cluster.Client, from *v1alpha1.Cleaner, tell func(sighting) bool) bool {
-	body, err := c.Raw.Get().AbsPath(cluster.CleanerPath("")).Param("watch", "true").Param("fieldSelector", "metadata.name="+from.Name).
-		Param("resourceVersion", from.ResourceVersion).Stream(ctx)
-	if err != nil {
-		return true
-	}
-	defer func() { _ = body.Close() }()
-	decoder := json.NewDecoder(body)
-	for {
-		var event struct {
-			Type   watch.EventType
-			Object json.RawMessage
-		}
-		if decoder.Decode(&event) != nil {
-			return true
-		}
-		var cleaner v1alpha1.Cleaner
-		switch event.Type {
-		case watch.Added, watch.Modified:
-			if json.Unmarshal(event.Object, &cleaner) != nil {
-				return true
-			}
-			if !tell(sighting{cleaner: &cleaner}) {
-				return false
-			}
-		case watch.Deleted:
-			return tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", from.Name), "")})
-		case watch.Error:
-			return true
-		}
-	}
 }

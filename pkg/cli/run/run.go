@@ -60,7 +60,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
-	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
+	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -50,7 +50,7 @@ func (o *Flags) BindAll(flags *pflag.FlagSet) {
 		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
 		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
-	flags.Var(terminal.NewChoice(&o.progress, terminal.ProgressAuto, terminal.ProgressPlain, terminal.ProgressJSON, terminal.ProgressNone), "progress",
+	flags.Var(terminal.ProgressChoice(&o.progress), "progress",
 		"how to show the progress of long work: auto, plain, json or none")
 	o.Bind(flags)
 }

@@ -26,13 +26,18 @@ const (
 
 // The ways to show progress, and auto, which is one of them.
 const (
-	ProgressAuto  = "auto"
+	progressAuto  = "auto"
 	ProgressPlain = "plain" // a line now and then
 	ProgressJSON  = "json"  // the same as JSON
 	ProgressNone  = "none"
 	// progressRewritten is a line that is rewritten all the time. auto is that on a terminal, and plain elsewhere.
 	progressRewritten = "rewritten"
 )
+
+// ProgressChoice is the flag that says how to show progress.
+func ProgressChoice(mode *string) *Choice {
+	return NewChoice(mode, progressAuto, ProgressPlain, ProgressJSON, ProgressNone)
+}
 
 // Progress tells how far work has come, once it takes longer than a moment.
 type Progress struct {
@@ -65,7 +70,7 @@ type Measure interface {
 // StartProgress begins to tell about work. The caller stops it.
 func (s *Session) StartProgress(mode string) *Progress {
 	file, isFile := fileOf(s.ErrOut)
-	if mode == ProgressAuto {
+	if mode == progressAuto {
 		mode = ProgressPlain
 		if isFile && term.IsTerminal(int(file.Fd())) && s.Getenv("TERM") != "dumb" {
 			mode = progressRewritten

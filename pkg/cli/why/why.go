@@ -109,7 +109,7 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 		return err
 	}
 	if j.of.Namespaced && wanted.Namespace == "" {
-		wanted.Namespace = j.options.namespace
+		wanted.Namespace = j.namespace
 	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
 		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s, or give -n", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
