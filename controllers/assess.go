@@ -39,33 +39,12 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	if cleaner.Status.ObservedGeneration != cleaner.Generation {
 		cleaner.Status.ExhaustedRuns = 0 // of scripts that may be gone
 	}
-	unchecked := ""
-	if r.mustValidate(cleaner, round) {
-		end, err := r.beginCheck()
-		if err != nil {
-			return nil, err
-		}
-		defer end()
-		if err := r.dropIdleCounts(ctx, cleaner, round.memory); err != nil {
-			return nil, err
-		}
-		reason, message, err := r.Validate(ctx, cleaner)
-		if err != nil {
-			// A run that is to touch something asks again, and does nothing without an answer.
-			klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
-			round.unchecked = true
-			if apierrors.IsForbidden(err) { // it will not pass by itself
-				unchecked = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
-			}
-		}
-		if reason != "" {
-			round.sleep = recheck
-			refuse(cleaner, reason, message)
-			return nil, nil
-		}
+	mind, refused, err := r.validate(ctx, cleaner, round)
+	if err != nil || refused {
+		return nil, err
 	}
 	accept(cleaner)
-	words := r.readyWords(cleaner, plan) + unchecked
+	words := r.readyWords(cleaner, plan) + mind
 	if cleaner.IsSuspended() {
 		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
 		return plan, nil
@@ -78,6 +57,35 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	}
 	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
+}
+
+// validate asks whether the spec can be carried out, if that has to be asked: it refuses the Cleaner, or says what to mind.
+func (r *CleanerReconciler) validate(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (mind string, refused bool, err error) {
+	if !r.mustValidate(cleaner, round) {
+		return "", false, nil
+	}
+	end, err := r.beginCheck()
+	if err != nil {
+		return "", false, err
+	}
+	defer end()
+	if err := r.dropIdleCounts(ctx, cleaner, round.memory); err != nil {
+		return "", false, err
+	}
+	reason, message, err := r.Validate(ctx, cleaner)
+	if err != nil {
+		// A run that is to touch something asks again, and does nothing without an answer.
+		klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
+		round.unchecked = true
+		if apierrors.IsForbidden(err) { // it will not pass by itself
+			mind = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
+		}
+	}
+	if reason != "" {
+		round.sleep = recheck
+		refuse(cleaner, reason, message)
+	}
+	return mind, reason != "", nil
 }
 
 // refuse says why the Cleaner does not run, also where users of k8s-cleaner look.

@@ -143,7 +143,8 @@ func readChain(ctx context.Context, run types.UID, stream string, parts int32, h
 		return nil
 	}
 	// Read again rather than kept: they may be large. Each part is proved once more.
-	zip, err := gzip.NewReader(&partReader{ctx: ctx, run: run, stream: stream, links: links, get: get})
+	again := func(n int32) ([]byte, error) { return get(ctx, n) }
+	zip, err := gzip.NewReader(&partReader{run: run, stream: stream, links: links, get: again})
 	if err != nil {
 		return fmt.Errorf("reading the %s of the run: %w", stream, err)
 	}
@@ -159,11 +160,10 @@ func readChain(ctx context.Context, run types.UID, stream string, parts int32, h
 
 // partReader reads parts one after the other. Several gzip streams in a row are one to the reader of gzip.
 type partReader struct {
-	ctx    context.Context //nolint:containedctx // an io.Reader takes none
 	run    types.UID
 	stream string
 	links  []string
-	get    getPart
+	get    func(n int32) ([]byte, error)
 
 	n    int32
 	rest []byte
@@ -174,7 +174,7 @@ func (r *partReader) Read(p []byte) (int, error) {
 		if int(r.n) == len(r.links) {
 			return 0, io.EOF
 		}
-		data, err := r.get(r.ctx, r.n)
+		data, err := r.get(r.n)
 		if err != nil {
 			return 0, err
 		}
