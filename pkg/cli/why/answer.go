@@ -90,6 +90,7 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		APIVersion: j.of.APIVersion(), Kind: j.of.Kind, Namespace: j.name.Namespace, Name: j.name.Name, Exists: j.found != nil,
 		Users: []user{}, Findings: []search.Finding{}, Searched: []string{}, NotReadable: []search.Unread{}, Cleaners: []selecting{},
 	}
+	j.addFindings(r) // first: what is found unused counts no more as a user
 	use := j.Finder.Graph().Use(j.name)
 	if selected := j.Finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 		use.Live, r.Selects = true, true // what its selector matches serves through it
@@ -103,7 +104,6 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		}
 	}
 	j.searchedBy(r)
-	j.addFindings(r)
 	if used := use.IsUsed(); used || len(r.NotReadable) == 0 && !use.Read {
 		r.Used = &used
 	}
