@@ -45,3 +45,12 @@ func TestPreviewOfFindings(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestPreviewOfWhatIsOnlyReported does not advise what would be refused.
+func TestPreviewOfWhatIsOnlyReported(t *testing.T) {
+	t.Chdir("testdata/scan")
+	got := call(t.Context(), t, "", nil, "preview", "-f", "cascading.yaml", "--from", "dump.yaml", "--complete")
+	if got.code != codes.ExitDone || !strings.Contains(got.errOut, "1 would be reported") || strings.Contains(got.errOut, "spec.action to Delete") {
+		t.Errorf("it says (%d)\n%s%s", got.code, got.out, got.errOut)
+	}
+}

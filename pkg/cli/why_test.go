@@ -25,7 +25,7 @@ func TestWhyOfManifests(t *testing.T) {
 	const complete = "why --from dump.yaml --complete "
 	for name, line := range map[string]string{
 		"used": complete + "cm/shop/used", "used-json": complete + "cm/shop/used -o json", "used-yaml": complete + "cm/shop/used -o yaml",
-		"unused": complete + "configmaps/shop/unused", "idle": complete + "ConfigMap/shop/asleep",
+		"unused": complete + "configmaps/shop/unused", "idle": complete + "ConfigMap/shop/asleep", "cascading": complete + "--from cascade.yaml sc/slow",
 		"nearest": complete + "cm/web/setings", "dangling": complete + "pod/web/web", "named-in-vain": complete + "cm/web/settings", "volume": complete + "pvc/shop/data",
 		"partial": "why --from dump.yaml cm/shop/unused", "partial-used": "why --from dump.yaml cm/shop/used",
 		"mistyped": complete + "cm/shop/usde", "kind-unknown": complete + "confgimap/shop/used", "namespace-unknown": complete + "cm/shpo/used", "namespace-missing": complete + "cm/used",

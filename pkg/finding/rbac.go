@@ -77,9 +77,12 @@ func lookBinding(_ *Finder, o *object.Parts) *candidate {
 	}}
 }
 
-// bindsNobody finds a binding all of whose subjects are proved absent.
+// bindsNobody finds a binding all of whose subjects are proved absent. Its own namespace exists, and so has the account that each namespace has; of
+// another namespace that is not sure.
 func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
-	if slices.ContainsFunc(subjects, f.graph.IsPresent) {
+	if slices.ContainsFunc(subjects, func(account graph.Name) bool {
+		return f.graph.IsPresent(account) || account.Namespace == found.Namespace && isInEachCluster(account)
+	}) {
 		return nil
 	}
 	for _, account := range subjects {

@@ -65,6 +65,16 @@ RoleBinding shop/nobody Unused
 RoleBinding shop/own-namespace Unused
 RoleBinding shop/role-gone Unused`,
 	},
+	"bindings in manifests without what Kubernetes makes in each cluster": {
+		cluster: cluster(of(rbac+"ClusterRole own", ""), of("v1 ServiceAccount shop/robot", ""), of("v1 ConfigMap shop/c", ""), of("scheduling.k8s.io/v1 PriorityClass own", "", "value: 1"),
+			of(rbac+"RoleBinding shop/view", "", binds("ClusterRole", "view", user)), of(rbac+"ClusterRoleBinding auth", "", binds("ClusterRole", "system:auth-delegator", user)),
+			of(rbac+"RoleBinding shop/default", "", binds("ClusterRole", "own", "{kind: ServiceAccount, name: default, namespace: shop}")),
+			of(rbac+"RoleBinding shop/of-another", "", binds("ClusterRole", "own", "{kind: ServiceAccount, name: default, namespace: gone}")),
+			of(rbac+"RoleBinding shop/local", "", binds("Role", "view", user)),
+			of("v1 Pod shop/a", "", "spec: {serviceAccountName: default, priorityClassName: system-node-critical, "+
+				"volumes: [{configMap: {name: kube-root-ca.crt}}, {configMap: {name: c}}], containers: []}")),
+		want: "ServiceAccount shop/robot Unused\nRoleBinding shop/local Unused\nRoleBinding shop/of-another Unused\nPriorityClass own Unused",
+	},
 	"bindings when ClusterRoles may not be read": {
 		cluster: cluster(of(rbac+"RoleBinding shop/a", "", binds("ClusterRole", "view", user)), of(rbac+"RoleBinding shop/accounts-gone", "", binds("ClusterRole", "view", gone)),
 			of(rbac+"ClusterRoleBinding a", "", binds("ClusterRole", "view", user))),

@@ -6,8 +6,10 @@ package finding
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -97,4 +99,12 @@ func isIn(namespace, of string) bool {
 		return strings.HasPrefix(namespace, prefix)
 	}
 	return of == "" || of == namespace
+}
+
+// isInEachCluster reports whether Kubernetes makes the object in each cluster, or in each namespace.
+func isInEachCluster(name graph.Name) bool {
+	if name.GroupKind == clusterRoles {
+		return strings.HasPrefix(name.Name, "system:") || slices.Contains([]string{"cluster-admin", "admin", "edit", "view"}, name.Name)
+	}
+	return object.InEachCluster(name.GroupKind, name.Namespace, name.Name)
 }

@@ -22,9 +22,10 @@ func (f *Finder) Unread(list List, err error) {
 	f.unread[list.Kind.GroupKind()] = err
 }
 
-// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind.
+// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind. What Kubernetes makes
+// in each cluster is never absent: manifests rarely hold it.
 func (f *Finder) isAbsent(name graph.Name) bool {
-	if len(f.cannotTell(name)) > 0 {
+	if isInEachCluster(name) || len(f.cannotTell(name)) > 0 {
 		return false
 	}
 	if _, served := f.served[name.GroupKind]; !served {

@@ -316,7 +316,7 @@ metadata:
   namespace: shop
   name: p
   annotations: {note: "see said-here, and\nsaid-below \"said-quoted\"", kubectl.kubernetes.io/last-applied-configuration: said-twice}
-spec: {containers: [{args: ["--config=in-args", abc, "--certificate=certs/in-pair --other=a/in-short", "http://a.b//none"], command: [in-command], env: [{name: in-name, value: "in-env:x"}], image: in-image}], initContainers: [{args: [in-init]}]}
+spec: {containers: [{args: ["--config=in-args", abc, "--certificate=certs/in-pair --other=a/in-short", "http://a.b//none"], command: [in-command], env: [{name: in-name, value: "in-env:x, http://in-host.edge.svc.cluster.local:80/ --in-flag and in-sentence."}], image: in-image}], initContainers: [{args: [in-init]}]}
 ---
 apiVersion: batch/v1
 kind: CronJob
@@ -324,17 +324,17 @@ metadata: {namespace: shop, name: c}
 spec: {jobTemplate: {spec: {template: {metadata: {annotations: {a: in-template}}, spec: {containers: [{args: [in-job]}]}}}}}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"said-here", "said-below", "said-quoted", "in-args", "in-command", "in-env", "in-init", "in-template", "in-job"} {
+	for _, name := range []string{"said-here", "said-below", "said-quoted", "in-args", "in-command", "in-env", "in-flag", "in-sentence", "in-init", "in-template", "in-job"} {
 		if !g.IsMentioned(named("ConfigMap shop/" + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}
 	}
-	for _, name := range []string{"certs/in-pair", "shop/in-pair", "a/in-short"} {
+	for _, name := range []string{"certs/in-pair", "shop/in-pair", "a/in-short", "edge/in-host"} {
 		if !g.IsMentioned(named("ConfigMap " + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}
 	}
-	for _, name := range []string{"a.b/none", "other/in-pair", "shop/said-twice", "shop/abc", "shop/in-name", "shop/in-image", "shop/nsaid-below", "other/in-args"} {
+	for _, name := range []string{"a.b/none", "other/in-pair", "shop/in-host", "shop/said-twice", "shop/abc", "shop/in-name", "shop/in-image", "shop/nsaid-below", "other/in-args"} {
 		if g.IsMentioned(named("ConfigMap " + name)) {
 			t.Errorf("%s is mentioned", name)
 		}
@@ -360,7 +360,7 @@ metadata:
   name: its-own-name
   labels: {app: in-label}
   annotations: {note: in-annotation, kubectl.kubernetes.io/last-applied-configuration: '{"title": "said-twice"}'}
-spec: {title: in-title, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "quoted\"in-quotes"]}, last: ""}
+spec: {title: in-title, host: in-host.edge.svc, a-key: {list: [in-list, "certs/in-pair", "in/a/path", "in a sentence", "in-url:80", "quoted\"in-quotes"]}, last: ""}
 status: {binding: {name: in-status}}
 ---
 apiVersion: example.com/v1
@@ -374,7 +374,7 @@ metadata: {namespace: shop, name: i}
 spec: {title: in-ingress}`)) {
 		g.Add(o.Parts())
 	}
-	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair"} {
+	for _, name := range []string{"shop/in-title", "shop/in-list", "shop/in-status", "shop/in-annotation", "shop/of-the-cluster", "other/of-the-cluster", "certs/in-pair", "edge/in-host"} {
 		if !g.IsMentioned(named("Secret " + name)) {
 			t.Errorf("%s is not mentioned", name)
 		}

@@ -122,11 +122,8 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 			}
 			continue
 		}
-		if begin >= 0 && i-begin >= shortestMention {
-			m.addWord(namespace, text[begin:i])
-			if before != nil {
-				m.addWord(string(before), text[begin:i])
-			}
+		if begin >= 0 {
+			m.addName(namespace, string(before), text[begin:i])
 		}
 		if before = nil; begin >= 0 && text[i] == '/' {
 			before = text[begin:i]
@@ -138,6 +135,25 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 		case '\\':
 			i++ // what is escaped is in no name
 		}
+	}
+}
+
+// addName takes a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a dot or a dash: those are of the
+// sentence, or of a flag. The first label of a word such as web.shop.svc is a name in the namespace that is the second.
+func (m *mentions) addName(namespace, before string, word []byte) {
+	word = bytes.Trim(word, "-.")
+	add := func(namespace string, word []byte) {
+		if len(word) >= shortestMention {
+			m.addWord(namespace, word)
+		}
+	}
+	add(namespace, word)
+	if before != "" {
+		add(before, word)
+	}
+	if host, rest, found := bytes.Cut(word, []byte{'.'}); found {
+		within, _, _ := bytes.Cut(rest, []byte{'.'})
+		add(string(within), host)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
@@ -68,8 +69,17 @@ func (o *Parts) Stock() string {
 	if o.labels.Field(addonLabel) != nil {
 		return "it is an add-on of the cluster (label " + addonLabel + ")"
 	}
+	return stockReason(o.Kind.GroupKind(), o.Namespace, o.Name)
+}
+
+// InEachCluster reports whether each cluster has an object of the name: Kubernetes makes it, and makes it again.
+func InEachCluster(kind schema.GroupKind, namespace, name string) bool {
+	return stockReason(kind, namespace, name) != ""
+}
+
+func stockReason(kind schema.GroupKind, namespace, name string) string {
 	i := slices.IndexFunc(stockObjects, func(s stockObject) bool {
-		return s.name == o.Name && s.kind == o.Kind.Kind && s.group == o.Kind.Group && (s.namespace == "" || s.namespace == o.Namespace)
+		return s.name == name && s.kind == kind.Kind && s.group == kind.Group && (s.namespace == "" || s.namespace == namespace)
 	})
 	if i < 0 {
 		return ""

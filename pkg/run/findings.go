@@ -236,6 +236,9 @@ func unknownWords(record *v1alpha1.CleanerRun, d *decision) string {
 	case why == nil:
 		return fmt.Sprintf(" Left alone as Unknown: %s.", objects(n))
 	}
+	if !apierrors.IsForbidden(why) { // no right would tell
+		return fmt.Sprintf(" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.", objects(n), oneLine(why))
+	}
 	return fmt.Sprintf(" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s", objects(n), oneLine(why),
 		forbiddenHint(why.Error(), record.Spec.ServiceAccountRef))
 }

@@ -49,8 +49,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"With --from nothing is asked of a cluster: the manifests count as all objects of each kind that they hold, and of kinds that they\n" +
 			"do not hold nothing is known, unless you say --complete.\n\n" +
 			"kubectl's other flags of connection (--cluster, --user, --server, --token ...) are understood as well.\n\n" +
-			"It exits with 0 when everything could be read, 3 when something was found and --fail-on-findings was given, 4 when something\n" +
-			"could not be read, 1 after an error, 2 after wrong usage and 130 after Ctrl-C, which shows what is known so far.",
+			"It exits with 0 when nothing is unknown, 3 when something was found and --fail-on-findings was given, 4 when something\n" +
+			"could not be read or is unknown, 1 after an error, 2 after wrong usage and 130 after Ctrl-C, which shows what is known so far.",
 		Example: "  kubectl cleaner scan\n" +
 			"  kubectl cleaner scan -n shop --type Unused\n" +
 			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +
@@ -189,9 +189,25 @@ func completeTypes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completi
 
 // wanted are the findings of --kind and --type. Nil for all of the cluster.
 func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
-	if len(j.kinds) == 0 && len(j.types) == 0 && j.Namespace == "" {
+	switch {
+	case len(j.kinds) > 0:
+		return j.wantedOfKinds(cmd)
+	case len(j.types) == 0 && j.Namespace == "":
 		return nil, nil
 	}
+	var wanted []finding.Want
+	for _, kind := range j.Catalog.Kinds {
+		// What is expired or stuck may be of any kind: who asks for that alone means them all.
+		isMeant := slices.Contains(finding.Kinds(), kind.GroupKind()) || len(j.types) > 0
+		if isMeant && (j.Namespace == "" || kind.Namespaced) {
+			wanted = append(wanted, j.wantedOf(kind)...)
+		}
+	}
+	return wanted, nil
+}
+
+// wantedOfKinds are the findings of --kind. The error tells all that is wrong with it.
+func (j *job) wantedOfKinds(cmd *cobra.Command) ([]finding.Want, error) {
 	var wanted []finding.Want
 	var problems []error
 	for _, word := range j.kinds {
@@ -210,13 +226,6 @@ func (j *job) wanted(cmd *cobra.Command) ([]finding.Want, error) {
 	}
 	if len(problems) > 0 {
 		return nil, terminal.Together(problems)
-	}
-	if len(j.kinds) == 0 {
-		for _, kind := range j.Catalog.Kinds {
-			if slices.Contains(finding.Kinds(), kind.GroupKind()) && (j.Namespace == "" || kind.Namespaced) {
-				wanted = append(wanted, j.wantedOf(kind)...)
-			}
-		}
 	}
 	return wanted, nil
 }

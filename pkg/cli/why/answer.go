@@ -93,6 +93,7 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		APIVersion: j.of.APIVersion(), Kind: j.of.Kind, Namespace: j.name.Namespace, Name: j.name.Name, Exists: j.found != nil,
 		Users: []user{}, Findings: []search.Finding{}, Searched: []string{}, NotReadable: []search.Unread{}, Cleaners: []selecting{},
 	}
+	j.addFindings(r) // first: what is found unused counts no more as a user
 	use := j.Finder.Graph().Use(j.name)
 	if selected := j.Finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 		use.Live, r.Selects = true, true // what its selector matches serves through it
@@ -106,7 +107,6 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		}
 	}
 	j.searchedBy(r)
-	j.addFindings(r)
 	if j.found != nil && len(r.Findings) == 0 {
 		r.Exempt = finding.Exemption(*j.found)
 	}
