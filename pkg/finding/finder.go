@@ -56,6 +56,8 @@ type List struct {
 	source, noted, counted bool
 	// forgotten is true when nobody asks whether one of the objects exists.
 	forgotten bool
+	// texts is true when names may stand in their data.
+	texts bool
 	// detailed is true when they explain what is found, and extra when they are read for nothing else.
 	detailed, extra bool
 	// rows are what is looked for among them.
@@ -81,6 +83,7 @@ type Finder struct {
 	bytes    int64
 	notes
 	details
+	texts
 }
 
 // New returns a Finder.
@@ -152,6 +155,9 @@ func (f *Finder) Look(list List, object object.Object) {
 	}
 	if list.noted {
 		noteOf[list.Kind.GroupKind()](&f.notes, o)
+	}
+	if list.texts {
+		f.readTexts(o)
 	}
 	if list.detailed {
 		f.detail(o)

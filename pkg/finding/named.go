@@ -108,7 +108,7 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.G
 	search := f.searchFor(c.row, sources)
 	found := c.found
 	found.Searched, found.Unknown = search.kinds, search.unread
-	mentioned := f.graph.IsMentioned(nameOf(&found)) && !c.reported
+	mentioned, inText := f.graph.IsMentioned(nameOf(&found)) && !c.reported, f.inText(c)
 	switch {
 	case len(found.Unknown) > 0:
 		found.Reason = fmt.Sprintf("no user found in %d of %d kinds that can name it", found.Searched-len(found.Unknown), found.Searched)
@@ -124,6 +124,9 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.G
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but its name stands in a text of a Pod or a custom resource"
+	case inText != "":
+		found.Confidence = v1alpha1.ConfidenceWeak
+		found.Reason = search.inVain + ", but " + inText
 	default:
 		found.Confidence = v1alpha1.ConfidenceLikely
 		found.Reason = search.inVain

@@ -26,6 +26,21 @@ ServiceAccount shop/a Unused unknown
 RuntimeClass a Unused unknown
 PriorityClass a Unused unknown`,
 	},
+	"a name in the data of a ConfigMap": {
+		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 Secret shop/logi", ""), of("v1 Secret team/login", ""), of("v1 PersistentVolumeClaim team/cache", ""),
+			of("v1 ServiceAccount shop/robot", ""), of("v1 Pod shop/web", "", "spec: "+pod("runner")),
+			of("v1 ConfigMap shop/runner", "", `data: {a: "secrets = ['login']\nrobot\nclaim: team/cache"}`)),
+		want: `
+PersistentVolumeClaim team/cache Unused weak
+Secret shop/logi Unused
+Secret shop/login Unused weak
+Secret team/login Unused
+ServiceAccount shop/robot Unused weak`,
+	},
+	"the data of ConfigMaps that may not be read": {
+		cluster: cluster(of("v1 Secret shop/login", ""), of("v1 ConfigMap shop/a", "")), unread: []string{"ConfigMap"},
+		want: "Secret shop/login Unused weak",
+	},
 	"what cannot name a ConfigMap does not make it unknown": {
 		cluster: of("v1 ConfigMap shop/a", ""), unread: []string{"PersistentVolume", "Node", "EndpointSlice", "HorizontalPodAutoscaler"},
 		want: "ConfigMap shop/a Unused",

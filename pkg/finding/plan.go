@@ -70,7 +70,7 @@ func (f *Finder) plan() []List {
 	for _, kind := range f.Served {
 		gk := kind.GroupKind()
 		whole := f.wholeList(kind, n)
-		needed := n.sources[gk] || n.reads[gk] || whole.counted
+		needed := n.sources[gk] || n.reads[gk] || whole.counted || whole.texts
 		for _, r := range f.rows {
 			switch {
 			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, whole.counted)):
@@ -96,6 +96,8 @@ func (f *Finder) plan() []List {
 // rank orders lists: what selects Pods must pass before them, and what uses an object should pass before the object. Then it need not be kept.
 func (n needs) rank(l List) int {
 	switch {
+	case l.texts: // what is looked for in them must have passed
+		return 4
 	case n.selective[l.Kind.GroupKind()], l.Kind.GroupKind() == nodes:
 		return 0
 	case l.Kind.GroupKind() == pods:
@@ -113,8 +115,9 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 	whole := List{
 		Kind: kind, source: n.sources[gk], noted: n.reads[gk] && noteOf[gk] != nil, counted: counted,
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
+		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
-	whole.MetadataOnly = (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
+	whole.MetadataOnly = !whole.texts && (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
 	return whole
 }
 

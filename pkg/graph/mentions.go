@@ -107,10 +107,17 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 	}
 }
 
-// addText takes the words of the JSON string that the text begins with: what could be names of objects. With a word and a slash before it, a word
-// may also be a name in another namespace.
+// addText takes the names in a text.
 func (m *mentions) addText(namespace string, text object.JSON) {
-	if m.full || text.Type() != object.String {
+	if !m.full {
+		EachName(namespace, text, m.addWord)
+	}
+}
+
+// EachName tells the words of the JSON string that the text begins with that could be names of objects of the namespace. With a word and a slash before
+// it, a word may also be a name in another namespace.
+func EachName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
+	if text.Type() != object.String {
 		return
 	}
 	text = text[1:]
@@ -123,7 +130,7 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 			continue
 		}
 		if begin >= 0 {
-			m.addName(namespace, string(before), text[begin:i])
+			tellName(namespace, string(before), text[begin:i], tell)
 		}
 		if before = nil; begin >= 0 && text[i] == '/' {
 			before = text[begin:i]
@@ -138,13 +145,13 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 	}
 }
 
-// addName takes a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a dot or a dash: those are of the
+// tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a dot or a dash: those are of the
 // sentence, or of a flag. The first label of a word such as web.shop.svc is a name in the namespace that is the second.
-func (m *mentions) addName(namespace, before string, word []byte) {
+func tellName(namespace, before string, word []byte, tell func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
 		if len(word) >= shortestMention {
-			m.addWord(namespace, word)
+			tell(namespace, word)
 		}
 	}
 	add(namespace, word)

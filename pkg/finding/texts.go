@@ -1,0 +1,71 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names the claims, the accounts and the
+// Secrets of Pods that it makes. That proves nothing, but somebody may use them.
+type texts struct {
+	// sought are the names of candidates, by namespace: true for those that stand in a text. Nil before the first text.
+	sought map[string]map[string]bool
+}
+
+// inTexts are the kinds whose names are looked for. ConfigMaps are not: they would have to pass twice.
+var inTexts = []schema.GroupKind{claims, accounts, secrets}
+
+func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
+
+// readTexts looks for the names of the candidates that have passed in the data of an object. Of the text nothing is kept.
+func (f *Finder) readTexts(o *object.Parts) {
+	if f.sought == nil {
+		f.seek()
+	}
+	for _, text := range o.At("data").Fields() {
+		graph.EachName(o.Namespace, text, func(namespace string, word []byte) {
+			if names := f.sought[namespace]; names != nil {
+				if stood, is := names[string(word)]; is && !stood {
+					names[string(word)] = true
+				}
+			}
+		})
+	}
+}
+
+// seek takes the names of the candidates that have passed.
+func (f *Finder) seek() {
+	f.sought = map[string]map[string]bool{}
+	for _, candidates := range f.candidates {
+		for _, c := range candidates {
+			if !c.row.mayStandInTexts() {
+				continue
+			}
+			if f.sought[c.found.Namespace] == nil {
+				f.sought[c.found.Namespace] = map[string]bool{}
+			}
+			f.sought[c.found.Namespace][c.found.Name] = false
+			f.bytes += 64
+		}
+	}
+}
+
+// inText says where the name of a candidate stands, or may stand. Empty when nobody knows of any text.
+func (f *Finder) inText(c *candidate) string {
+	switch {
+	case !c.row.mayStandInTexts() || c.reported:
+		return ""
+	case f.sought[c.found.Namespace][c.found.Name]:
+		return "its name stands in the data of a ConfigMap"
+	case f.unread[configMaps] != nil:
+		return "its name may stand in the data of a ConfigMap, and these could not be read"
+	}
+	return ""
+}
