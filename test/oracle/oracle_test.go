@@ -50,7 +50,7 @@ func edges(t *testing.T, table *graph.Table, kind string, o any, to string) map[
 	k := object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: kind}}
 	found := map[string]bool{}
 	table.Edges(object.Object{Kind: k, Namespace: value.Metadata.Namespace, Raw: raw}, func(e graph.Edge) {
-		if e.To.GroupKind == (schema.GroupKind{Kind: to}) {
+		if e.To.GroupKind == schema.ParseGroupKind(to) {
 			found[e.To.Namespace+"/"+e.To.Name] = true
 		}
 	})
