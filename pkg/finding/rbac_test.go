@@ -33,6 +33,12 @@ Role shop/left Unused
 Role shop/same Unused
 RoleBinding shop/c Unused`,
 	},
+	"detectors.md 3: a ClusterRole that somebody may bind later": {
+		cluster: cluster(of(rbac+"ClusterRole bindable", ""), of(rbac+"ClusterRole nobodys", ""), of(rbac+"Role shop/other", ""),
+			of(rbac+"ClusterRole binder", "", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [bindable, other], verbs: [bind]}]"),
+			of(rbac+"ClusterRoleBinding b", "", binds("ClusterRole", "binder", user))),
+		want: "ClusterRole bindable Unused unknown\nClusterRole nobodys Unused\nRole shop/other Unused",
+	},
 	"kor#608: ClusterRoles whose rules another takes": {
 		cluster: cluster(
 			of(rbac+"ClusterRole view", "labels: {kubernetes.io/bootstrapping: rbac-defaults}", "aggregationRule: {clusterRoleSelectors: [{matchLabels: {to-view: 'true'}}]}"),

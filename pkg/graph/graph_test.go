@@ -379,6 +379,11 @@ spec: {title: in-ingress}`)) {
 			t.Errorf("%s is not mentioned", name)
 		}
 	}
+	for name, want := range map[string]bool{"in-title": true, "of-the-cluster": true, "said-twice": false} {
+		if got := g.IsMentioned(named("PriorityClass.scheduling.k8s.io " + name)); got != want {
+			t.Errorf("the PriorityClass %s is mentioned: %t", name, got)
+		}
+	}
 	for _, name := range []string{
 		"other/in-title", "shop/its-own-name", "shop/in-label", "shop/a-key", "shop/title", "shop/said-twice", "shop/sentence", "shop/in-url", "shop/in-quotes",
 		"shop/in-ingress", "a/path", "shop/path",

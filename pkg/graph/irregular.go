@@ -35,11 +35,11 @@ type irregularity struct {
 var irregular = map[schema.GroupKind]irregularity{
 	{Group: rbacGroup, Kind: "Role"}: {
 		names: readable, tell: tellRules,
-		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims and ServiceAccounts (strength Reads)",
+		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts and ClusterRoles (strength Reads)",
 	},
 	clusterRoleKind: {
-		names: append([]schema.GroupKind{clusterRoleKind}, readable...), tell: tellRules,
-		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims and ServiceAccounts of any namespace (strength Reads); " +
+		names: readable, tell: tellRules,
+		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts of any namespace, and of ClusterRoles (strength Reads); " +
 			"ClusterRoles that `aggregationRule` selects by their labels",
 	},
 	{Group: rbacGroup, Kind: "RoleBinding"}:        {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
@@ -62,24 +62,21 @@ const (
 	aboutParameters = "all ConfigMaps and Secrets of the namespace, where `spec.paramRef.selector` chooses them by labels (strength Reads)"
 )
 
-// readable are the kinds that somebody may read through the API by a name that a rule has.
-var readable = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind}
+// readable are the kinds that somebody may read through the API, or bind, by a name that a rule has.
+var readable = []schema.GroupKind{configMapKind, secretKind, claimKind, serviceAccountKind, clusterRoleKind}
 
 // readableAs are their resources in rules.
-var readableAs = []string{"configmaps", "secrets", "persistentvolumeclaims", "serviceaccounts"}
+var readableAs = []string{"configmaps", "secrets", "persistentvolumeclaims", "serviceaccounts", "clusterroles"}
 
 // tellRules tells the objects that a role lets somebody read by name.
 func tellRules(w *walker) {
 	for rule := range w.object.Field("rules").Elements() {
 		names := rule.Field("resourceNames")
-		if names.Type() != object.List || !hasText(rule.Field("apiGroups"), func(group string) bool { return group == "" || group == "*" }) {
+		if names.Type() != object.List {
 			continue
 		}
 		for i, kind := range readable {
-			if !hasText(rule.Field("resources"), func(resource string) bool {
-				resource, _, _ = strings.Cut(resource, "/") // serviceaccounts/token makes tokens of an account
-				return resource == "*" || resource == readableAs[i]
-			}) {
+			if !isFor(rule, kind.Group, readableAs[i]) {
 				continue
 			}
 			for name := range names.Elements() {
@@ -87,6 +84,15 @@ func tellRules(w *walker) {
 			}
 		}
 	}
+}
+
+// isFor reports whether a rule is for a resource of a group, or a part of it: serviceaccounts/token makes tokens of an account.
+func isFor(rule object.JSON, group, resource string) bool {
+	return hasText(rule.Field("apiGroups"), func(text string) bool { return text == group || text == "*" }) &&
+		hasText(rule.Field("resources"), func(text string) bool {
+			text, _, _ = strings.Cut(text, "/")
+			return text == resource || text == "*"
+		})
 }
 
 func hasText(list object.JSON, is func(string) bool) bool {

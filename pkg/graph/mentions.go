@@ -28,8 +28,10 @@ type mentions struct {
 	// of is the only namespace whose names matter. Empty for all.
 	of    string
 	words map[key]struct{}
-	full  bool
-	bytes int64
+	// namespaces are those of the words.
+	namespaces map[string]struct{}
+	full       bool
+	bytes      int64
 }
 
 // textIn are what Pods are given as text, below the path of a PodSpec.
@@ -180,10 +182,14 @@ func (m *mentions) addWord(namespace string, word []byte) {
 		return
 	}
 	if m.words == nil {
-		m.words = map[key]struct{}{}
+		m.words, m.namespaces = map[key]struct{}{}, map[string]struct{}{}
 	}
 	m.words[k] = struct{}{}
 	m.bytes += 24
+	if _, known := m.namespaces[namespace]; !known {
+		m.namespaces[strings.Clone(namespace)] = struct{}{}
+		m.bytes += int64(64 + len(namespace))
+	}
 }
 
 func mentionKey(namespace, word string) key {
@@ -194,9 +200,24 @@ func mentionKey(namespace, word string) key {
 func (g *Graph) MentionsOf(namespace string) { g.mentions.of = namespace }
 
 // IsMentioned reports whether the name stands in text that Pods of the object's namespace are given, or in a custom resource of it, or in one that is
-// cluster-scoped.
+// cluster-scoped. What is cluster-scoped itself may be meant in any namespace.
 func (g *Graph) IsMentioned(name Name) bool {
-	_, here := g.mentions.words[mentionKey(name.Namespace, name.Name)]
-	_, anywhere := g.mentions.words[mentionKey("", name.Name)]
-	return g.mentions.full || (here || anywhere) && len(name.Name) >= shortestMention
+	m := &g.mentions
+	stands := func(namespace string) bool {
+		_, stands := m.words[mentionKey(namespace, name.Name)]
+		return stands
+	}
+	switch {
+	case m.full:
+		return true
+	case len(name.Name) < shortestMention:
+		return false
+	case name.Namespace == "":
+		for namespace := range m.namespaces {
+			if stands(namespace) {
+				return true
+			}
+		}
+	}
+	return stands(name.Namespace) || stands("")
 }
