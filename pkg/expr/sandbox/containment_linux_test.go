@@ -182,19 +182,25 @@ func TestDiesWithParent(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := sync.OnceFunc(func() { _ = cmd.Wait() })
+	t.Cleanup(func() { _ = cmd.Process.Kill(); ended() })
 	var children []int
 	// Before it is busy it would end because its pipes are closed.
 	wait(t, "the child to be busy", func() bool {
 		if children = childrenOf(t, cmd.Process.Pid); len(children) != 1 {
 			return false
 		}
-		ticks, _ := strconv.Atoi(strings.Fields(proc(t, children[0], "stat"))[13])
+		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(children[0]), "stat"))
+		if err != nil { // another one, which has ended: it compiled, or was about to become the child
+			return false
+		}
+		ticks, _ := strconv.Atoi(strings.Fields(string(text))[13])
 		return ticks >= 10
 	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
+	ended()
 	wait(t, "the child's end", func() bool {
 		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(children[0]), "status"))
 		return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || strings.Contains(string(text), "State:\tZ")
