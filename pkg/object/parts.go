@@ -40,10 +40,7 @@ func (o Object) Parts() *Parts {
 // At is the value at a path of names in the object, as JSON.At has it.
 func (o *Parts) At(path ...string) JSON {
 	part, rest := o.nearest(path)
-	for _, name := range rest {
-		part = part.Field(name)
-	}
-	return part
+	return part.At(rest...)
 }
 
 // nearest is the part that is nearest to the end of a path, and the rest of the path.
