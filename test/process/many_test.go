@@ -79,8 +79,10 @@ func manyCleaner(name, script string) *v1alpha1.Cleaner {
 	}
 }
 
+// createCleaners creates the many. They go with the test: the tests after it use the same API server, and their managers would run them too.
 func createCleaners(t *testing.T, c client.Client, n int) {
 	t.Helper()
+	t.Cleanup(func() { must(t, c.DeleteAllOf(context.Background(), &v1alpha1.Cleaner{})) })
 	var group sync.WaitGroup
 	errs := make([]error, n)
 	for worker := range 8 {

@@ -53,6 +53,16 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// cleanerOf is the Cleaner that a span names, or "".
+func cleanerOf(span *tracepb.Span) string {
+	for _, a := range span.Attributes {
+		if a.Key == "kubecleaner.cleaner" {
+			return a.Value.GetStringValue()
+		}
+	}
+	return ""
+}
+
 // TestTraces: a run is a trace of its stages and its notifications, which names the run, and no object.
 func TestTraces(t *testing.T) {
 	c := &collector{}
@@ -70,7 +80,7 @@ func TestTraces(t *testing.T) {
 	defer c.mu.Unlock()
 	var root *tracepb.Span
 	for _, span := range c.spans {
-		if span.Name == "run" && len(span.ParentSpanId) == 0 {
+		if span.Name == "run" && len(span.ParentSpanId) == 0 && cleanerOf(span) == w.cleaner.Name {
 			root = span
 		}
 		if text := span.String(); strings.Contains(text, "victim-") {
