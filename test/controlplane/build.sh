@@ -4,13 +4,14 @@
 #
 #   KUBEBUILDER_ASSETS=DIR   what is already there is used, only the rest is built
 #   KUBECLEANER_CACHE=DIR    where to keep the result (default: ${XDG_CACHE_HOME:-$HOME/.cache}/kubecleaner)
+#   CONTROLPLANE_MODULE=DIR  the module to build from instead: compat.sh makes one for another version of Kubernetes
 #   build.sh --lookup        builds nothing: prints the directory, or fails if it is not complete
 #
 # How to bump is said at the top of go.mod. The version stamp and the name of the directory follow go.mod, so an old build
 # is never mistaken for a new one.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+module=${CONTROLPLANE_MODULE:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
 cache=${KUBECLEANER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kubecleaner}/controlplane
 assets=${KUBEBUILDER_ASSETS:-}
 binaries=(etcd kube-apiserver kube-controller-manager kubectl)
@@ -34,7 +35,7 @@ package() {
 ldflags() {
   [[ $1 != etcd ]] || { echo "-s -w"; return; }
   local version var=k8s.io/component-base/version
-  version=$(cd "$here" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+  version=$(cd "$module" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
   local minor=${version#v1.}
   echo "-s -w -X $var.gitVersion=$version -X $var.gitMajor=1 -X $var.gitMinor=${minor%%.*} -X $var.gitTreeState=clean"
 }
@@ -54,7 +55,7 @@ build() { # NAME DIR
   local flags rc=0
   flags=$(ldflags "$1")
   still "$1" >/dev/null 9>&- & heartbeat=$! # it must not keep the lock or the caller's pipe
-  (cd "$here" && CGO_ENABLED=0 go build -trimpath -ldflags "$flags" -o "$2/$1" "$(package "$1")") || rc=$?
+  (cd "$module" && CGO_ENABLED=0 go build -trimpath -ldflags "$flags" -o "$2/$1" "$(package "$1")") || rc=$?
   kill "$heartbeat" 2>/dev/null; wait "$heartbeat" 2>/dev/null || true
   heartbeat=
   return $rc
@@ -91,7 +92,7 @@ main() {
     return
   fi
   local key
-  key=$( (cat "$here/go.mod"; go env GOOS GOARCH) | git hash-object --stdin | cut -c1-16)
+  key=$( (cat "$module/go.mod"; go env GOOS GOARCH) | git hash-object --stdin | cut -c1-16)
   if [[ -n $assets ]] && compgen -G "$assets/kube*" >/dev/null || [[ -n $assets && -x $assets/etcd ]]; then
     key+=-$(git hash-object --stdin <<<"$assets" | cut -c1-8) # a mix must not be taken for our own build
   fi

@@ -1,0 +1,36 @@
+{{- /* What the schema cannot say: values that contradict each other. */}}
+{{- define "kubecleaner.validate" -}}
+{{- $mode := .Values.rbac.mode }}
+{{- if and (eq $mode "scoped") (not .Values.rbac.rules) }}
+{{- fail "rbac.rules is empty: with rbac.mode scoped, list there what Cleaners may touch" }}
+{{- end }}
+{{- if and .Values.rbac.rules (not (has $mode (list "scoped" "namespaces"))) }}
+{{- fail (printf "rbac.rules has no effect with rbac.mode %s: set rbac.mode to scoped or namespaces, or remove the rules" $mode) }}
+{{- end }}
+{{- if and (eq $mode "namespaces") (not .Values.rbac.namespaces) }}
+{{- fail "rbac.namespaces is empty: with rbac.mode namespaces, list there the namespaces that Cleaners may touch" }}
+{{- end }}
+{{- if and .Values.rbac.namespaces (ne $mode "namespaces") }}
+{{- fail (printf "rbac.namespaces has no effect with rbac.mode %s: set rbac.mode to namespaces, or remove the list" $mode) }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
+{{- fail "metrics.serviceMonitor and metrics.podMonitor are both enabled: Prometheus would count everything twice. Enable one of them" }}
+{{- end }}
+{{- if and .Values.metrics.podMonitor.enabled (not .Values.metrics.podMonitor.tokenSecret.name) }}
+{{- fail "metrics.podMonitor.tokenSecret.name is empty: name a Secret with a token that may read the metrics, or use metrics.serviceMonitor" }}
+{{- end }}
+{{- range .Values.extraArgs }}
+{{- $flag := regexReplaceAll "=.*$" . "" | replace "_" "-" | trimAll "-" }}
+{{- with get (dict "max-script-memory" "scriptMemory" "copies-path" "copies.existingClaim" "s3-secret" "copies.s3Secret" "diagnostics-cert-dir" "metrics.certSecret") $flag }}
+{{- fail (printf "extraArgs has --%s: set the value %s instead" $flag .) }}
+{{- end }}
+{{- if and (eq $flag "leader-elect") (gt (int $.Values.replicas) 1) }}
+{{- fail "extraArgs has --leader-elect: more than one replica needs leader election, which is on by default. Remove the flag" }}
+{{- end }}
+{{- end }}
+{{- range .Values.extraEnv }}
+{{- if has .name (list "NAMESPACE" "GOMEMLIMIT") }}
+{{- fail (printf "extraEnv has %s, which the chart sets itself: remove it" .name) }}
+{{- end }}
+{{- end }}
+{{- end }}

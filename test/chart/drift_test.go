@@ -1,0 +1,93 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// What the chart adds to the objects of config. Nothing else may differ but the Namespace, which helm install --create-namespace makes.
+var (
+	addedLabels      = []string{"app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart"}
+	addedAnnotations = []string{"helm.sh/resource-policy"}
+)
+
+// TestDrift: as the release kubecleaner in the namespace projectsveltos, the chart has the objects of config.
+func TestDrift(t *testing.T) {
+	v := ciValues(t)
+	for name, c := range map[string]struct {
+		values string // a file of ci
+		paths  []string
+	}{
+		"default":          {"default", []string{"default"}},
+		"read-only":        {"read-only", []string{"overlays/read-only"}},
+		"scoped":           {"scoped", []string{"overlays/scoped"}},
+		"service-accounts": {"service-accounts", []string{"overlays/service-accounts"}},
+		"monitoring":       {"monitoring", []string{"default", "prometheus", "grafana"}},
+		"policies":         {"policies", []string{"default", "policy", "flowcontrol"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := map[string]*unstructured.Unstructured{}
+			for _, path := range c.paths {
+				maps.Copy(want, built(t, "../../config/"+path))
+			}
+			delete(want, "Namespace /projectsveltos")
+			eachHelm(t, func(t *testing.T, h helm) {
+				r, err := h.render("kubecleaner", chartDir, v[c.values])
+				must(t, err)
+				got := objects(t, r.manifest)
+				for name, o := range got {
+					without(o, want[name])
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("config and the chart differ (-config +chart); make chart, or edit the templates:\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// built is what kustomize build prints.
+func built(t *testing.T, path string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), path)
+	must(t, err)
+	out := map[string]*unstructured.Unstructured{}
+	for _, resource := range resources.Resources() {
+		text, err := resource.MarshalJSON()
+		must(t, err)
+		o := &unstructured.Unstructured{}
+		must(t, json.Unmarshal(text, &o.Object))
+		if o.GetKind() == "ValidatingAdmissionPolicy" { // each overlay adds empty lines to folded texts, which CEL does not mind
+			must(t, json.Unmarshal(bytes.ReplaceAll(text, []byte(`\n\n`), []byte(`\n`)), &o.Object))
+		}
+		out[key(o)] = o
+	}
+	return out
+}
+
+// without removes what the chart adds. config/prometheus and config/grafana do not have the label part-of.
+func without(o, want *unstructured.Unstructured) {
+	labels, annotations := o.GetLabels(), o.GetAnnotations()
+	added := addedLabels
+	if want != nil && want.GetLabels()["app.kubernetes.io/part-of"] == "" {
+		added = append(slices.Clone(added), "app.kubernetes.io/part-of")
+	}
+	maps.DeleteFunc(labels, func(name, _ string) bool { return slices.Contains(added, name) })
+	maps.DeleteFunc(annotations, func(name, _ string) bool { return slices.Contains(addedAnnotations, name) })
+	if len(annotations) == 0 {
+		annotations = nil
+	}
+	o.SetLabels(labels)
+	o.SetAnnotations(annotations)
+}

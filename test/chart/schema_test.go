@@ -1,0 +1,97 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestMistakes: a wrong value is an error that names it.
+func TestMistakes(t *testing.T) {
+	for text, wants := range map[string][]string{
+		`{replica: 2}`:                     {"replica'"},
+		`{controller: {replicas: 2}}`:      {"controller"},
+		`{replicas: two}`:                  {"replicas", "integer"},
+		`{image: {tag: 1.0}}`:              {"image", "tag", "string"},
+		`{image: {digest: sha256:12}}`:     {"image", "digest"},
+		`{image: {pullPolicy: Sometimes}}`: {"pullPolicy", "IfNotPresent"},
+		`{rbac: {mode: readonly}}`:         {"rbac", "mode", "readOnly"},
+		`{rbac: {namespace: a}}`:           {"rbac", "namespace"},
+		`{rbac: {mode: scoped, rules: [{apiGroups: [""], resources: [pods]}]}}`: {"rules", "verbs"},
+		`{crds: {keep: "no"}}`:                                                      {"crds", "keep", "boolean"},
+		`{scriptMemory: 768 MB}`:                                                    {"scriptMemory"},
+		`{resources: {limits: {memory: lots}}}`:                                     {"limits", "memory"},
+		`{extraArgs: ["-log-level=debug"]}`:                                         {"extraArgs", "0"},
+		`{metrics: {serviceMonitor: true}}`:                                         {"serviceMonitor", "object"},
+		`{metrics: {readers: [{name: prometheus}]}}`:                                {"readers", "namespace"},
+		`{references: [{podTemplates: [spec]}]}`:                                    {"references", "kind"},
+		`{copies: {existingClaim: Copies!}}`:                                        {"copies", "existingClaim"},
+		`{rbac: {mode: scoped}}`:                                                    {"rbac.rules is empty: with rbac.mode scoped, list there what Cleaners may touch"},
+		`{rbac: {rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]}}`:    {"rbac.rules has no effect with rbac.mode full"},
+		`{rbac: {mode: namespaces}}`:                                                {"rbac.namespaces is empty"},
+		`{rbac: {namespaces: [a]}}`:                                                 {"rbac.namespaces has no effect with rbac.mode full"},
+		`{resources: {limits: {memory: 1000Mi}}}`:                                   {"resources.limits.memory is 1000Mi: it must be at least 256Mi more than scriptMemory (768Mi)"},
+		`{extraArgs: ["--max_script_memory=1Gi"]}`:                                  {"extraArgs has --max-script-memory: set the value scriptMemory instead"},
+		`{extraArgs: ["--copies-path=/a"]}`:                                         {"set the value copies.existingClaim instead"},
+		`{replicas: 2, extraArgs: ["--leader-elect=false"]}`:                        {"extraArgs has --leader-elect: more than one replica needs leader election"},
+		`{extraEnv: [{name: GOMEMLIMIT, value: 1GiB}]}`:                             {"extraEnv has GOMEMLIMIT, which the chart sets itself"},
+		`{metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}}`: {"metrics.serviceMonitor and metrics.podMonitor are both enabled"},
+		`{metrics: {podMonitor: {enabled: true}}}`:                                  {"metrics.podMonitor.tokenSecret.name is empty"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			eachHelm(t, func(t *testing.T, h helm) {
+				_, err := h.render("kubecleaner", chartDir, values(t, text))
+				if err == nil {
+					t.Fatal("it was accepted")
+				}
+				for _, want := range wants {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("the error lacks %q: %v", want, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestSchemaIsWhole: values.yaml and values.schema.json have the same values, so that no value is without a check or a default.
+func TestSchemaIsWhole(t *testing.T) {
+	text, err := os.ReadFile(chartDir + "/values.schema.json")
+	must(t, err)
+	var schema map[string]any
+	must(t, json.Unmarshal(text, &schema))
+	defaults, err := os.ReadFile(chartDir + "/values.yaml")
+	must(t, err)
+	compare(t, "", schema, values(t, string(defaults)))
+}
+
+// optional are values without a default: a parent's, and lists of a Pod's resources.
+var optional = regexp.MustCompile(`^\.(enabled|resources\.(claims|requests\.memory|limits\.memory))$`)
+
+func compare(t *testing.T, path string, schema, defaults map[string]any) {
+	t.Helper()
+	properties, _ := schema["properties"].(map[string]any)
+	if properties == nil {
+		return // a map of the user's own keys
+	}
+	for name := range defaults {
+		if _, ok := properties[name]; !ok && schema["additionalProperties"] == false {
+			t.Errorf("the schema lacks %s.%s", path, name)
+		}
+	}
+	for name, property := range properties {
+		value, ok := defaults[name]
+		if !ok && !optional.MatchString(path+"."+name) {
+			t.Errorf("values.yaml lacks %s.%s", path, name)
+		}
+		field, _ := property.(map[string]any)
+		if below, ok := value.(map[string]any); ok {
+			compare(t, path+"."+name, field, below)
+		}
+	}
+}
