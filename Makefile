@@ -9,6 +9,9 @@ OVERLAY ?= config/default
 # What make test runs, and with which further flags: make test PKGS=./pkg/schedule TESTFLAGS='-run DST -v'
 PKGS ?= ./...
 TESTFLAGS ?=
+# The newest releases of the minor versions before ours that k8s.io/kubernetes can be built of, and what make compat runs on them.
+COMPAT_VERSIONS ?= 1.33.13 1.34.4 1.35.4
+COMPAT_PKGS ?= ./test/integration ./test/restore ./test/findings
 FUZZTIME ?= 20s
 PAIRS ?= 1000000
 FAULT_RUNS ?= 5000
@@ -74,9 +77,17 @@ manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the operator's role.
 generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 
+.PHONY: docs
+docs: ## Build the docs site into bin/docs; it needs Node 20 and npm. A dead link between pages is an error.
+	cd docs && npm install --no-save --no-audit --no-fund --silent && npm run build
+
 .PHONY: dashboard
 dashboard: ## Write the Grafana dashboard of config/grafana from hack/dashboard.
 	go run ./hack/dashboard >config/grafana/dashboard.json
+
+.PHONY: chart
+chart: ## Write the parts of the Helm chart that are generated from config.
+	go run ./hack/chart
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt).
@@ -89,6 +100,7 @@ vet: ## Run go vet, also on the end-to-end tests.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check style, common mistakes and who imports whom.
 	$(GOLANGCI_LINT) run ./...
+	cd hack/release && '$(CURDIR)/$(GOLANGCI_LINT)' run ./...
 
 .PHONY: run
 run: ## Run the manager on this machine against the cluster of KUBECONFIG; ARGS are more flags.
@@ -105,7 +117,34 @@ test: ## Run all tests but e2e, with everything they need.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	PROMTOOL='$(if $(wildcard $(promtool)),$(CURDIR)/$(promtool))' KUBEBUILDER_ASSETS=$$assets go test -race -shuffle=on -timeout 45m $(TESTFLAGS) $(PKGS); \
 	[ '$(PKGS)' != ./... ] || (cd test/promtool && go test -count=1 ./...); \
-	[ '$(PKGS)' != ./... ] || (cd test/oracle && go test -count=1 ./...)
+	[ '$(PKGS)' != ./... ] || (cd test/oracle && go test -count=1 ./...); \
+	[ '$(PKGS)' != ./... ] || (cd hack/release && go test -shuffle=on ./...)
+
+.PHONY: compat
+compat: ## Run COMPAT_PKGS on older versions of Kubernetes: on K8S=1.33.13, or on all of COMPAT_VERSIONS; 15 minutes each the first time.
+	@failed=; for version in $(or $(K8S),$(COMPAT_VERSIONS)); do \
+		assets=$$(test/controlplane/compat.sh "$$version"); \
+		echo "Kubernetes $$version:"; \
+		KUBEBUILDER_ASSETS=$$assets go test -count=1 -shuffle=on -timeout 45m $(TESTFLAGS) $(COMPAT_PKGS) || failed+=" $$version"; \
+	done; \
+	[ -z "$$failed" ] || { echo "failed on Kubernetes$$failed" >&2; exit 1; }
+
+.PHONY: chart-test
+chart-test: ## Render the Helm chart with Helm 3 and 4, compare it with config, and install it on a real API server; a minute.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	cd test/chart && KUBEBUILDER_ASSETS=$$assets go test -shuffle=on -count=1 -timeout 15m $(TESTFLAGS) ./...
+
+# A package is listed if its tests import the control plane neither directly nor through other packages.
+unit-packages = go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | \
+	awk '$$1 ~ /[.]test$$/ && !/[/]test[/]testenv( |$$)/ { sub(/[.]test$$/, "", $$1); print $$1 }'
+
+.PHONY: unit
+unit: ## Run the tests that need no control plane, but not those that run hostile scripts; about a minute once they are built.
+	@packages=$$($(unit-packages)); go test -shuffle=on -skip '^(TestHostile|TestStarvedChild)$$' $(TESTFLAGS) $$packages
+
+.PHONY: nightly
+nightly: ## Run what takes hours: fuzz, fault and crash with fresh seeds, compat, the docs site, a release and two builds of the image.
+	COMPAT_VERSIONS='$(COMPAT_VERSIONS)' hack/nightly.sh
 
 .PHONY: crash
 crash: ## Kill the manager at every request of its runs, and of takeovers, and pause leaders past their lease; 20 minutes.
@@ -113,8 +152,16 @@ crash: ## Kill the manager at every request of its runs, and of takeovers, and p
 	CRASH=all KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 90m -v -run '^(TestCrash|TestCrashInTheTakeover|TestPausedLeader)$$' ./test/process
 
 .PHONY: image
-image: ## Build what the Dockerfile ships and pack it, without docker, as the image IMG into bin/image.tar.
-	go run ./test/image -ref '$(IMG)' -version '$(VERSION)' -o bin/image.tar
+image: ## Build the image IMG without docker: for all platforms as an OCI layout in bin/image, for this one in bin/image.tar.
+	go -C hack/release run . image -ref '$(IMG)' -version '$(VERSION)' -layout '$(CURDIR)/bin/image' -archive '$(CURDIR)/bin/image.tar'
+
+.PHONY: reproducible
+reproducible: ## Build the image of HEAD twice, in two directories and without a cache, and compare the digests; 10 minutes.
+	hack/release/reproduce.sh
+
+.PHONY: release
+release: ## Write all files of the release VERSION to bin/release; without DRY=1, also push the image and the chart.
+	go -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts')
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, and PAIRS random scripts on lazy and on eager tables.
@@ -131,20 +178,30 @@ fault: ## Run FAULT_RUNS runs behind a proxy that breaks requests, every partial
 		-fault-runs=$(FAULT_RUNS) -fault-seed=$(FAULT_SEED) -races=$(RACES) -partial=0 \
 		| { grep -v '^ *--- PASS\|^=== ' || true; }
 
+.PHONY: leaks
+leaks: ## Count goroutines and descriptors after 1,000 runs, and deliver beside a channel that hangs 150 times.
+	@assets=$$(test/controlplane/build.sh); set -x; \
+	KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout 45m ./test/integration \
+		-run '^(TestRunsLeaveNothingBehind|TestServiceThatHangsBesideAGoodOne)$$' -leak-runs=1000 -hang-runs=150
+
 .PHONY: alerts
 alerts: $(promtool) ## Try the alerts with Prometheus' own rule tester, and parse every expression of the dashboard; minutes the first time.
 	PROMTOOL='$(CURDIR)/$(promtool)' go test -count=1 -timeout 10m -v ./test/monitoring
 
 .PHONY: bench
-bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/performance.md explains.
+bench: ## Measure against the floors of the same run, on a control plane and a load of its own; docs/explanation/performance.md explains.
 	@assets=$$(test/controlplane/build.sh); set -x; \
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./test/bench ./cmd/script-runner; \
 	KUBEBUILDER_ASSETS=$$assets bin/bench $(ARGS)
 
+.PHONY: helm
+helm: ## Build the helm of the chart's tests into bin/.
+	go build -C test/chart -o '$(CURDIR)/bin/helm' helm.sh/helm/v4/cmd/helm
+
 .PHONY: e2e
-e2e: ## Run the user stories on the cluster of KUBECONFIG, which must know the image IMG.
+e2e: helm ## Run the user stories on the cluster of KUBECONFIG, which must know the image IMG.
 	@[ -n "$${KUBECONFIG:-}" ] || { echo "set KUBECONFIG: e2e changes the cluster it names" >&2; exit 1; }
-	IMG='$(IMG)' KUBECTL='$(KUBECTL)' go test -tags e2e -count=1 -timeout 30m -v ./test/e2e/...
+	IMG='$(IMG)' KUBECTL='$(KUBECTL)' HELM='$(CURDIR)/bin/helm' go test -tags e2e -count=1 -timeout 30m -v ./test/e2e/...
 
 .PHONY: shellcheck
 shellcheck: ## Check the shell scripts.
@@ -155,14 +212,16 @@ vulncheck: $(GOVULNCHECK) ## Look for known vulnerabilities in what is called; i
 	$(GOVULNCHECK) ./...
 
 .PHONY: verify
-verify: manifests generate ## Check that generated files and go.mod files are up to date.
-	@git --no-pager diff --exit-code -- api config || { echo "generated files differ: commit what make manifests generate makes" >&2; exit 1; }
-	@new=$$(git ls-files --others --exclude-standard -- api config); \
+verify: manifests generate chart ## Check that generated files and go.mod files are up to date.
+	@git --no-pager diff --exit-code -- api config charts || { echo "generated files differ: commit what make manifests generate chart makes" >&2; exit 1; }
+	@new=$$(git ls-files --others --exclude-standard -- api config charts); \
 	[ -z "$$new" ] || { printf 'not under version control:\n%s\n' "$$new" >&2; exit 1; }
 	go mod tidy -diff
 	cd test/controlplane && go mod tidy -diff
 	cd test/promtool && go mod tidy -diff
 	cd test/oracle && go mod tidy -diff
+	cd test/chart && go mod tidy -diff
+	cd hack/release && go mod tidy -diff
 
 ##@ Deployment
 

@@ -1,0 +1,211 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"sigs.k8s.io/yaml"
+)
+
+const root = "../.."
+
+// kubectl is the one of the control plane: others may render in another way.
+func kubectl(t *testing.T) string {
+	t.Helper()
+	dir, err := exec.CommandContext(t.Context(), root+"/test/controlplane/build.sh", "--lookup").Output()
+	if err != nil {
+		t.Fatalf("%v: build kubectl with make controlplane", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(dir)), "kubectl")
+}
+
+// newRegistry is a registry in this process, and its address.
+func newRegistry(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// A release for this machine: every file is there and means what it says, and what is pushed is what install.yaml names.
+func TestRelease(t *testing.T) {
+	local := []target{{"linux", runtime.GOARCH}}
+	host := newRegistry(t)
+	r := release{
+		root: root, out: filepath.Join(t.TempDir(), "out"), version: "v0.1.0", kubectl: kubectl(t), dry: true,
+		repository: host + "/kubecleaner/manager", charts: host + "/charts", images: local, plugins: []target{{runtime.GOOS, runtime.GOARCH}},
+	}
+	var err error
+	if r.src, err = readSource(t.Context(), root, ""); err != nil {
+		t.Fatal(err)
+	}
+	made, err := r.write(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(root + "/charts/kubecleaner"); (err == nil) != (made.chart != nil) {
+		t.Errorf("%v: the release has a chart: %t", err, made.chart != nil)
+	}
+	checkChecksums(t, r.out)
+	archive := "kubectl-cleaner_v0.1.0_" + r.plugins[0].suffix() + ".tar.gz"
+	checkPlugin(t, filepath.Join(r.out, archive))
+	checkKrew(t, r, archive)
+	digest, err := made.image.index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkInstall(t, r, digest.String())
+	checkPublished(t, r, made)
+	if err := r.mayStart(); err == nil || !strings.Contains(err.Error(), "remove it first") {
+		t.Errorf("a second release into the same directory: %v", err)
+	}
+}
+
+func readFile(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// checkChecksums compares checksums.txt with the directory.
+func checkChecksums(t *testing.T, dir string) {
+	t.Helper()
+	listed := map[string]string{}
+	for line := range strings.Lines(string(readFile(t, dir, "checksums.txt"))) {
+		hash, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if !ok {
+			t.Fatalf("checksums.txt has the line %q", line)
+		}
+		listed[name] = hash
+	}
+	actual := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "checksums.txt" {
+			actual[e.Name()] = sum(readFile(t, dir, e.Name()))
+		}
+	}
+	if diff := cmp.Diff(actual, listed); diff != "" || len(actual) < 9 {
+		t.Errorf("%d files (-there +listed):\n%s", len(actual), diff)
+	}
+}
+
+// checkPlugin unpacks an archive as a user does, and runs what is in it.
+func checkPlugin(t *testing.T, archive string) {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	program := filepath.Join(dir, "kubectl-cleaner")
+	out, err := exec.CommandContext(t.Context(), program, "version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "kubectl-cleaner v0.1.0 ") && !strings.HasPrefix(string(out), "kubectl cleaner v0.1.0 ") {
+		t.Errorf("%v: its version is %q", err, out)
+	}
+	for _, c := range completions {
+		script, err := exec.CommandContext(t.Context(), program, "completion", c.shell).Output()
+		if err != nil || !bytes.Contains(script, []byte("cleaner")) || !bytes.Equal(script, readFile(t, dir, c.file)) {
+			t.Errorf("%v: %s is not what completion %s prints", err, c.file, c.shell)
+		}
+	}
+	if !bytes.Equal(readFile(t, dir, "LICENSE"), readFile(t, root, "LICENSE")) {
+		t.Error("the archive has another LICENSE")
+	}
+}
+
+func checkKrew(t *testing.T, r release, archive string) {
+	t.Helper()
+	var got map[string]any
+	if err := yaml.Unmarshal(readFile(t, r.out, "krew-cleaner.yaml"), &got); err != nil {
+		t.Fatal(err)
+	}
+	spec, ok := got["spec"].(map[string]any)
+	if !ok {
+		t.Fatalf("the krew manifest is %v", got)
+	}
+	if short, _ := spec["shortDescription"].(string); short == "" || len(short) > 50 {
+		t.Errorf("the short description is %q: krew's guide allows 50 characters", short)
+	}
+	delete(spec, "shortDescription")
+	delete(spec, "description")
+	want := map[string]any{
+		"apiVersion": "krew.googlecontainertools.github.com/v1alpha2", "kind": "Plugin", "metadata": map[string]any{"name": "cleaner"},
+		"spec": map[string]any{"version": "v0.1.0", "homepage": sourceURL, "platforms": []any{map[string]any{
+			"selector": map[string]any{"matchLabels": map[string]any{"os": runtime.GOOS, "arch": runtime.GOARCH}},
+			"uri":      sourceURL + "/releases/download/v0.1.0/" + archive, "sha256": sum(readFile(t, r.out, archive)), "bin": "kubectl-cleaner",
+		}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the krew manifest (-want +got):\n%s", diff)
+	}
+}
+
+// checkInstall compares install.yaml with what kustomize makes when it replaces the image itself.
+func checkInstall(t *testing.T, r release, digest string) {
+	t.Helper()
+	base, err := filepath.Abs(root + "/config/default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(dir, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "resources: [" + relative + "]\nimages: [{name: kubecleaner/manager, newName: " + r.repository + ", newTag: v0.1.0, digest: \"" + digest + "\"}]\n"
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, err := kustomize(t.Context(), r.kubectl, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := readFile(t, r.out, "install.yaml")
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("install.yaml (-kustomize +release):\n%s", diff)
+	}
+	if n := len(regexp.MustCompile(`(?m)^kind: CustomResourceDefinition$`).FindAll(readFile(t, r.out, "crds.yaml"), -1)); n != 3 {
+		t.Errorf("crds.yaml has %d CustomResourceDefinitions, want 3", n)
+	}
+}
+
+func TestReleaseFlags(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"", "0.1.0", "v1", "v1.2", "v1.2.3+build", "v01.2.3", "version", "v1.2.3 "} {
+		if err := run(context.Background(), []string{"all", "-version", version}); err == nil || !strings.Contains(err.Error(), "semantic version with a v") {
+			t.Errorf("version %q: %v", version, err)
+		}
+	}
+	for _, version := range []string{"v0.1.0", "v1.2.3-rc.1"} {
+		if r, err := parseReleaseFlags([]string{"-version", version}); err != nil || r.out != "../../bin/release/"+version {
+			t.Errorf("version %q: %v: it goes to %s", version, err, r.out)
+		}
+	}
+	if err := run(context.Background(), []string{"publish"}); err == nil || !strings.Contains(err.Error(), `no command "publish"`) {
+		t.Errorf("an unknown command: %v", err)
+	}
+}
