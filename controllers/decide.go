@@ -31,7 +31,9 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 	busy := cleaner.Status.ActiveRun != nil
 	// 1. It cannot run at all.
 	if plan == nil {
-		cleaner.Status.NextScheduleTime = nil
+		if round.foreign == "" {
+			cleaner.Status.NextScheduleTime = nil
+		}
 		if manual && !busy {
 			cleaner.Status.LastHandledRunRequest = requested
 			ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)

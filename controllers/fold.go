@@ -137,6 +137,8 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner was suspended"))
 	case run == nil && round.lost != "":
 		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner lost fields"))
+	case run == nil && round.foreign != "":
+		notBegun(cleaner, notBegunWords(cleaner, "because another controller wrote the Cleaner's status"))
 	case run == nil && r.isLate(cleaner):
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"))

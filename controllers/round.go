@@ -33,6 +33,8 @@ type round struct {
 	soon bool
 	// lost says that the Cleaner lost fields without an edit. Empty when it did not.
 	lost string
+	// foreign says which other controller may act on the same objects. Empty when there is none.
+	foreign string
 	// unchecked is true when the cluster could not be asked for the Cleaner's kinds: that is tried again soon.
 	unchecked bool
 	// missed says which runs will not take place, and misses are the same for metrics.
@@ -54,6 +56,7 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if unshown := round.memory.unshown; unshown != nil {
 		cleaner.Status = *unshown.DeepCopy()
 	}
+	round.foreign = cleaner.ForeignController(r.Clock.Now())
 	var err error
 	if round.lost, err = r.recall(ctx, cleaner, round.memory); err != nil {
 		return nil, err
@@ -65,14 +68,19 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		return nil, err
 	}
 	var plan *schedule.Schedule
-	if round.lost != "" {
+	switch {
+	case round.lost != "":
 		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
 		round.sleep = outdatedDelay
-	} else if plan, err = r.assess(ctx, cleaner, round); err != nil {
-		return nil, err
+	case round.foreign != "":
+		r.holdBack(cleaner, round)
+	default:
+		if plan, err = r.assess(ctx, cleaner, round); err != nil {
+			return nil, err
+		}
 	}
 	r.decide(cleaner, plan, round)
-	if !round.unchecked {
+	if !round.unchecked && round.foreign == "" { // what was due stays due
 		cleaner.Status.ObservedGeneration = cleaner.Generation
 	}
 	if round.soon || round.unchecked {

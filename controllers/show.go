@@ -70,5 +70,6 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 		stored.Status.LastRun.Matches = []v1alpha1.ObjectOutcome{{}}
 	}
 	// Strict, so that nothing is written when the API server does not keep all of it: it would not keep all of the spec either.
-	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}), client.FieldValidation("Strict"))
+	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}),
+		client.FieldValidation("Strict"), client.FieldOwner(v1alpha1.StatusManager))
 }

@@ -60,6 +60,9 @@ const (
 	// ReasonCRDOutdated says that the API server does not keep all fields of Cleaners, because the CustomResourceDefinitions are not
 	// those of the operator, or that this Cleaner lost fields while that was so. Nothing runs. It is a reason of RunSucceeded too.
 	ReasonCRDOutdated = "CRDOutdated"
+	// ReasonForeignController says that another controller, such as k8s-cleaner, wrote the Cleaner's status and may still act on the same
+	// objects. Nothing runs until it is gone. It is a reason of RunSucceeded too.
+	ReasonForeignController = "ForeignController"
 	// ReasonBudgetExhausted says that the Cleaner's scripts used up their time or memory in several runs in a row. It runs
 	// again when its spec changes, or when it is asked to.
 	ReasonBudgetExhausted = "BudgetExhausted"

@@ -117,7 +117,7 @@ type ResourceSelector struct {
 
 	// finding selects only objects of which something was found, for example {type: Unused}: that nothing uses them. It needs the right to list
 	// all kinds that could use them: an object is Unknown, and left alone, where one could not be read. A Delete by a finding needs a
-	// blastRadiusLimit. Unset selects objects whatever was found. See https://github.com/kubecleaner/kubecleaner/blob/main/docs/findings.md
+	// blastRadiusLimit. Unset selects objects whatever was found. See https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/findings.md
 	// +optional
 	Finding *FindingSelector `json:"finding,omitempty"`
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
@@ -57,7 +58,7 @@ func start(ctx context.Context, args []string) int {
 		return 1
 	}
 	memory := divide(options.maxParallelRuns, int64(options.maxScriptMemory))
-	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), MaxMemory: memory.most()})
+	scripts := sandbox.New(sandbox.Config{Command: sandbox.Runner(), Clock: clock.RealClock{}, MaxMemory: memory.most()})
 	defer scripts.Close()
 	stopTracing, err := startTracing(ctx, options, logger)
 	if err != nil {

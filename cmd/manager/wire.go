@@ -33,6 +33,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/controllers"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/executor"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
@@ -137,7 +138,7 @@ func managerOptions(scheme *runtime.Scheme, o *options) ctrl.Options {
 // slimCleaner keeps the cache small: what nobody reads from it is not kept.
 func slimCleaner(in any) (any, error) {
 	if cleaner, ok := in.(*v1alpha1.Cleaner); ok {
-		cleaner.ManagedFields = nil
+		cleaner.ManagedFields = cleaner.StatusWriters()
 		if cleaner.Status.LastRun != nil {
 			cleaner.Status.LastRun.Matches = nil
 		}
@@ -183,7 +184,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
-		Namespace: o.namespace, Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
+		Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
 		Protection: guard.Protection{Namespaces: o.protected()},
@@ -269,7 +270,7 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory, light
 
 // addChecks makes /healthz fail when a worker hangs, and /readyz until the Cleaners have been read.
 func addChecks(mgr ctrl.Manager, workers *controllers.Executor) error {
-	alive := func(*http.Request) error { return workers.Overdue(run.MaxDuration + hungAfter) }
+	alive := func(*http.Request) error { return workers.Overdue(deadline.Max + hungAfter) }
 	ready := func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
 		defer cancel()

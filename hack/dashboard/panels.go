@@ -14,7 +14,7 @@ func dashboard() board {
 	l.operator()
 	return board{
 		Title: "KubeCleaner", UID: "kubecleaner", Tags: []string{"kubecleaner"},
-		Description:   "What the Cleaners of a cluster do. The metrics are explained in docs/metrics.md, the alerts in docs/runbooks.md.",
+		Description:   "What the Cleaners of a cluster do. The metrics are explained in docs/reference/metrics.md, the alerts in docs/how-to/runbooks.md.",
 		SchemaVersion: 39, Editable: true, Refresh: "1m", Time: map[string]string{"from": "now-24h", "to": "now"},
 		Annotations: annotations{List: []any{}},
 		Templating: templating{List: []variable{
@@ -65,7 +65,7 @@ func (l *layout) runs() {
 
 func (l *layout) deeds() {
 	l.row("What they did")
-	l.graph("Objects", "By what became of them; docs/outcomes.md explains the words.", "short",
+	l.graph("Objects", "By what became of them; docs/reference/outcomes.md explains the words.", "short",
 		query{added("result", `kubecleaner_actions_total{cleaner=~"$cleaner"}`), "{{result}}"})
 	l.graph("Deleted", "By kind.", "short",
 		query{added("group, kind", `kubecleaner_actions_total{cleaner=~"$cleaner",result=~"Deleted|FoundGone|Terminating"}`), "{{kind}} {{group}}"})

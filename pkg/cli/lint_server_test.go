@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
@@ -29,7 +30,7 @@ func TestLintSaysWhatTheServerSays(t *testing.T) {
 	env := realCluster(t)
 	c, err := client.New(env.Config, client.Options{})
 	must(t, err)
-	pool := sandbox.New(sandbox.Config{Command: scriptChild})
+	pool := sandbox.New(sandbox.Config{Command: scriptChild, Clock: clock.RealClock{}})
 	defer pool.Close()
 	s := &terminal.Session{Options: terminal.Options{Now: func() time.Time { return now }}}
 	checker, err := check.New(s, pool)

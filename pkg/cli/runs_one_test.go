@@ -139,7 +139,7 @@ func TestRunWithAllItsObjects(t *testing.T) {
 	}
 }
 
-// docs/runs.md says how the parts can be read without us.
+// docs/reference/run-parts.md shows how other programs can read the parts.
 func TestPartsAreAsDocumented(t *testing.T) {
 	s := newSite(t)
 	record, want := s.large()

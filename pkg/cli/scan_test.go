@@ -47,7 +47,8 @@ func TestScanOfManifests(t *testing.T) {
 		"nothing":      complete + "--kind netpol",
 		"kind-unknown": complete + "--kind deploymnet", "kind-scope": complete + "-n shop --kind sc", "kind-type": complete + "--kind cm --type Idle", "type-unknown": complete + "--type Unsued",
 		"namespace-unknown": complete + "-n shpo", "exclude-wrong": complete + "--exclude a/b/c/d", "selector-wrong": complete + "-l a=b=c", "complete-alone": "scan --complete",
-		"references-wrong": complete + "--references dump.yaml",
+		"references-wrong": complete + "--references dump.yaml", "from-context": complete + "--context prod", "from-as": complete + "--as dev", "role-of-manifests": complete + "-o role",
+		"fail-number": complete + "--fail-on-findings 5", "fail-word": complete + "--fail-on-findings five", "exclude-empty": complete + "--exclude web --exclude=", "kind-empty": complete + "--kind=", "exclude-part": complete + "--exclude web,,shop",
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(line, "dump.yaml,shop.yaml", "dump.yaml --from shop.yaml"))
@@ -205,15 +206,22 @@ func TestScanForbidden(t *testing.T) {
 		t.Errorf("%d kinds were read of %d, although not %v", result.Kinds, all.Kinds, unread)
 	}
 	text := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--as", user)
-	begin, end := strings.Index(text.errOut, "apiVersion: rbac"), strings.Index(text.errOut, "\n# kubectl create")
-	if begin < 0 || end < 0 {
-		t.Fatalf("there is no Role in:\n%s", text.errOut)
+	if lines := strings.Count(text.errOut, "\n"); lines > 6 || !strings.Contains(text.errOut, " --as "+user+" -o role\n") {
+		t.Errorf("there is no short way to the Role in %d lines:\n%s", lines, text.errOut)
 	}
-	s.grant(text.errOut[begin:end], user)
+	role := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--as", user, "-o", "role")
+	roles, bind, found := strings.Cut(role.out, "\n# kubectl create")
+	if !found || role.code != codes.ExitPartial || !strings.Contains(bind, "--user="+user) {
+		t.Fatalf("there is no Role in:\n%s", role.out)
+	}
+	s.grant(roles, user)
 	s.eventually(func(ctx context.Context) (bool, error) {
 		got = s.call(ctx, nil, "scan", "-n", s.namespace, "-o", "json", "--as", user)
 		return got.code == codes.ExitDone, nil
 	})
+	if role := s.call(t.Context(), nil, "scan", "-n", s.namespace, "--as", user, "-o", "role"); role.code != codes.ExitDone || role.out != "" {
+		t.Errorf("with all rights, exit %d: %s", role.code, role.out)
+	}
 	if found := s.lines(s.scanned(got).Findings); found != populated {
 		t.Errorf("with the Role that was printed, found:\n%s\n%s", found, got.errOut)
 	}
@@ -223,7 +231,7 @@ func TestScanForbidden(t *testing.T) {
 func TestScanWithoutRights(t *testing.T) {
 	s := newSite(t)
 	got := s.call(t.Context(), nil, "scan", "--as", "nobody-"+s.namespace)
-	if got.code != codes.ExitPartial || got.out != "" || !strings.Contains(got.errOut, "Nothing could be read, and so nothing is known.\nnote: you may not list all that a scan reads. Somebody") {
+	if got.code != codes.ExitPartial || got.out != "" || !strings.Contains(got.errOut, "Nothing could be read, and so nothing is known.\nhint: to look at one namespace, in which you may have more rights: kubectl cleaner scan -n NAMESPACE\nnote: you may not list all that a scan reads. Somebody") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
 	}
 	if result := s.scanned(s.call(t.Context(), nil, "scan", "-o", "json", "--as", "nobody-"+s.namespace)); result.Kinds != 0 || result.Objects != 0 {

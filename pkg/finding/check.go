@@ -50,6 +50,9 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 	case action != v1alpha1.ActionScan && !Actionable(kind, typ):
 		why := whyNotActionable(kind, typ)
 		return fmt.Errorf("finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan", kind.Kind, typ, why)
+	case !Surest(kind, typ).IsAtLeast(spec.Finding.Least()):
+		return fmt.Errorf("finding.minConfidence: no %s is %s with confidence %s, because nothing proves it, so this selects nothing; use %s",
+			kind.Kind, typ, spec.Finding.Least(), Surest(kind, typ))
 	}
 	return nil
 }

@@ -23,49 +23,56 @@ func TestCheck(t *testing.T) {
 		action      v1alpha1.Action
 		limit       *v1alpha1.BlastRadiusLimit
 		want        string
+		least       v1alpha1.FindingConfidence
 	}{
-		"right":     {"", "ConfigMap", v1alpha1.FindingUnused, v1alpha1.ActionDelete, limit, ""},
-		"a scan":    {"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionScan, nil, ""},
-		"no limit":  {"", "ConfigMap", v1alpha1.FindingUnused, v1alpha1.ActionDelete, nil, "blastRadiusLimit: action Delete by a finding needs one; add it, for example {maxCount: 50}"},
-		"transform": {"", "ConfigMap", v1alpha1.FindingUnused, v1alpha1.ActionTransform, nil, ""},
+		"right":     {"", "ConfigMap", v1alpha1.FindingUnused, v1alpha1.ActionDelete, limit, "", ""},
+		"a scan":    {"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionScan, nil, "", ""},
+		"no limit":  {"", "ConfigMap", v1alpha1.FindingUnused, v1alpha1.ActionDelete, nil, "blastRadiusLimit: action Delete by a finding needs one; add it, for example {maxCount: 50}", ""},
+		"transform": {"", "ConfigMap", v1alpha1.FindingUnused, v1alpha1.ActionTransform, nil, "", ""},
 		"no such type": {
 			"scheduling.k8s.io", "PriorityClass", v1alpha1.FindingFailed, v1alpha1.ActionScan, nil,
-			"resourceSelectors[0].finding.type: kind PriorityClass.scheduling.k8s.io has no finding Failed; it has ",
+			"resourceSelectors[0].finding.type: kind PriorityClass.scheduling.k8s.io has no finding Failed; it has ", "",
 		},
 		"not actionable": {
 			"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionDelete, limit,
 			"resourceSelectors[0].finding.type: no Cleaner may delete or change a ConfigMap because it is Cascading: " +
-				"what uses it may be started again; delete that first, and it is Unused; use action Scan",
+				"what uses it may be started again; delete that first, and it is Unused; use action Scan", "",
 		},
 		"not changed either": {
-			"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionTransform, nil, "resourceSelectors[0].finding.type: no Cleaner may delete or change a ConfigMap because it is Cascading: ",
+			"", "ConfigMap", v1alpha1.FindingCascading, v1alpha1.ActionTransform, nil, "resourceSelectors[0].finding.type: no Cleaner may delete or change a ConfigMap because it is Cascading: ", "",
 		},
 		"a definition whose time is over": {
 			"apiextensions.k8s.io", "CustomResourceDefinition", v1alpha1.FindingExpired, v1alpha1.ActionDelete, limit,
 			"resourceSelectors[0].finding.type: no Cleaner may delete or change a CustomResourceDefinition because it is Expired: " +
-				"deleting it deletes every object of its kind; use action Scan",
+				"deleting it deletes every object of its kind; use action Scan", "",
 		},
 		"a Node whose time is over": {
 			"", "Node", v1alpha1.FindingExpired, v1alpha1.ActionDelete, limit,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change a Node because it is Expired: Pods may still run on it; use action Scan",
+			"resourceSelectors[0].finding.type: no Cleaner may delete or change a Node because it is Expired: Pods may still run on it; use action Scan", "",
 		},
 		"a guard whose time is over": {
 			"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", v1alpha1.FindingExpired, v1alpha1.ActionTransform, nil,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change a ValidatingWebhookConfiguration because it is Expired: it guards the cluster's API; ",
+			"resourceSelectors[0].finding.type: no Cleaner may delete or change a ValidatingWebhookConfiguration because it is Expired: it guards the cluster's API; ", "",
 		},
 		"a policy that nobody needs": {
 			"networking.k8s.io", "NetworkPolicy", v1alpha1.FindingUnused, v1alpha1.ActionDelete, limit,
-			"resourceSelectors[0].finding.type: no Cleaner may delete or change a NetworkPolicy because it is Unused: what it denies would be allowed; ",
+			"resourceSelectors[0].finding.type: no Cleaner may delete or change a NetworkPolicy because it is Unused: what it denies would be allowed; ", "",
 		},
+		"never certain": {
+			kind: "ConfigMap", typ: v1alpha1.FindingUnused, action: v1alpha1.ActionScan, least: v1alpha1.ConfidenceCertain,
+			want: "resourceSelectors[0].finding.minConfidence: no ConfigMap is Unused with confidence Certain, because nothing proves it, so this selects nothing; use Likely",
+		},
+		"certain at times": {kind: "Secret", typ: v1alpha1.FindingUnused, action: v1alpha1.ActionScan, least: v1alpha1.ConfidenceCertain},
+		"of any kind":      {kind: "ConfigMap", typ: v1alpha1.FindingExpired, action: v1alpha1.ActionScan, least: v1alpha1.ConfidenceCertain},
 		// Its owner wrote on it that it is to go.
-		"a policy whose time is over": {"networking.k8s.io", "NetworkPolicy", v1alpha1.FindingExpired, v1alpha1.ActionDelete, limit, ""},
+		"a policy whose time is over": {"networking.k8s.io", "NetworkPolicy", v1alpha1.FindingExpired, v1alpha1.ActionDelete, limit, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &v1alpha1.Cleaner{}
 			c.Spec.Action, c.Spec.BlastRadiusLimit = &test.action, test.limit
 			c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{
-				Group: test.group, Version: "v1", Kind: test.kind, Finding: &v1alpha1.FindingSelector{Type: test.typ},
+				Group: test.group, Version: "v1", Kind: test.kind, Finding: &v1alpha1.FindingSelector{Type: test.typ, MinConfidence: test.least},
 			}}
 			got := ""
 			if err := errors.Join(finding.Check(c)...); err != nil {

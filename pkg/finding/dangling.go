@@ -49,7 +49,7 @@ func danglingRows() []*row {
 		schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"})
 	for _, r := range all[toServices:] {
 		r.reads = []schema.GroupKind{services, endpointSlices}
-		r.means = "the Service that it calls does not exist, or has no endpoint; such a one blocks the cluster"
+		r.means = "the Service that it calls does not exist, or has no endpoint; this blocks the cluster"
 		r.look, r.judge = lookCalls, nil
 	}
 	return all

@@ -50,12 +50,12 @@ type workload struct {
 var (
 	workloadKinds = []schema.GroupKind{deployments, statefulSets, daemonSets}
 	webhookKinds  = []schema.GroupKind{mutatingWebhooks, validatingWebhooks}
-	// calledKinds are what webhooks call. Of Services it is enough that they exist.
+	// calledKinds are what webhooks call.
 	calledKinds = []schema.GroupKind{services, endpointSlices}
 	stuckKinds  = slices.Concat(workloadKinds, webhookKinds, calledKinds, []schema.GroupKind{namespaces})
 	detailKinds = append(slices.Clone(stuckKinds), drivers)
 	// detailedByMetadata are the kinds of which the metadata is enough.
-	detailedByMetadata = []schema.GroupKind{services, namespaces, drivers}
+	detailedByMetadata = []schema.GroupKind{namespaces, drivers}
 )
 
 // Details are lists to read after all others: only when there is something to explain, and only those of which not all
@@ -114,6 +114,8 @@ func (f *Finder) detail(o *object.Parts) {
 	case mutatingWebhooks, validatingWebhooks:
 		name := graph.Name{GroupKind: gk, Name: strings.Clone(o.Name)}
 		f.webhooks[name] = webhooksOf(o)
+	case services:
+		f.service(o)
 	case endpointSlices:
 		f.endpointSlice(o)
 	case namespaces:

@@ -13,15 +13,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/findings.md anew")
+var update = flag.Bool("update", false, "write the table of docs/reference/findings.md anew")
 
 const (
-	docs      = "../../docs/findings.md"
+	docs      = "../../docs/reference/findings.md"
 	tableHead = "<!-- The table of rows: go test -run TestDocs ./pkg/finding -update -->\n"
 	tableEnd  = "<!-- The end of the table of rows -->\n"
 )
 
-// docs/findings.md has a line for each row.
+// docs/reference/findings.md has a line for each row.
 func TestDocs(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("\n| Kind | Type | May be acted on | Found when |\n|---|---|---|---|\n")

@@ -80,7 +80,7 @@ var readingLabels = []string{
 	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "velero.io/csi-volumesnapshot-class",
 	// The claims of people's workspaces, which are mounted while these run.
 	"hub.jupyter.org/username", "com.coder.resource", "controller.devfile.io/devworkspace_pvc_type", "controller.devfile.io/devworkspace_id",
-	"istio/multiCluster",
+	"istio/multiCluster", "license.k8s.elastic.co/scope", "license.k8s.elastic.co/type", "kubevirt.io/install-strategy",
 }
 
 // readingAnnotations are annotations that mean the same.

@@ -207,6 +207,7 @@ func (f *Finder) Findings() []*Finding {
 			}
 		}
 	}
+	f.doubt()
 	var all []*Finding
 	for _, candidates := range f.candidates {
 		for _, c := range candidates {

@@ -36,6 +36,7 @@ var resources = []string{
 	"rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding",
 	"-rbac.authorization.k8s.io/v1 ClusterRole", "-rbac.authorization.k8s.io/v1 ClusterRoleBinding",
 	"-admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", "-admissionregistration.k8s.io/v1 MutatingWebhookConfiguration",
+	"-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy", "-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding",
 	"-apiregistration.k8s.io/v1 APIService", "-apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget", "example.com/v1 Event",
 	"gateway.networking.k8s.io/v1 Gateway", "-gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 HTTPRoute",
 	"gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 TLSRoute", "gateway.networking.k8s.io/v1 TCPRoute",
@@ -101,7 +102,7 @@ func TestScenariosOfEachRow(t *testing.T) {
 	t.Parallel()
 	tellable := map[string]bool{} // rows that are never unknown: what they find, the object says itself, or they stay silent
 	for _, kind := range []string{
-		"Pod Failed", "Pod Finished", "Pod Unhealthy", "Job Finished", "Job Failed", "Job Idle", "CronJob Unhealthy", "Deployment Unhealthy",
+		"Pod Failed", "Pod Finished", "Pod Unhealthy", "Job Finished", "Job Failed", "CronJob Unhealthy", "Deployment Unhealthy",
 		"DaemonSet Idle", "PersistentVolume Unused", "Secret CertificateExpired", "* Stuck", "* Expired",
 	} {
 		tellable[kind] = true
@@ -132,6 +133,23 @@ func TestScenariosOfEachRow(t *testing.T) {
 		}
 		if row.Means == "" {
 			t.Errorf("%s says not what it means", name)
+		}
+	}
+}
+
+// Surest says of each type what the scenarios show: some of its findings are Certain, or none is.
+func TestSurest(t *testing.T) {
+	t.Parallel()
+	isCertain := map[finding.Want]bool{}
+	for _, s := range scenarios() {
+		for _, f := range find(t, s) {
+			want := finding.Want{Kind: f.Kind.GroupKind(), Type: f.Type}
+			isCertain[want] = isCertain[want] || f.Confidence == v1alpha1.ConfidenceCertain
+		}
+	}
+	for want, certain := range isCertain {
+		if said := finding.Surest(want.Kind, want.Type); (said == v1alpha1.ConfidenceCertain) != certain {
+			t.Errorf("%s %s: a scenario shows one that is Certain: %t, but the surest is said to be %s", want.Kind, want.Type, certain, said)
 		}
 	}
 }

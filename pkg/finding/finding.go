@@ -79,6 +79,15 @@ func Actionable(kind schema.GroupKind, typ v1alpha1.FindingType) bool {
 	return i >= 0 && rows[i].actionable
 }
 
+// Surest is how sure a finding of the type can be of objects of the kind.
+func Surest(kind schema.GroupKind, typ v1alpha1.FindingType) v1alpha1.FindingConfidence {
+	isOf := func(r *row) bool { return (r.kind == kind || r.kind == anyKind) && r.typ == typ && !r.likely }
+	if slices.ContainsFunc(rows, isOf) {
+		return v1alpha1.ConfidenceCertain
+	}
+	return v1alpha1.ConfidenceLikely
+}
+
 // TypesOf are the types that a kind has, in the order of their names.
 func TypesOf(kind schema.GroupKind) []v1alpha1.FindingType {
 	var found []v1alpha1.FindingType
@@ -123,7 +132,7 @@ func Rows() []Row {
 	for _, r := range rows {
 		all = append(all, Row{r.kind, r.typ, r.actionable, r.means})
 		if r.cascades {
-			all = append(all, Row{r.kind, v1alpha1.FindingCascading, false, "only something that is unused or idle itself uses it"})
+			all = append(all, Row{r.kind, v1alpha1.FindingCascading, false, "only unused or idle objects use it"})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Row) int {

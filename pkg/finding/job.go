@@ -21,23 +21,23 @@ func jobRows() []*row {
 	return []*row{
 		{
 			kind: jobs, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedJob,
-			means: "it is complete for an hour; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is no hook of Helm or Argo CD",
+			means: "it completed more than an hour ago; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is not a hook of Helm or Argo CD",
 		},
 		{
 			kind: jobs, typ: v1alpha1.FindingFailed, actionable: true, body: true, look: lookFailedJob,
-			means: "it failed; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is no hook of Helm or Argo CD",
+			means: "it failed; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is not a hook of Helm or Argo CD",
 		},
 		{
 			kind: jobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedJob,
-			means: "it is suspended, and neither Kueue nor another controller suspends it",
+			means: "it is suspended, and neither Kueue, kube-green nor another controller suspended it",
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingIdle, actionable: true, body: true, look: lookSuspendedCronJob,
-			means: "it is suspended, and nothing wakes it up",
+			means: "it is suspended, and nothing resumes it",
 		},
 		{
 			kind: cronJobs, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookFailingCronJob,
-			means: fmt.Sprintf("it had no success in its last %d periods", failingPeriods),
+			means: fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods),
 		},
 	}
 }
@@ -81,14 +81,18 @@ func lookSuspendedJob(_ *Finder, o *object.Parts) *candidate {
 		graph.IsPaused(o) || label(o, "kueue.x-k8s.io/queue-name") != "" || spec.Field("managedBy").Text() != "" {
 		return nil
 	}
-	return certain("it is suspended", timeAt(condition.Field("lastTransitionTime")))
+	return suspended(timeAt(condition.Field("lastTransitionTime")))
 }
 
 func lookSuspendedCronJob(_ *Finder, o *object.Parts) *candidate {
 	if o.At("spec", "suspend").String() != "true" || graph.IsPaused(o) {
 		return nil
 	}
-	since := changedAt(o, "suspend")
+	return suspended(changedAt(o, "suspend"))
+}
+
+// suspended finds what is suspended, unless kube-green suspends it for the night.
+func suspended(since time.Time) *candidate {
 	return &candidate{found: Finding{Since: since}, decide: func(f *Finder, found Finding) *Finding {
 		if f.asleep[found.Namespace] {
 			return nil
@@ -131,7 +135,7 @@ func lookFailingCronJob(f *Finder, o *object.Parts) *candidate {
 			return nil
 		}
 	}
-	return certain(fmt.Sprintf("it had no success in its last %d periods", failingPeriods), since)
+	return certain(fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods), since)
 }
 
 // parseCron reads a schedule. The parser panics at some texts.

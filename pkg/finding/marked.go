@@ -18,12 +18,12 @@ func markedRows() []*row {
 	return []*row{
 		{
 			kind: anyKind, typ: v1alpha1.FindingStuck, ofOwned: true, ofStock: true, look: lookStuck,
-			means: "its deletion began more than 10 minutes ago and does not end: somebody's finalizer is left, or its Node does not answer",
+			means: "its deletion began more than 10 minutes ago and has not ended: a finalizer remains, or its Node does not answer",
 		},
 		{
 			kind: anyKind, typ: v1alpha1.FindingExpired, actionable: true, ofOwned: true, look: lookExpired,
-			means: "its time is over, by an annotation or label on itself such as cleaner/ttl or cleaner/expires; Nodes, CustomResourceDefinitions and " +
-				"what serves or guards the cluster's API are reported only",
+			means: "its time has passed, by an annotation or label on the object itself, such as cleaner/ttl or cleaner/expires; Nodes, " +
+				"CustomResourceDefinitions, and objects that serve or guard the cluster's API are only reported",
 		},
 		{
 			kind: secrets, typ: v1alpha1.FindingCertificateExpired, fields: "type=kubernetes.io/tls", body: true, ofOwned: true, ofStock: true,

@@ -18,17 +18,17 @@ import (
 // namedRow is of a kind that is unused when nothing names it.
 func namedRow(kind schema.GroupKind) *row {
 	return &row{
-		kind: kind, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, means: "nothing names it",
+		kind: kind, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, likely: true, means: "nothing names it",
 		look: lookUnlessLive, judge: judgeNamed,
 	}
 }
 
 func namedRows() []*row {
 	account := namedRow(accounts)
-	account.means = "no Pod, template or binding names it, it has no token of its own, and no identity of a cloud"
+	account.means = "no Pod, template or binding names it, and it has neither a token of its own nor an identity of a cloud"
 	account.look = lookAccount
 	secret := namedRow(secrets)
-	secret.means = "nothing names it, and it is neither a Helm release, nor a token of a bootstrap or an account"
+	secret.means = "nothing names it, and it is not a Helm release, a bootstrap token or the token of an account"
 	secret.fields = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token"
 	token := &row{
 		kind: secrets, typ: v1alpha1.FindingUnused, actionable: true, fields: "type=kubernetes.io/service-account-token",
@@ -95,17 +95,15 @@ func nameOf(found *Finding) graph.Name {
 
 // judgeNamed finds what nothing names, or only what is idle or unused itself.
 func judgeNamed(f *Finder, c *candidate) *Finding {
-	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)), func() []schema.GroupKind {
-		return slices.Concat(f.Table.NamedBy(c.row.kind), c.row.reads)
-	})
+	return f.judgeUse(c, f.graph.Use(nameOf(&c.found)))
 }
 
 // judgeUse finds what is not used, after all sources of uses were read.
-func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.GroupKind) *Finding {
+func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	if use.IsUsed() {
 		return nil
 	}
-	search := f.searchFor(c.row, sources)
+	search := f.searchFor(c.row)
 	found := c.found
 	found.Searched, found.Unknown = search.kinds, search.unread
 	mentioned, inText := f.graph.IsMentioned(nameOf(&found)) && !c.reported, f.inText(c)
@@ -116,14 +114,15 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.G
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)
 	case use.Read:
-		found.Reason = "nothing names it, but somebody may read it by its name: " + usersOf(use.Users)
-		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("a role lets somebody read it by its name")}}
+		readers := usersOf(with(use.Users, graph.Reads))
+		found.Reason = "nothing names it, but somebody may read it: " + readers
+		found.Unknown = []Unread{{Kind: found.Kind.GroupKind(), Err: errors.New("somebody may read it: " + readers)}}
 	case use.Hinted && !c.reported:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but something is for all objects of its kind"
+		found.Reason = search.inVain + ", but this is for all objects of its kind: " + usersOf(with(use.Users, graph.Hints))
 	case mentioned:
 		found.Confidence = v1alpha1.ConfidenceWeak
-		found.Reason = search.inVain + ", but its name stands in a text of a Pod or a custom resource"
+		found.Reason = search.inVain + ", but its name stands in " + f.mentioned(nameOf(&found))
 	case inText != "":
 		found.Confidence = v1alpha1.ConfidenceWeak
 		found.Reason = search.inVain + ", but " + inText
@@ -132,6 +131,11 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use, sources func() []schema.G
 		found.Reason = search.inVain
 	}
 	return &found
+}
+
+// with are the users whose references have a strength.
+func with(users []graph.User, strength graph.Strength) []graph.User {
+	return slices.DeleteFunc(slices.Clone(users), func(user graph.User) bool { return user.Strength != strength })
 }
 
 // usersOf names users for people: the first, and how many more.

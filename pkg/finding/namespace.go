@@ -25,22 +25,22 @@ var definitions = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomR
 func namespaceRows() []*row {
 	return []*row{
 		{
-			kind: namespaces, typ: v1alpha1.FindingUnused, actionable: true, body: true, counts: inhabits, look: lookNamespace,
-			means: "it holds no object of any kind, except what each namespace has",
+			kind: namespaces, typ: v1alpha1.FindingUnused, actionable: true, body: true, likely: true, counts: inhabits, look: lookNamespace,
+			means: "it holds no objects except those that every namespace has",
 		},
 		{
-			kind: nodes, typ: v1alpha1.FindingIdle, body: true, reads: []schema.GroupKind{pods}, look: lookIdleNode,
-			means: "it runs only Pods of DaemonSets; it may be there for the Pods of tomorrow",
+			kind: nodes, typ: v1alpha1.FindingIdle, body: true, likely: true, reads: []schema.GroupKind{pods}, look: lookIdleNode,
+			means: "it runs only Pods of DaemonSets; it may be there for future Pods",
 		},
 		{
-			kind: schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, typ: v1alpha1.FindingUnused, actionable: true, body: true,
-			means: "nobody renewed it for 24 hours, nor for as long as it lasts, and the Pod that held it is gone",
+			kind: schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, typ: v1alpha1.FindingUnused, actionable: true, body: true, likely: true,
+			means: "nobody has renewed it for 24 hours and for longer than its duration, and the Pod that held it does not exist",
 			reads: []schema.GroupKind{pods}, look: lookLease,
 		},
 		{
 			// With it, all objects of its kind would go.
-			kind: definitions, typ: v1alpha1.FindingUnused, body: true, counts: func(kind object.Kind) bool { return !isPassing(kind) }, look: lookDefinition,
-			means: "there is no object of its kind in any namespace",
+			kind: definitions, typ: v1alpha1.FindingUnused, body: true, likely: true, counts: func(kind object.Kind) bool { return !isPassing(kind) }, look: lookDefinition,
+			means: "no object of its kind exists in any namespace",
 		},
 	}
 }

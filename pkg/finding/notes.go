@@ -59,6 +59,7 @@ var noteOf = map[schema.GroupKind]func(*notes, *object.Parts){
 	sleepInfos:     func(n *notes, o *object.Parts) { n.asleep[o.Namespace] = true },
 	rollouts:       (*notes).rollout,
 	canaries:       func(n *notes, o *object.Parts) { n.scaled[targetOf(o, o.At("spec", "targetRef"))] = true },
+	services:       (*notes).service,
 	endpointSlices: (*notes).endpointSlice,
 	pods:           func(n *notes, o *object.Parts) { n.runs(o); n.fault(o) },
 }
@@ -105,6 +106,13 @@ func targetOf(o *object.Parts, reference object.JSON) graph.Name {
 func (n *notes) hasEndpoint(namespace, service string) bool {
 	_, has := n.endpoints[[2]string{namespace, service}]
 	return has
+}
+
+// service takes note of a Service that is a name for something outside of the cluster. It has no EndpointSlice, and that answers all the same.
+func (n *notes) service(o *object.Parts) {
+	if o.At("spec", "type").Text() == "ExternalName" {
+		n.endpoints[[2]string{strings.Clone(o.Namespace), strings.Clone(o.Name)}] = true
+	}
 }
 
 // endpointSlice takes note of one of the slices of a Service: another may be empty.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -93,12 +94,12 @@ func (f *Finder) plan() []List {
 	return lists
 }
 
-// rank orders lists: what selects Pods must pass before them, and what uses an object should pass before the object. Then it need not be kept.
+// rank orders lists: what selects others by their labels must pass before them, and what uses an object should pass before the object. Then it need not be kept.
 func (n needs) rank(l List) int {
 	switch {
 	case l.texts: // what is looked for in them must have passed
 		return 4
-	case n.selective[l.Kind.GroupKind()], l.Kind.GroupKind() == nodes:
+	case n.selective[l.Kind.GroupKind()], graph.ChoosesByLabels(l.Kind.GroupKind()), l.Kind.GroupKind() == nodes:
 		return 0
 	case l.Kind.GroupKind() == pods:
 		return 1

@@ -36,9 +36,8 @@ func podRows() []*row {
 		{
 			kind: pods, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofOwned: true, ofStock: true, crosses: true,
 			reads: []schema.GroupKind{nodes}, look: lookUnhealthyPod,
-			means: "a container ran out of memory within a day, or, unless a Deployment owns it, crashes, has no image or no " +
-				"configuration; or it is pending for 10 minutes, " +
-				"or its Node is gone",
+			means: "a container ran out of memory within the last day, or, unless a Deployment owns the Pod, crashes, has no image or no " +
+				"configuration; or it has been pending for 10 minutes, or its Node does not exist",
 		},
 	}
 }

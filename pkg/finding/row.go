@@ -39,6 +39,8 @@ type row struct {
 	// fields is a field selector for the objects of the row, and body is true when it needs more of them than metadata.
 	fields string
 	body   bool
+	// likely is true when nothing proves it: no finding of the row is Certain.
+	likely bool
 	// ofOwned is true for what is found although another object owns it, and ofStock for what is found also of objects that are never unused:
 	// what people protect, and what each cluster has.
 	ofOwned, ofStock bool

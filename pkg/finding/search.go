@@ -5,6 +5,7 @@ package finding
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -19,12 +20,31 @@ type search struct {
 	inVain string
 }
 
-// searchFor is the search of a row, whose objects the sources can name.
-func (f *Finder) searchFor(r *row, sources func() []schema.GroupKind) *search {
+// sourcesOf are the kinds that can show that an object of a row is used, each once.
+func (f *Finder) sourcesOf(r *row) []schema.GroupKind {
+	var selected []schema.GroupKind
+	if r.pods {
+		selected = f.Table.PodKinds()
+	}
+	return uniqueKinds(f.Table.NamedBy(r.kind), selected, r.reads)
+}
+
+func uniqueKinds(lists ...[]schema.GroupKind) []schema.GroupKind {
+	var all []schema.GroupKind
+	for _, kind := range slices.Concat(lists...) {
+		if !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// searchFor is the search for users of a row's objects.
+func (f *Finder) searchFor(r *row) *search {
 	if s := f.searches[r]; s != nil {
 		return s
 	}
-	kinds := sources()
+	kinds := f.sourcesOf(r)
 	s := &search{unread: f.unreadUsers(kinds, r.kind)}
 	f.searches[r] = s
 	var last schema.GroupKind

@@ -18,13 +18,13 @@ import (
 func selectiveRows() []*row {
 	return []*row{
 		{
-			kind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, typ: v1alpha1.FindingUnused, actionable: true, pods: true, body: true,
+			kind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, typ: v1alpha1.FindingUnused, actionable: true, pods: true, body: true, likely: true,
 			means: "its selector matches no Pod and no template of its namespace", look: lookBudget,
 		},
 		{
 			// It is for the Pods of tomorrow as well, and without it they are open: nobody but a person may delete it.
-			kind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, typ: v1alpha1.FindingUnused, pods: true, body: true,
-			means: "its selector matches no Pod and no template of its namespace; what selects all Pods, or denies, is never found", look: lookPolicy,
+			kind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, typ: v1alpha1.FindingUnused, pods: true, body: true, likely: true,
+			means: "its selector matches no Pod and no template of its namespace; policies that select all Pods, or that deny, are never found", look: lookPolicy,
 		},
 	}
 }

@@ -4,8 +4,6 @@
 package finding
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -16,9 +14,9 @@ import (
 
 func serviceRows() []*row {
 	return []*row{{
-		kind: services, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, pods: true, body: true,
+		kind: services, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, pods: true, body: true, likely: true,
 		reads: []schema.GroupKind{endpointSlices}, look: lookService, judge: judgeService,
-		means: "none of its EndpointSlices has an endpoint, ready or not, its selector matches no Pod or template, and nothing names it",
+		means: "it has no endpoint, ready or not, its selector matches no Pod or template, and nothing names it",
 	}}
 }
 
@@ -50,23 +48,11 @@ func judgeService(f *Finder, c *candidate) *Finding {
 	use, selected := f.graph.Use(name), f.graph.Selected(name)
 	use.Live = use.Live || selected.Live
 	use.Users = append(use.Users, selected.Users...)
-	found := f.judgeUse(c, use, func() []schema.GroupKind {
-		return uniqueKinds(f.Table.NamedBy(services), f.Table.PodKinds(), c.row.reads)
-	})
+	found := f.judgeUse(c, use)
 	if found != nil && found.Type == v1alpha1.FindingUnused && len(found.Unknown) == 0 {
 		found.Reason = "it has no endpoint, ready or not, its selector matches no Pod or template, and " + found.Reason
 	}
 	return found
-}
-
-func uniqueKinds(lists ...[]schema.GroupKind) []schema.GroupKind {
-	var all []schema.GroupKind
-	for _, kind := range slices.Concat(lists...) {
-		if !slices.Contains(all, kind) {
-			all = append(all, kind)
-		}
-	}
-	return all
 }
 
 // labelsAt reads a map of texts.

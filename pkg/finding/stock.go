@@ -37,7 +37,8 @@ var stockNames = []stockName{
 	stockNamed("ConfigMap", "", `openshift-service-ca\.crt|istio-ca-root-cert|.*\.v[0-9]+\.helm-history`),
 	stockNamed("ConfigMap", "", `kubecleaner-references`), // what users declare to us
 	// Their controllers read them through the API, by these names.
-	stockNamed("ConfigMap", "", `cluster-autoscaler-priority-expander|workflow-controller-configmap|argo-rollouts-(config|notification-configmap)`),
+	stockNamed("ConfigMap", "", `cluster-autoscaler-priority-expander|workflow-controller-configmap|argo-rollouts-(config|notification-configmap)|`+
+		`elastic-(licensing|operator-uuid)`),
 	stockNamed("Secret", "", `argo-rollouts-notification-secret`),
 	stockNamed("ConfigMap", "kube-public", `cluster-info`),
 	stockNamed("ConfigMap", "kube-system", `aws-auth|amazon-vpc-cni|cluster-autoscaler-status|coredns.*|extension-apiserver-authentication|`+

@@ -116,11 +116,15 @@ var jobScenarios = map[string]scenario{
 		want: "Job shop/suspended Idle",
 	},
 	"CronJobs that sleep": {
-		cluster: cluster(of("kube-green.com/v1alpha1 SleepInfo night/s", ""), of("batch/v1 CronJob night/asleep", "", "spec: {suspend: true}"),
+		cluster: cluster(of("kube-green.com/v1alpha1 SleepInfo night/s", ""),
+			of("batch/v1 Job night/asleep", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"),
+			of("batch/v1 CronJob night/asleep", "", "spec: {suspend: true}"),
 			of("batch/v1 CronJob shop/asleep", "annotations: {downscaler/original-replicas: '1'}", "spec: {suspend: true}")),
 	},
 	"CronJobs of which nobody can tell whether they sleep": {
-		cluster: of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true}"), unread: []string{"SleepInfo"}, want: "CronJob shop/suspended Idle unknown",
+		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true}"),
+			of("batch/v1 Job shop/suspended", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}")),
+		unread: []string{"SleepInfo"}, want: "CronJob shop/suspended Idle unknown\nJob shop/suspended Idle unknown",
 	},
 	"CronJobs": {
 		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true, schedule: '@hourly'}", "status: {lastScheduleTime: "+ago(90*time.Hour)+", lastSuccessfulTime: "+ago(99*time.Hour)+"}"),

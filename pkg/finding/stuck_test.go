@@ -117,6 +117,7 @@ func TestStuckReasons(t *testing.T) {
 			cluster(held, hook("a", ""), of("v1 Service ops/hook", ""), slice("{addresses: [1.1.1.1], conditions: {ready: false}}")), nil,
 			nobody + strings.Replace(gone, "does not exist", "has no ready endpoint", 1),
 		},
+		"one outside of the cluster":          {cluster(held, hook("a", ""), of("v1 Service ops/hook", "", "spec: {type: ExternalName, externalName: hooks.example.com}")), nil, nobody + byHand},
 		"one whose Service may not be read":   {cluster(held, hook("a", "")), []string{"Service"}, nobody + byHand + "; what more there is to say is unknown, not read: Service"},
 		"one whose endpoints may not be read": {cluster(held, hook("a", ""), of("v1 Service ops/hook", "")), []string{"EndpointSlice"}, nobody + byHand + "; what more there is to say is unknown, not read: EndpointSlice"},
 		"a Pod that a webhook keeps from going": {

@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,8 +16,9 @@ import (
 // texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names the claims, the accounts and the
 // Secrets of Pods that it makes. That proves nothing, but somebody may use them.
 type texts struct {
-	// sought are the names of candidates, by namespace: true for those that stand in a text. Nil before the first text.
-	sought map[string]map[string]bool
+	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap ci/runner". Empty for those that stand in
+	// no text. Nil before the first text.
+	sought map[string]map[string]string
 }
 
 // inTexts are the kinds whose names are looked for. ConfigMaps are not: they would have to pass twice.
@@ -24,16 +26,18 @@ var inTexts = []schema.GroupKind{claims, accounts, secrets}
 
 func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
 
-// readTexts looks for the names of the candidates that have passed in the data of an object. Of the text nothing is kept.
+// readTexts looks for the names of the candidates that have passed in the data of an object. Of the text nothing is kept but
+// its place.
 func (f *Finder) readTexts(o *object.Parts) {
 	if f.sought == nil {
 		f.seek()
 	}
-	for _, text := range o.At("data").Fields() {
+	for key, text := range o.At("data").Fields() {
 		graph.EachName(o.Namespace, text, func(namespace string, word []byte) {
 			if names := f.sought[namespace]; names != nil {
-				if stood, is := names[string(word)]; is && !stood {
-					names[string(word)] = true
+				if where, is := names[string(word)]; is && where == "" {
+					names[string(word)] = fmt.Sprintf("data[%s] of %s", key.String(), graph.NameOf(o.Object))
+					f.bytes += int64(len(names[string(word)]))
 				}
 			}
 		})
@@ -42,19 +46,32 @@ func (f *Finder) readTexts(o *object.Parts) {
 
 // seek takes the names of the candidates that have passed.
 func (f *Finder) seek() {
-	f.sought = map[string]map[string]bool{}
+	f.sought = map[string]map[string]string{}
 	for _, candidates := range f.candidates {
 		for _, c := range candidates {
 			if !c.row.mayStandInTexts() {
 				continue
 			}
 			if f.sought[c.found.Namespace] == nil {
-				f.sought[c.found.Namespace] = map[string]bool{}
+				f.sought[c.found.Namespace] = map[string]string{}
 			}
-			f.sought[c.found.Namespace][c.found.Name] = false
-			f.bytes += 64
+			f.sought[c.found.Namespace][c.found.Name] = ""
+			f.bytes += 80
 		}
 	}
+}
+
+// mentioned says in which text of Pods and custom resources the name of an object stands, where that was kept.
+func (f *Finder) mentioned(name graph.Name) string {
+	texts := f.graph.Texts(name)
+	if len(texts) == 0 {
+		return "a text of a Pod or a custom resource"
+	}
+	where := fmt.Sprintf("%s of %s", texts[0].Path, texts[0].In)
+	if len(texts) > 1 {
+		where += fmt.Sprintf(" and %d more", len(texts)-1)
+	}
+	return where
 }
 
 // inText says where the name of a candidate stands, or may stand. Empty when nobody knows of any text.
@@ -62,8 +79,8 @@ func (f *Finder) inText(c *candidate) string {
 	switch {
 	case !c.row.mayStandInTexts() || c.reported:
 		return ""
-	case f.sought[c.found.Namespace][c.found.Name]:
-		return "its name stands in the data of a ConfigMap"
+	case f.sought[c.found.Namespace][c.found.Name] != "":
+		return "its name stands in " + f.sought[c.found.Namespace][c.found.Name]
 	case f.unread[configMaps] != nil:
 		return "its name may stand in the data of a ConfigMap, and these could not be read"
 	}

@@ -70,9 +70,12 @@ func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []
 	return unread
 }
 
-// Sources are the kinds whose objects can name one of the kind: those that were searched, and those that could not be.
+// Sources are the kinds that can show that an object of the kind is used: those that were searched, and those that could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)
+	if i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == kind && r.named }); i >= 0 {
+		sources = f.sourcesOf(rows[i])
+	}
 	unread = f.unreadUsers(sources, kind)
 	for _, source := range sources {
 		_, served := f.served[source]

@@ -26,12 +26,12 @@ func workloadRows() []*row {
 		{
 			kind: deployments, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookUnavailable,
 			reads: []schema.GroupKind{pods},
-			means: fmt.Sprintf("it is unavailable for 10 minutes, its rollout does not progress, or a container of its Pods crashes, has no image, or "+
-				"restarted %d times", manyRestarts),
+			means: fmt.Sprintf("it has been unavailable for 10 minutes, its rollout does not progress, or a container of its Pods crashes, has no image, or "+
+				"has restarted %d times", manyRestarts),
 		},
 		{
-			kind: daemonSets, typ: v1alpha1.FindingIdle, body: true, look: lookIdleDaemonSet,
-			means: "no Node is to run it; there may be some tomorrow",
+			kind: daemonSets, typ: v1alpha1.FindingIdle, body: true, likely: true, look: lookIdleDaemonSet,
+			means: "it is scheduled to no Node; that may change when Nodes are added",
 		},
 		{
 			kind: replicaSets, typ: v1alpha1.FindingUnused, actionable: true, body: true, look: lookReplicaSet, reads: scalers,

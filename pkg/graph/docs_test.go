@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/references.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/reference/references.md anew")
 
-const docs = "../../docs/references.md"
+const docs = "../../docs/reference/references.md"
 
 // TestReferencesAreDocumented: go test ./pkg/graph -run TestReferencesAreDocumented -update writes the tables.
 func TestReferencesAreDocumented(t *testing.T) {
@@ -81,7 +81,10 @@ func rowsOf(sources []Source) (rows []string) {
 			add(path, "PersistentVolumeClaimSpec", "", "")
 		}
 		for _, path := range s.Guess {
-			add(path, "what fields look like", "", "Learned")
+			add(path, "guessed from field names", "", "Learned")
+		}
+		for _, path := range s.Texts {
+			add(path, "what names stand in the text", "", "Weak")
 		}
 		for _, r := range s.References {
 			add(r.Path, toColumn(r), namespaceColumn(r), furtherColumn(r))
@@ -93,7 +96,7 @@ func rowsOf(sources []Source) (rows []string) {
 func toColumn(r Reference) string {
 	to := r.To
 	if r.KindField != "" {
-		to = "what `" + r.KindField + "` says"
+		to = "the kind in `" + r.KindField + "`"
 		if len(r.Kinds) > 0 {
 			to += ": " + strings.Join(r.Kinds, ", ")
 		}

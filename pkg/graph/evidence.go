@@ -3,7 +3,11 @@
 
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
 
 // Evidence is one reference to an object that is watched.
 type Evidence struct {
@@ -12,10 +16,18 @@ type Evidence struct {
 	Edge
 }
 
-// watch holds what names an object.
+// Text is a text in which the name of an object stands.
+type Text struct {
+	// In holds the text, at the path.
+	In   Name
+	Path string
+}
+
+// watch holds what names an object, and the texts in which its name stands.
 type watch struct {
 	name  Name
 	found []Evidence
+	texts []Text
 }
 
 // Watch keeps all references to an object, as evidence. It must be called before objects pass.
@@ -31,6 +43,56 @@ func (g *Graph) Evidence(name Name) []Evidence {
 		return nil
 	}
 	return slices.Concat(w.found, g.aggregations.evidence(w.name))
+}
+
+// Texts are the texts in which the name of an object that is watched stands.
+func (g *Graph) Texts(name Name) []Text {
+	if w := g.watched[g.normal(name).key()]; w != nil {
+		return w.texts
+	}
+	return nil
+}
+
+// witnessText keeps where the names of objects that are watched stand in a text of an object.
+func (g *Graph) witnessText(o *object.Parts, text object.JSON) {
+	if len(g.watched) == 0 {
+		return
+	}
+	EachName(o.Namespace, text, func(namespace string, word []byte) {
+		for _, w := range g.watched {
+			isThere := namespace == w.name.Namespace || namespace == "" || w.name.Namespace == ""
+			if !isThere || string(word) != w.name.Name {
+				continue
+			}
+			path, _ := pathTo(text, object.JSON(o.Raw), "")
+			found := Text{In: clonedName(NameOf(o.Object)), Path: path}
+			if !slices.Contains(w.texts, found) {
+				w.texts = append(w.texts, found)
+			}
+		}
+	})
+}
+
+// pathTo is the path, as the table writes it, of a text within a value. Both begin in the same bytes.
+func pathTo(text, value object.JSON, path string) (string, bool) {
+	if len(value) > 0 && &value[0] == &text[0] {
+		return path, true
+	}
+	switch value.Type() {
+	case object.Map:
+		for key, field := range value.Fields() {
+			if found, is := pathTo(text, field, joinName(path, key.String())); is {
+				return found, true
+			}
+		}
+	case object.List:
+		for element := range value.Elements() {
+			if found, is := pathTo(text, element, path+"[]"); is {
+				return found, true
+			}
+		}
+	}
+	return "", false
 }
 
 // witness keeps a reference to an object that is watched.

@@ -31,6 +31,7 @@ type Graph struct {
 	// patterns are the targets that only a comparison finds, by kind, and aggregations the ClusterRoles that take others in.
 	patterns     map[schema.GroupKind][]*target
 	aggregations aggregations
+	parameters   parameters
 	mentions     mentions
 	watched      map[key]*watch
 	bytes        int64
@@ -65,13 +66,14 @@ func New(table *Table, clusterScoped map[schema.GroupKind]bool) *Graph {
 // Bytes is about how much memory the Graph takes.
 func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes + g.aggregations.bytes }
 
-// Saw takes note that there is an object.
+// Saw takes note that there is an object, which may be chosen by its labels.
 func (g *Graph) Saw(o object.Object) {
 	k := NameOf(o).key()
 	if _, ok := g.present[k]; !ok {
 		g.present[k] = struct{}{}
 		g.bytes += 24
 	}
+	g.choose(o)
 }
 
 // IsPresent reports whether an object passed. That it did not proves nothing, unless all objects of its kind did.
@@ -100,6 +102,7 @@ func (g *Graph) Add(o *object.Parts) {
 		return
 	}
 	g.addLabels(o, use)
+	g.bytes += g.parameters.add(o)
 	id := int32(-1)
 	if g.aggregations.add(o.Object) {
 		id = g.user(use.by)
@@ -114,7 +117,10 @@ func (g *Graph) Add(o *object.Parts) {
 		}
 		g.name(edge, id, use.live)
 		g.witness(NameOf(o.Object), edge)
-	}, func(text object.JSON) { g.mentions.addText(o.Namespace, text) })
+	}, func(text object.JSON) {
+		g.mentions.addText(o.Namespace, text)
+		g.witnessText(o, text)
+	})
 	if use.idle {
 		g.SetIdle(use.by)
 	}

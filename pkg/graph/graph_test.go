@@ -155,13 +155,8 @@ spec: {policyName: p, paramRef: {name: limits, namespace: rules}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: two}
-spec: {policyName: p, paramRef: {name: own}}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: three}
-spec: {policyName: p, paramRef: {namespace: chosen, selector: {}}}`, map[string]string{
-			"ConfigMap rules/limits": "used", "ConfigMap shop/limits": "", "ConfigMap shop/own": "used", "ConfigMap chosen/any": "read",
+spec: {policyName: p, paramRef: {name: own}}`, map[string]string{
+			"ConfigMap rules/limits": "used", "ConfigMap shop/limits": "", "ConfigMap shop/own": "used",
 			"ValidatingAdmissionPolicy.admissionregistration.k8s.io p": "used",
 		}},
 		"a mirror": {`
@@ -405,5 +400,50 @@ func TestMentionsOfOneNamespace(t *testing.T) {
 	g.Add(loaded(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: edge, name: p}, spec: {template: {spec: {containers: [{args: [shop/config, certs/other]}]}}}}")[0].Parts())
 	if !g.IsMentioned(named("ConfigMap shop/config")) || len(g.mentions.words) != 1 {
 		t.Errorf("%d words are kept", len(g.mentions.words))
+	}
+}
+
+// Of an object that is watched, the texts are kept in which its name stands: which object, and which field.
+func TestTexts(t *testing.T) {
+	table, err := BuiltIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(table, nil)
+	settings := named("ConfigMap shop/settings")
+	g.Watch(settings)
+	for _, o := range loaded(t, strings.TrimSpace(`
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: p, annotations: {example.com/note: "see settings, and settings again"}}
+spec: {containers: [{name: a, args: [--verbose, "--config=settings"]}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: other, name: p}
+spec: {containers: [{name: a, args: ["--config=settings", "--from=shop/settings"]}]}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {namespace: shop, name: k}
+spec: {own: {theme: settings, themes: [unsettled]}}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnector
+metadata: {namespace: other, name: c}
+spec: {config: {database.password: "${configmaps:shop/settings:key}"}}`)) {
+		g.Add(o.Parts())
+	}
+	var got []string
+	for _, text := range g.Texts(settings) {
+		got = append(got, text.Path+" of "+text.In.String())
+	}
+	want := "metadata.annotations[example.com/note] of Pod shop/p; spec.containers[].args[] of Pod shop/p; spec.containers[].args[] of Pod other/p; spec.own.theme of Kafka shop/k; " +
+		"spec.config[database.password] of KafkaConnector other/c"
+	if text := strings.Join(got, "; "); text != want {
+		t.Errorf("the name stands in\n%s, want\n%s", text, want)
+	}
+	if !g.IsMentioned(settings) || g.Texts(named("ConfigMap shop/other")) != nil {
+		t.Error("what is not watched has texts")
 	}
 }

@@ -20,7 +20,7 @@ var lookAlikes = []struct {
 }{
 	{secretKind, []string{
 		"SecretName", "SecretRef", "SecretKeyRef", "SecretKeySelector", "Secret", "SecretReference", "CredentialName", "PullSecrets",
-		"Secrets", "SecretRefs", "SecretNames", "SecretsName", "SecretRefName",
+		"Secrets", "SecretRefs", "SecretNames", "SecretsName", "SecretRefName", "SecretToRef",
 	}},
 	{configMapKind, []string{
 		"ConfigMapName", "ConfigMapRef", "ConfigMapKeyRef", "ConfigMapKeySelector", "ConfigMap", "ConfigMapReference", "Configmap",
@@ -30,8 +30,8 @@ var lookAlikes = []struct {
 	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PVC", "Pvc", "PersistentVolumeClaim"}},
 	{serviceAccountKind, []string{"ServiceAccountName", "ServiceAccountRef", "ServiceAccount"}},
 	{schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}, []string{"StorageClassName", "StorageClass"}},
-	{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, []string{"PriorityClassName"}},
-	{schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}, []string{"RuntimeClassName"}},
+	{schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, []string{"PriorityClassName", "PriorityClass"}},
+	{schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}, []string{"RuntimeClassName", "RuntimeClass"}},
 	{schema.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}, []string{"IngressClassName"}},
 }
 

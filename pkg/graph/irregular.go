@@ -48,18 +48,18 @@ var irregular = map[schema.GroupKind]irregularity{
 		names: []schema.GroupKind{serviceAccountKind}, tell: tellFlowSubjects,
 		about: "`spec.rules[].subjects[].serviceAccount`, unless it is for all accounts of a namespace",
 	},
-	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: {
-		names: []schema.GroupKind{configMapKind, secretKind}, tell: tellParameters, about: aboutParameters,
-	},
-	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}: {
-		names: []schema.GroupKind{configMapKind, secretKind}, tell: tellParameters, about: aboutParameters,
-	},
+	validatingPolicyKind:  {names: parameterKinds, about: aboutPolicies},
+	mutatingPolicyKind:    {names: parameterKinds, about: aboutPolicies},
+	validatingBindingKind: {names: parameterKinds, about: aboutParameters},
+	mutatingBindingKind:   {names: parameterKinds, about: aboutParameters},
 }
 
 const (
 	aboutSubjects = "subjects of kind User named `system:serviceaccount:NAMESPACE:NAME`; groups `system:serviceaccounts` and " +
-		"`system:serviceaccounts:NAMESPACE`, which are for all accounts and say of none that it is used (strength Hints)"
-	aboutParameters = "all ConfigMaps and Secrets of the namespace, where `spec.paramRef.selector` chooses them by labels (strength Reads)"
+		"`system:serviceaccounts:NAMESPACE`, which are for all accounts, and so do not prove that one account is used (strength Hints)"
+	aboutPolicies   = "`spec.paramKind` names the kind of the parameters that its bindings choose by labels"
+	aboutParameters = "ConfigMaps and Secrets that `spec.paramRef.selector` chooses by their labels, in the namespace of `paramRef`, or in any namespace " +
+		"if it names none (strength Reads if the selector is empty, or if the policy does not name a kind)"
 )
 
 // readable are the kinds that somebody may read through the API, or bind, by a name that a rule has.
@@ -144,21 +144,6 @@ func tellFlowSubjects(w *walker) {
 			name := Name{GroupKind: serviceAccountKind, Namespace: account.Field("namespace").Text(), Name: account.Field("name").Text()}
 			w.named(name, "spec.rules[].subjects[].serviceAccount.name", Names)
 		}
-	}
-}
-
-// tellParameters tells the parameters that a binding of an admission policy selects by labels. Of what kind they are, the policy says.
-func tellParameters(w *walker) {
-	parameters := w.object.At("spec", "paramRef")
-	if t := parameters.Field("selector").Type(); t == object.Absent || t == object.Null {
-		return
-	}
-	namespace := parameters.Field("namespace").Text()
-	if namespace == "" {
-		namespace = "*"
-	}
-	for _, kind := range []schema.GroupKind{configMapKind, secretKind} {
-		w.each(Edge{To: Name{GroupKind: kind, Namespace: namespace, Name: "*"}, Path: "spec.paramRef.selector", Strength: Reads})
 	}
 }
 

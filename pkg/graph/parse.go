@@ -91,7 +91,7 @@ func decodeSource(item []byte, s *Source) error {
 	case err != nil:
 		return err
 	}
-	if len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.ClaimSpecs)+len(s.Guess) == 0 && irregular[schema.ParseGroupKind(s.Kind)].names == nil {
+	if len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.ClaimSpecs)+len(s.Guess)+len(s.Texts) == 0 && irregular[schema.ParseGroupKind(s.Kind)].names == nil {
 		return errors.New("it says nothing: write references, podTemplates, podSpecs, claimSpecs or guess")
 	}
 	return nil

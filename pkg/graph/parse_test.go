@@ -19,7 +19,7 @@ func TestParseErrors(t *testing.T) {
 		`- kind: Widget.example.com
 - kinds: [x]
   references: [{path: a, two: b, To: Secret}]`: `references: entry 1 (Widget.example.com): it says nothing: write references, podTemplates, podSpecs, claimSpecs or guess
-references: entry 2 (it has no kind): there is no field "kinds": it can be kind, podTemplates, podSpecs, claimSpecs, guess, references, strength
+references: entry 2 (it has no kind): there is no field "kinds": it can be kind, podTemplates, podSpecs, claimSpecs, guess, texts, references, strength
 there is no field "references[0].To": it can be FIELDS
 there is no field "references[0].two": it can be FIELDS
 kind is missing: write the kind whose objects hold the names, with its group after a dot, as in Deployment.apps`,

@@ -8,10 +8,14 @@ import (
 	"strconv"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Counts are in how many consecutive runs each object has matched, by a key of the caller's.
+// Counts are in how many consecutive runs each object has matched, by its CountKey.
 type Counts map[string]int64
+
+// CountKey is an object's key in the counts, as k8s-cleaner writes it.
+func CountKey(o object.Object) string { return o.Kind.Kind + "__" + string(o.UID) }
 
 // Seen counts one more complete run, in which just the keys of matched matched: they count one more, everything else
 // starts anew. What has reached the threshold stays there: counts that do not change need not be written.

@@ -32,9 +32,6 @@ const (
 	countedShardsAnnotation = "apps.projectsveltos.io/counted-shards"
 )
 
-// CountKey is an object's key in the counts, as k8s-cleaner writes it.
-func CountKey(o object.Object) string { return o.Kind.Kind + "__" + string(o.UID) }
-
 // selectionOf is a hash of what selects the Cleaner's objects. What is done to them is no part of it.
 func selectionOf(cleaner *v1alpha1.Cleaner) (string, error) {
 	set := cleaner.Spec.ResourcePolicySet

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/metrics.md anew")
+var update = flag.Bool("update", false, "write the table of docs/reference/metrics.md anew")
 
 // docs is the page on the metrics. Its table is between these lines.
 const (
-	docs   = "../../docs/metrics.md"
+	docs   = "../../docs/reference/metrics.md"
 	before = "| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n"
 	after  = "\n\n<!-- end of the table -->"
 )

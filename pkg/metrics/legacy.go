@@ -47,14 +47,14 @@ func (m *Metrics) initLegacy() {
 	const instance = "cleaner_instance"
 	m.legacy.totals = map[word]*prometheus.CounterVec{}
 	for word, help := range map[word]string{
-		deleted: "Objects that were deleted, or are being deleted.", updated: "Objects that were changed.",
+		deleted: "Objects that were deleted. Some of them may still be terminating.", updated: "Objects that were changed.",
 		scanned: "Objects that a Scan found.", failed: "Objects that could not be judged, deleted or changed.",
 	} {
 		m.legacy.totals[word] = m.counter("k8s_cleaner_"+string(word)+"_resources_total", help+" k8s-cleaner's name.", instance, "resource_apiversion", "resource_type")
 	}
 	m.legacy.current = map[word]*prometheus.GaugeVec{}
 	for word, help := range map[word]string{
-		deleted: "Objects that the last run deleted, or is having deleted.", updated: "Objects that the last run changed.",
+		deleted: "Objects that the last run deleted. Some of them may still be terminating.", updated: "Objects that the last run changed.",
 		failed: "Objects that the last run could not judge, delete or change.",
 	} {
 		m.legacy.current[word] = m.gauge("k8s_cleaner_current_"+string(word)+"_resources_count", help+" k8s-cleaner's name.", instance)

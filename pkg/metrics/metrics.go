@@ -135,7 +135,7 @@ func (m *Metrics) of(cleaner string, count func()) {
 // BuildInfo registers a metric that says which version runs.
 func BuildInfo(registry prometheus.Registerer, version string) {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "kubecleaner_build_info", Help: "Always 1. The labels say which version runs, and what built it.",
+		Name: "kubecleaner_build_info", Help: "Always 1. The labels have the version of the operator and of Go.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	info.Set(1)

@@ -15,9 +15,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// What docs/notifications.md shows works: the Secrets have the keys of their types, the template makes JSON, and the Cleaner is one.
+// What docs/how-to/notifications.md shows works: the Secrets have the keys of their types, the template makes JSON, and the Cleaner is one.
 func TestDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/notifications.md")
+	text, err := os.ReadFile("../../docs/how-to/notifications.md")
 	must(t, err)
 	kinds := map[string]v1alpha1.NotificationType{
 		"slack": v1alpha1.NotificationSlack, "webex": v1alpha1.NotificationWebex, "discord": v1alpha1.NotificationDiscord, "teams": v1alpha1.NotificationTeams,

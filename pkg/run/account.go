@@ -5,7 +5,6 @@ package run
 
 import (
 	"context"
-	"strings"
 
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -88,18 +87,4 @@ func (i *Identities) lacks(account *v1alpha1.ServiceAccountRef) string {
 func wasQueuedAsAnother(b *begun) bool {
 	queued := b.cleaner.Status.ActiveRun
 	return queued != nil && queued.Name == b.record.Name && !ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
-}
-
-// forbiddenHint is the way out of a refusal, which the API server worded.
-func forbiddenHint(refusal string, account *v1alpha1.ServiceAccountRef) string {
-	const operator = "Give the operator the right in the ClusterRole for what Cleaners may touch (config/rbac/cleaner_targets_role.yaml), or select less."
-	switch {
-	case account == nil:
-		return operator
-	case strings.Contains(refusal, " cannot impersonate"): // since Kubernetes 1.36 it may be: cannot impersonate-on:serviceaccount:list
-		return "The operator may not act as ServiceAccount " + account.String() + ": apply config/policy, or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
-	case strings.Contains(refusal, `"`+account.Username()+`" cannot `):
-		return "Grant ServiceAccount " + account.String() + " the right: a Role with that verb and resource and a RoleBinding in the namespace, or a ClusterRole and a ClusterRoleBinding for the whole cluster; or select less."
-	}
-	return operator
 }

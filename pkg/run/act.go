@@ -64,7 +64,7 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 		out.list = in.settle(ctx, out.list, in.whyNotActed(nil))
 		return
 	}
-	t.progress.enter(metrics.StageAct, len(in.victims))
+	t.progress.Enter(metrics.StageAct, len(in.victims))
 	a := &acting{
 		task: t, protection: s.Protection, ledger: in.ledger, victims: in.victims,
 		guards: guards{action: t.action, selectors: in.decision.view.selectors, namespaces: namespaces, cascade: in.decision.cascade},

@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 )
 
 // parallel is how many objects a run acts on at once.
@@ -36,7 +37,7 @@ type acting struct {
 	// again judges a victim that changed since it was judged.
 	again func(victim journal.Victim) action.Again
 	// reread is the second decision on the victims. Nil when there is none.
-	reread *rereading
+	reread *recheck.Decision
 	// looks says that an operator before may have touched the victims: each is looked at first.
 	looks bool
 	// closing says why nothing more is touched, and the victims are only looked at.
@@ -55,10 +56,10 @@ func (a *acting) all(ctx context.Context) error {
 		err := outcome.Err
 		if outcome.Result != v1alpha1.OutcomePlanned {
 			a.outcomes[i] = outcome
-			a.task.progress.did()
+			a.task.progress.Did()
 			err = fault.Logged(ctx, func() error { return a.ledger.Record(ctx, i, outcome) })
 		}
-		if isTaken(err) || isReread(err) {
+		if isTaken(err) || recheck.Is(err) {
 			stop(err)
 		}
 	})
@@ -75,7 +76,7 @@ func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object
 	switch {
 	case err != nil:
 		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
-	case stopped != nil && errors.Is(outcome.Err, stopped), isTaken(outcome.Err), isReread(outcome.Err): // nothing was sent
+	case stopped != nil && errors.Is(outcome.Err, stopped), isTaken(outcome.Err), recheck.Is(outcome.Err): // nothing was sent
 		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:
 		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", a.task.action)
@@ -102,12 +103,12 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict objec
 		return settledBy(verdict, r)
 	}
 	if a.reread != nil {
-		leave, left, err := a.reread.enter(ctx, verdict.Candidate)
+		leave, why, err := a.reread.Enter(ctx, verdict.Candidate)
 		switch {
 		case err != nil:
 			return object.Outcome{Verdict: verdict, Err: err}
-		case left != nil:
-			return settledBy(verdict, left)
+		case why != "":
+			return settledBy(verdict, &ruling{result: v1alpha1.OutcomeChanged, detail: why})
 		}
 		defer leave()
 	}

@@ -40,6 +40,8 @@ type begun struct {
 	// suspended says that the schedule was stopped before the run began; changed, that what an operator before wrote down would be done
 	// differently now.
 	suspended, changed bool
+	// foreign says which other controller may act on the same objects. Nil when there is none.
+	foreign error
 	// off says why acting is off. Empty when it is on, or for a Cleaner that only reports.
 	off string
 }
@@ -64,7 +66,7 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &begun{cleaner: cleaner, record: record, off: off, suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
+	b := &begun{cleaner: cleaner, record: record, off: off, foreign: foreignController(cleaner, s.Clock.Now()), suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
 	// The time of a run that an operator before began counts from then, if it is limited.
 	if record.Status.Phase == "" && !b.changed && (record.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil) {
 		record.Status.StartTime = &now
@@ -105,7 +107,7 @@ func (b *begun) closing() error {
 	case b.changed:
 		return b.whatChanged()
 	}
-	return nil
+	return b.foreign
 }
 
 // whatChanged says why what an operator before wrote down is not done.
@@ -136,6 +138,8 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 	case request.Trigger == v1alpha1.TriggerSchedule && cleaner.Spec.StartingDeadlineSeconds != nil && late.Seconds() > float64(*cleaner.Spec.StartingDeadlineSeconds):
 		return s.ifBegun(ctx, &cleaner, request, fmt.Errorf("it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
 			late.Round(time.Second), *cleaner.Spec.StartingDeadlineSeconds))
+	case cleaner.ForeignController(s.Clock.Now()) != "":
+		return s.ifBegun(ctx, &cleaner, request, foreignController(&cleaner, s.Clock.Now()))
 	case cleaner.LostFields(request.Spec): // a run that has begun is closed
 		return s.ifBegun(ctx, &cleaner, request, lostFields(cleaner.Name))
 	}

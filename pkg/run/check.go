@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
 // Check finds out whether a Cleaner can run, and makes what a run reads and judges with.
@@ -55,6 +56,8 @@ func (s Check) mayRun(b *begun) *refusal {
 		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired, message: "Nothing was read or touched: " + lacks}
 	case wasQueuedAsAnother(b):
 		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: serviceAccountRef was changed after the run was queued; the next run goes by that."}
+	case b.foreign != nil:
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonForeignController, message: v1alpha1.Truncate("Nothing was read or touched: "+b.foreign.Error(), maxMessage)}
 	case b.suspended:
 		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The Cleaner was suspended before the run began."}
 	}
@@ -65,7 +68,7 @@ func (s Check) mayRun(b *begun) *refusal {
 func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	var err error
 	if t.who, err = s.Identities.ofRun(t.record.Spec.ServiceAccountRef); err != nil {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: " + oneLine(err)}
+		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: " + summary.OneLine(err)}
 	}
 	t.expressions, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 	if err == nil {
@@ -111,16 +114,16 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 	}
 	options.Now, options.Print = s.Clock.Now(), printed
 	options.Seed = options.Now.Unix()
-	return open(cleaner, s.Scripts, s.Memory.Share(), s.Queries, options)
+	return open(cleaner, s.Scripts, s.Memory.Share(), s.Queries, s.Clock, options)
 }
 
 // refused is how a run ends that could not be opened.
 func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 	if !expr.IsUnread(err) {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+oneLine(err), maxMessage)}
+		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage)}
 	}
 	reason := reasonFor(err, v1alpha1.ReasonViewIncomplete)
-	message := hinted(record, reason, "Nothing was read or touched, because conditions could not be checked: "+oneLine(err))
+	message := summary.Hinted(record, reason, "Nothing was read or touched, because conditions could not be checked: "+summary.OneLine(err))
 	return &refusal{phase: v1alpha1.RunFailed, reason: reason, message: v1alpha1.Truncate(message, maxMessage), unread: true}
 }
 
@@ -130,7 +133,7 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 	problems, err := s.problems(ctx, cleaner)
 	homeless := s.copyProblems(cleaner)
 	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
-		return v1alpha1.ReasonServiceAccountRequired, oneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
+		return v1alpha1.ReasonServiceAccountRequired, summary.OneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
 	}
 	who, fault := s.Identities.of(cleaner.Spec.ServiceAccountRef)
 	if fault != nil {
@@ -171,11 +174,11 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 		case len(homeless) > 0:
 			reason = v1alpha1.ReasonInvalidStorage
 		}
-		return reason, oneLine(all), nil
+		return reason, summary.OneLine(all), nil
 	}
 	fault = errors.Join(faults...)
-	if account := cleaner.Spec.ServiceAccountRef; account != nil && forbidden(fault) {
-		fault = fmt.Errorf("%w. %s", fault, forbiddenHint(fault.Error(), account))
+	if account := cleaner.Spec.ServiceAccountRef; account != nil && summary.Forbidden(fault) {
+		fault = fmt.Errorf("%w. %s", fault, summary.Hint(fault.Error(), account))
 	}
 	return "", "", fault
 }

@@ -32,7 +32,7 @@ func (r *Runner) choose(ctx context.Context, t *task) choice {
 	if t.expressions.aggregate == nil || c.incomplete != nil {
 		return c
 	}
-	t.progress.enter(metrics.StageJudge, 0)
+	t.progress.Enter(metrics.StageJudge, 0)
 	selector.Tell(t.observer.Chooses)
 	if c.matched, c.scriptFault = t.expressions.pick(ctx, v.marks); c.scriptFault != nil {
 		c.matched, c.incomplete = &object.Verdicts{}, c.scriptFault

@@ -5,88 +5,24 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 
-	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
-// maxReadingAge is how old a second decision may be when an object is touched because of it. Then everything is read again.
-const maxReadingAge = time.Minute
+// decideAgain decides anew what was decided from many objects. counts, if any, lose what was not found again.
+type decideAgain func(ctx context.Context, counts guard.Counts) (recheck.Left, error)
 
-// decideAgain decides anew what was decided from many objects: it says why a candidate is left alone, or nil. counts, if any, lose what was not
-// found again.
-type decideAgain func(ctx context.Context, counts guard.Counts) (func(object.Candidate) *ruling, error)
-
-// rereading is the second decision on what a run touches, and its repetition while the run acts for long.
-type rereading struct {
-	decide decideAgain
-	clock  clock.PassiveClock
-
-	mu sync.RWMutex
-	// left is what the latest decision leaves alone, which ended at the time; fault is why there is none.
-	left  func(object.Candidate) *ruling
-	ended time.Time
-	fault *rereadError
-}
-
-// rereadError says that everything could not be read again: nothing more is touched.
-type rereadError struct{ error }
-
-func (e *rereadError) Unwrap() error { return e.error }
-
-func isReread(err error) bool {
-	var reread *rereadError
-	return errors.As(err, &reread)
-}
-
-// enter begins to touch an object, unless a decision that is young enough leaves it alone. While everything is read again, nothing is touched.
-// The caller leaves when there is neither a ruling nor an error.
-func (r *rereading) enter(ctx context.Context, c object.Candidate) (leave func(), left *ruling, err error) {
-	for {
-		r.mu.RLock()
-		switch {
-		case r.fault != nil:
-			err = r.fault
-		case r.left == nil || r.clock.Since(r.ended) > maxReadingAge:
-			r.mu.RUnlock()
-			r.again(ctx)
-			continue
-		default:
-			left = r.left(c)
-		}
-		if err != nil || left != nil {
-			r.mu.RUnlock()
-			return nil, left, err
-		}
-		return r.mu.RUnlock, nil, nil
-	}
-}
-
-// again decides once more, unless somebody else just did.
-func (r *rereading) again(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fault != nil || r.left != nil && r.clock.Since(r.ended) <= maxReadingAge {
-		return
-	}
-	left, err := r.decide(ctx, nil)
-	if err != nil {
-		r.fault = &rereadError{err}
-		return
-	}
-	r.left, r.ended = left, r.clock.Now()
-}
+// uncounted is the decision without counts.
+func (d decideAgain) uncounted(ctx context.Context) (recheck.Left, error) { return d(ctx, nil) }
 
 // confirm decides a second time what was decided from many objects, after it was written down: what is not chosen again is left alone.
 func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
@@ -95,26 +31,25 @@ func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
 	}
 	again := *t
 	again.progress, again.observer = nil, selector.Observer{}
+	var scriptFault error
+	decide := r.Read.findAgain(&again, t.expressions.memory, in.decision.view.findings)
+	if t.expressions.aggregate != nil {
+		decide = r.chooseAgain(&again, in.decision.view, &scriptFault)
+	}
 	confirmed := *in
 	confirmed.counts = maps.Clone(in.counts)
-	var scriptFault error
-	if t.expressions.aggregate != nil {
-		confirmed.again = &rereading{decide: r.chooseAgain(&again, in.decision.view, &scriptFault), clock: r.Begin.Clock}
-	} else {
-		confirmed.again = &rereading{decide: r.Read.findAgain(&again, t.expressions.memory, in.decision.view.findings), clock: r.Begin.Clock}
-	}
-	left, err := confirmed.again.decide(ctx, confirmed.counts)
+	left, err := decide(ctx, confirmed.counts)
 	if err != nil {
 		return in.unconfirmed(err, scriptFault)
 	}
-	confirmed.again.left, confirmed.again.ended = left, r.Begin.Clock.Now()
+	confirmed.again = recheck.New(r.Begin.Clock, decide.uncounted, left)
 	return confirmed.without(left)
 }
 
 // chooseAgain reads the whole view again, and lets the aggregated script choose.
 func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
 	e, first := t.expressions, v.findings
-	return func(ctx context.Context, counts guard.Counts) (func(object.Candidate) *ruling, error) {
+	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
 		e.renew(v) // only what was chosen is kept of the reading before
 		e.aggregate.NamesOnly = true
 		now := r.choose(ctx, t)
@@ -127,20 +62,20 @@ func (r *Runner) chooseAgain(t *task, v *view, scriptFault *error) decideAgain {
 			still[verdict.UID] = true
 		}
 		v = &view{bytes: now.view.bytes}
-		first.forget(counts, now.view.findings)
-		return func(c object.Candidate) *ruling {
+		first.Forget(counts, now.view.findings)
+		return func(c object.Candidate) string {
 			if !still[c.UID] {
-				return &ruling{result: v1alpha1.OutcomeChanged, detail: "when everything was read a second time, the aggregated script did not choose it any more"}
+				return "when everything was read a second time, the aggregated script did not choose it any more"
 			}
-			return now.view.findings.lost(c)
+			return now.view.findings.Lost(c)
 		}, nil
 	}
 }
 
 // findAgain reads again what the findings need.
-func (s Read) findAgain(t *task, memory *selector.Share, first *findings) decideAgain {
+func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Found) decideAgain {
 	taken := int64(0)
-	return func(ctx context.Context, counts guard.Counts) (func(object.Candidate) *ruling, error) {
+	return func(ctx context.Context, counts guard.Counts) (recheck.Left, error) {
 		memory.GiveBack(taken)
 		before := memory.Taken()
 		now, err := s.readFindings(ctx, t, memory, nil)
@@ -148,25 +83,9 @@ func (s Read) findAgain(t *task, memory *selector.Share, first *findings) decide
 		if err != nil {
 			return nil, fmt.Errorf("reading everything a second time: %w", err)
 		}
-		first.forget(counts, now)
-		return now.lost, nil
+		first.Forget(counts, now)
+		return now.Lost, nil
 	}
-}
-
-// lost is the ruling on a candidate that was chosen by a finding, and is not found so any more. Nil when it is, or was not chosen by one.
-func (f *findings) lost(c object.Candidate) *ruling {
-	if f == nil || f.selectors[c.Selector].Finding == nil {
-		return nil
-	}
-	asked := f.selectors[c.Selector].Finding.Type
-	switch found := f.of(c.Object, c.Selector); {
-	case found == nil:
-		return &ruling{result: v1alpha1.OutcomeChanged, detail: fmt.Sprintf("when everything was read a second time, it was not %s any more", asked)}
-	case len(found.Unknown) > 0:
-		detail := fmt.Sprintf("when everything was read a second time, it was not known any more whether it is %s: %s", asked, whyUnknown(found))
-		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
-	}
-	return nil
 }
 
 // needsConfirming reports whether anything that is to be touched, or counts as a match of an aggregated script, may have been used unseen.

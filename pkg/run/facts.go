@@ -4,7 +4,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ import (
 
 // count counts the facts of a run that has ended and whose record says so. One whose record could not be written is counted by who
 // brings it to its end: nothing is counted twice.
-func (s Record) count(ctx context.Context, t *task, out *outcomes) {
+func (s Record) count(t *task, out *outcomes, stopped error) {
 	d := out.decision
 	found := tally(out.list, d.view.notEvaluated)
 	for outcome := range out.rest {
@@ -35,7 +34,7 @@ func (s Record) count(ctx context.Context, t *task, out *outcomes) {
 	s.Metrics.ObjectsHandled(t.record, found)
 	s.Metrics.ObjectsFound(t.record, found)
 	switch {
-	case !t.acts() || context.Cause(ctx) != nil:
+	case !t.acts() || stopped != nil:
 	case journal.IsCopyFault(out.fault):
 		s.Metrics.CopiesFailed(t.record)
 	case out.fault != nil:

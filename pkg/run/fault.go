@@ -39,7 +39,7 @@ func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1
 		})
 		return nil
 	}
-	r.endAndTell(ctx, &task{cleaner: cleaner, record: record, asked: ctx}, &refusal{
+	r.endAndTell(ctx, &task{cleaner: cleaner, record: record}, &refusal{
 		phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
 		message: "Nothing was touched: the run failed by " + panicked.Error() + ".",
 	})

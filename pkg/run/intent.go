@@ -16,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 )
 
 // notActedDetail is of what was going to be touched and was not, because of what the run's message says.
@@ -38,7 +39,7 @@ type intent struct {
 	// stopped says why nothing is touched although it could be. Nil when that is not so.
 	stopped error
 	// again is the second decision on the victims. Nil when there is none.
-	again *rereading
+	again *recheck.Decision
 	// left says that another operator goes on with the run.
 	left bool
 }
@@ -65,7 +66,10 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 	if len(in.victims) == 0 || context.Cause(ctx) != nil {
 		return in
 	}
-	if in.fault = s.CheckSchema.intact(ctx); in.fault != nil {
+	if in.fault = s.CheckSchema.intact(ctx); in.fault == nil {
+		in.fault = s.alone(ctx, t.cleaner)
+	}
+	if in.fault != nil {
 		return in
 	}
 	switch err := s.Stop.Confirm(ctx); {
@@ -76,7 +80,7 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		in.fault, in.left = err, errors.Is(err, s.Stopping)
 		return in
 	}
-	t.progress.enter(metrics.StageRecord, len(in.victims))
+	t.progress.Enter(metrics.StageRecord, len(in.victims))
 	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered, slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
 	in.left = errors.Is(in.fault, journal.ErrTaken)
 	return in
@@ -91,19 +95,19 @@ func (in intent) unconfirmed(err, script error) *intent {
 }
 
 // without is the intent without some of its victims, which have an outcome then.
-func (in intent) without(some func(object.Candidate) *ruling) *intent {
+func (in intent) without(left recheck.Left) *intent {
 	in.outcomes = append([]object.Outcome(nil), in.outcomes...)
 	for _, n := range in.places {
 		o := &in.outcomes[n]
-		if r := some(o.Candidate); r != nil {
-			o.Result, o.Detail = r.result, r.detail
+		if why := left(o.Candidate); why != "" {
+			o.Result, o.Detail = v1alpha1.OutcomeChanged, why
 		}
 	}
 	if in.counts != nil {
 		in.counts = maps.Clone(in.counts)
 		for _, verdict := range in.decision.matched.All() {
-			if some(verdict.Candidate) != nil {
-				delete(in.counts, journal.CountKey(verdict.Object))
+			if left(verdict.Candidate) != "" {
+				delete(in.counts, guard.CountKey(verdict.Object))
 			}
 		}
 	}

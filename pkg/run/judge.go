@@ -13,9 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/action"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
-	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -73,7 +71,7 @@ func (s Judge) protect(t *task, d *decision) error {
 		if verdict.Reason != "" {
 			return &ruling{result: verdict.Skip, detail: verdict.Reason}
 		}
-		if manager := d.view.findings.managed(verdict); manager != "" {
+		if manager := d.view.findings.Managed(verdict.Candidate); manager != "" {
 			return protected(action, verdict, manager)
 		}
 		return g.against(verdict)
@@ -102,8 +100,8 @@ func (d *decision) leaveOutUnjudged(t *task) {
 // leaveOutUnknown leaves out the objects of which nobody knows whether they were found so. They do not stop the others.
 func (d *decision) leaveOutUnknown() {
 	for i, verdict := range d.matched.All() {
-		if r := d.view.findings.unknown(verdict); r != nil && d.rulings[i] == nil {
-			d.rulings[i] = r
+		if why, is := d.view.findings.Unknown(verdict.Candidate); is && d.rulings[i] == nil {
+			d.rulings[i] = &ruling{result: v1alpha1.OutcomeUnknown, detail: why}
 		}
 	}
 }
@@ -120,11 +118,11 @@ func (d *decision) wait(t *task) {
 		keys := make([]string, 0, d.matched.Len())
 		for i, verdict := range d.matched.All() {
 			if d.rulings[i] == nil && threshold > 1 {
-				keys = append(keys, journal.CountKey(verdict.Object))
+				keys = append(keys, guard.CountKey(verdict.Object))
 			}
 		}
 		counts = counts.Seen(keys, threshold)
-		d.view.findings.count(counts)
+		d.view.findings.Count(counts)
 		if d.incomplete == nil {
 			d.counts = counts
 		}
@@ -133,8 +131,8 @@ func (d *decision) wait(t *task) {
 		if d.rulings[i] != nil {
 			continue
 		}
-		seldom := threshold > 1 && counts[journal.CountKey(verdict.Object)] < threshold
-		if d.view.countsFault != nil || seldom || d.view.findings.waits(counts, verdict) {
+		seldom := threshold > 1 && counts[guard.CountKey(verdict.Object)] < threshold
+		if d.view.countsFault != nil || seldom || d.view.findings.Waits(counts, verdict.Candidate) {
 			d.rulings[i] = waits
 			d.waiting++
 		}
@@ -216,50 +214,6 @@ func (d *decision) spare() {
 	d.rule(func(_ int, verdict object.Verdict) *ruling {
 		if reason := d.view.denied(verdict.Object); reason != "" {
 			return &ruling{result: v1alpha1.OutcomeDenied, detail: reason}
-		}
-		return nil
-	})
-}
-
-// change asks a Transform what to send. What it would leave as it is, or cannot change, is not acted on.
-func (d *decision) change(ctx context.Context, t *task) {
-	if t.action != v1alpha1.ActionTransform {
-		return
-	}
-	d.changes = map[int]change{}
-	d.rule(func(i int, verdict object.Verdict) *ruling {
-		if context.Cause(ctx) != nil {
-			return nil
-		}
-		if d.incomplete != nil && !t.preview {
-			return nil
-		}
-		patch, message, err := t.expressions.change(ctx, verdict.Object)
-		if isOutgrown(err) {
-			d.incomplete = cmp.Or(d.incomplete, err)
-			return nil
-		}
-		var tooLarge *object.PatchSizeError
-		if errors.As(err, &tooLarge) {
-			d.incomplete = cmp.Or(d.incomplete, fmt.Errorf("%s: %w", verdict.Object, err))
-			return &ruling{result: v1alpha1.OutcomeNotEvaluated, detail: err.Error(), err: err}
-		}
-		if fault := t.expressions.memory.Patch(len(d.changes)+1, len(patch)); fault != nil {
-			d.incomplete = cmp.Or(d.incomplete, fault)
-			return nil
-		}
-		d.changes[i] = change{patch, message}
-		switch stopped := context.Cause(ctx); {
-		case err != nil && stopped != nil && errors.Is(err, stopped):
-			return nil
-		case err != nil:
-			failed := action.Failed(verdict, err)
-			return &ruling{result: failed.Result, detail: failed.Detail, err: err}
-		case len(patch) == 0:
-			return &ruling{result: v1alpha1.OutcomeUnchanged, detail: "there is nothing to change"}
-		}
-		if reason := guard.Consent(verdict.Kind, patch, t.cleaner.Spec.TransformOptions); reason != "" {
-			return &ruling{result: v1alpha1.OutcomeProtected, detail: reason}
 		}
 		return nil
 	})

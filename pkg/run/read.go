@@ -21,6 +21,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
@@ -58,7 +59,7 @@ func (s Read) read(ctx context.Context, t *task) *view {
 	acts := t.acts() && v.whyIncomplete(t.cleaner) == nil
 	faults := []error{v.unread}
 	add := func(err error) {
-		if !t.preview || !forbidden(err) {
+		if !t.preview || !summary.Forbidden(err) {
 			faults = append(faults, err)
 		}
 	}
@@ -82,7 +83,7 @@ func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string
 	var errs, unjudged []error
 	for i, spec := range t.cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		judge := e.judge(i)
-		judge.Finding = v.findings.judge(i)
+		judge.Finding = v.findings.Judge(i)
 		sel, err := selector.New(i, spec, judge, t.now)
 		var selection selector.Selection
 		if err == nil {
@@ -183,7 +184,7 @@ func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 		case err != nil && must:
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err))
 		case err != nil: // nothing is selected, whether it is there or not
-			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.", i, name, oneLine(err)))
+			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.", i, name, summary.OneLine(err)))
 		case found[name] == nil && must:
 			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name))
 		case found[name] == nil:

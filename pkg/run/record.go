@@ -6,9 +6,12 @@ package run
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
@@ -20,6 +23,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
@@ -49,15 +53,15 @@ type Record struct {
 }
 
 // end writes down what became of every object, and of the run. It returns false when that is not written: then the record says what becomes
-// of the run.
-func (s Record) end(ctx context.Context, t *task, out *outcomes) bool {
-	t.progress.stopWriting()
-	t.progress.enter(metrics.StageRecord, 0)
+// of the run. stopped is why the run was stopped, if it was.
+func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) bool {
+	t.progress.StopShowing()
+	t.progress.Enter(metrics.StageRecord, 0)
 	record, v := t.record, out.decision.view
 	journal.Describe(record, v.considered, slices.Concat(out.list, v.notEvaluated), out.rest)
 	record.Status.Exhausted = out.exhausted()
-	phase, reason, message := conclude(ctx, t, out)
-	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(ctx, t, out) }) {
+	phase, reason, message := conclude(t, out, stopped)
+	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(t, out, stopped) }) {
 		return false
 	}
 	log := klog.FromContext(ctx).WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
@@ -77,11 +81,9 @@ func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
 		return false
 	}
 	klog.FromContext(ctx).Info("Run needs more memory for its scripts, and begins anew", "had", t.request.Memory)
-	t.progress.stopWriting()
+	t.progress.StopShowing()
 	shown := v1alpha1.RunProgress{Phase: v1alpha1.ProgressWaiting, UpdateTime: metav1.NewTime(s.Clock.Now())}
-	if err := fault.Logged(ctx, func() error { return s.Journal.ShowProgress(ctx, journal.HolderOf(t.record), shown) }); err != nil {
-		klog.FromContext(ctx).V(1).Info("Did not write that the run waits", "cause", err.Error())
-	}
+	_ = s.showProgress(ctx, journal.HolderOf(t.record), shown) // whoever looks sees it late
 	t.request.Outgrown()
 	return true
 }
@@ -102,7 +104,7 @@ func (s Record) closeWith(ctx context.Context, tells *v1alpha1.Cleaner, t *task,
 	if t.record.Status.Notifications = nil; s.Lacks(t.record.Spec.ServiceAccountRef) == "" { // else only status says so
 		t.record.Status.Notifications = notify.Due(tells, t.record)
 	}
-	switch err := s.save(ctx, t, was); {
+	switch err := s.save(ctx, t.record, was); {
 	case errors.Is(err, journal.ErrGone):
 		t.gone = err
 		return false
@@ -115,16 +117,16 @@ func (s Record) closeWith(ctx context.Context, tells *v1alpha1.Cleaner, t *task,
 
 // save writes the record. It tries for as long as somebody waits for the run, and for a while after that: what is not written is not
 // told, and is found out anew by the next operator.
-func (s Record) save(ctx context.Context, t *task, was v1alpha1.RunPhase) error {
+func (s Record) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	log := klog.FromContext(ctx)
-	patience, cancel := patienceOf(ctx, t.asked)
+	patience, cancel := patienceOf(ctx)
 	defer cancel()
 	var err error
 	refused := 0
 	gaveUp := wait.PollUntilContextCancel(patience, recordRetry, true, func(ctx context.Context) (bool, error) {
 		trying, cancel := context.WithTimeout(ctx, recordTimeout)
 		defer cancel()
-		err = fault.Logged(ctx, func() error { return s.Journal.Save(trying, t.record, was) })
+		err = fault.Logged(ctx, func() error { return s.Journal.Save(trying, record, was) })
 		if err == nil || isTaken(err) {
 			return true, nil
 		}
@@ -140,18 +142,28 @@ func (s Record) save(ctx context.Context, t *task, was v1alpha1.RunPhase) error 
 	return err
 }
 
-// Save writes the record of a run that has ended, once more. It tries for a while.
-func (s Record) Save(ctx context.Context, record *v1alpha1.CleanerRun) error {
-	asked, cancel := context.WithCancel(ctx)
-	cancel() // nobody waits for it
-	return s.save(ctx, &task{record: record, asked: asked}, record.Status.Phase)
+// mayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked for.
+func mayPass(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	}
+	var way *url.Error
+	return errors.As(err, &way) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// patienceOf is a context for writing what must be written also when the run was stopped: it ends some time after nobody waits for the run
-// any more.
-func patienceOf(ctx, asked context.Context) (context.Context, context.CancelFunc) {
+// Save writes the record of a run that has ended, once more. It tries for a while.
+func (s Record) Save(ctx context.Context, record *v1alpha1.CleanerRun) error {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel() // nobody waits for it
+	return s.save(ctx, record, record.Status.Phase)
+}
+
+// patienceOf is a context that ends some time after another one.
+func patienceOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	patience, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(asked, func() {
+	stop := context.AfterFunc(ctx, func() {
 		timer := time.AfterFunc(recordTimeout, cancel)
 		context.AfterFunc(patience, func() { timer.Stop() })
 	})
@@ -179,7 +191,7 @@ type leftover struct {
 	victims []journal.Victim
 	known   map[int]journal.SavedOutcome
 	// again decides once more on what was decided by findings. Nil when nothing was.
-	again *rereading
+	again *recheck.Decision
 }
 
 // outcome is what is known to have become of the i-th victim.

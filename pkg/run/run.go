@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -58,13 +59,12 @@ type Request struct {
 // Run carries out one run and returns its record, or the error for which it has none: then nothing was read or touched. The record has
 // ended, unless the operator stops, another operator has the run, or the end could not be written.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun, err error) {
-	asked := ctx
-	ctx, cancel := limit(transport.ForCleaner(ctx, request.Cleaner), r.Begin.Clock, MaxDuration, &deadlineError{MaxDuration})
-	defer cancel()
-	ctx, traced := traceRun(ctx, request)
+	ctx, traced := traceRun(transport.ForCleaner(ctx, request.Cleaner), request)
 	defer func() { traced(record) }()
 	defer r.Check.Identities.Lists.Enter()()
-	begun, err := r.Begin.begin(ctx, request)
+	limited, cancel := deadline.Limit(ctx, r.Begin.Clock, deadline.Max, deadline.Max)
+	defer cancel()
+	begun, err := r.Begin.begin(limited, request)
 	if err != nil {
 		return nil, err
 	}
@@ -73,28 +73,19 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	case phase.Final():
 		return record, nil
 	case phase == v1alpha1.RunExecuting:
-		r.Recover(ctx, record, begun.cleaner, begun.closing())
+		r.Recover(limited, record, begun.cleaner, begun.closing())
 		return record, nil
 	}
+	t := &task{request: request, cleaner: begun.cleaner, record: record, action: record.Spec.Action, now: r.Begin.Clock.Now()}
 	if journal.HasFailedTooOften(record) {
-		r.endAndTell(ctx, &task{cleaner: begun.cleaner, record: record, asked: asked}, gaveUp(record))
+		r.endAndTell(ctx, t, gaveUp(record))
 		return record, nil
 	}
-	ctx, cancel = limitRun(ctx, r.Begin.Clock, begun.cleaner, record)
-	defer cancel()
 	ctx = logr.NewContext(ctx, klog.FromContext(ctx).WithValues("cleaner", request.Cleaner, "run", record.Name))
 	klog.FromContext(ctx).Info("Run started", "action", record.Spec.Action, "trigger", request.Trigger)
-	panicked := fault.Logged(ctx, func() error {
-		t := &task{request: request, cleaner: begun.cleaner, record: record, asked: asked, action: record.Spec.Action, now: r.Begin.Clock.Now()}
-		if r.prepare(ctx, begun, t) {
-			defer t.end()
-			r.carryOut(ctx, t)
-		}
-		err = t.gone
-		return nil
-	})
+	panicked := fault.Logged(ctx, func() error { r.carryOut(ctx, begun, t); return nil })
 	if panicked == nil {
-		return record, err
+		return record, t.gone
 	}
 	if err := fault.Logged(ctx, func() error { return r.fail(ctx, begun.cleaner, record, panicked) }); err != nil {
 		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that panicked")
@@ -102,19 +93,28 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	return record, nil
 }
 
-// carryOut is a run from top to bottom.
-func (r *Runner) carryOut(ctx context.Context, t *task) {
-	decision := r.decide(ctx, t)
-	if r.Record.outgrew(ctx, t, decision.incomplete) {
+// carryOut is a run from top to bottom. One that takes too long is stopped; its end is written for as long as somebody waits for it.
+func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
+	running, cancel := deadline.LimitRun(ctx, r.Begin.Clock, t.cleaner, t.record)
+	defer cancel()
+	if refused := r.prepare(running, b, t); refused != nil {
+		if !errors.Is(context.Cause(running), r.Act.Stopping) { // else it is left to the next leader
+			r.endAndTell(ctx, t, refused)
+		}
+		return
+	}
+	defer t.end()
+	decision := r.decide(running, t)
+	if r.Record.outgrew(running, t, decision.incomplete) {
 		return // it begins anew with more memory
 	}
-	intent := r.Record.intend(ctx, t, decision)
-	confirmed := r.Record.saveCounts(ctx, t, r.confirm(ctx, t, intent))
-	outcomes := r.Act.act(ctx, t, confirmed)
+	intent := r.Record.intend(running, t, decision)
+	confirmed := r.Record.saveCounts(running, t, r.confirm(running, t, intent))
+	outcomes := r.Act.act(running, t, confirmed)
 	if outcomes.left {
 		return // another operator goes on with the run
 	}
-	if r.Record.end(ctx, t, outcomes) {
+	if r.Record.end(ctx, t, outcomes, context.Cause(running)) {
 		r.tell(ctx, t, outcomes)
 	}
 }
@@ -125,32 +125,27 @@ func (r *Runner) decide(ctx context.Context, t *task) *decision {
 	if chosen.incomplete == nil {
 		chosen.cascade, chosen.incomplete = r.Read.readCascade(ctx, t, chosen.matched)
 	}
-	t.progress.enter(metrics.StageJudge, 0)
+	t.progress.Enter(metrics.StageJudge, 0)
 	return r.Judge.judge(ctx, t, chosen)
 }
 
 // tell delivers the outcomes.
 func (r *Runner) tell(ctx context.Context, t *task, outcomes *outcomes) {
-	t.progress.enter(metrics.StageTell, 0)
+	t.progress.Enter(metrics.StageTell, 0)
 	r.Delivery.Tell(ctx, t.cleaner, t.record, outcomes.toTell(t.record))
 }
 
-// prepare opens what the run reads and judges with. It returns false for a run that may not read anything: that has its end then, or is left
-// to the next leader, because the operator stops.
-func (r *Runner) prepare(ctx context.Context, b *begun, t *task) bool {
-	refused := r.Check.mayRun(b)
-	if refused == nil {
-		refused = r.Check.prepare(ctx, t)
+// prepare opens what the run reads and judges with, or says why it may not read anything.
+func (r *Runner) prepare(ctx context.Context, b *begun, t *task) *refusal {
+	if refused := r.Check.mayRun(b); refused != nil {
+		return refused
 	}
-	if refused == nil {
-		t.progress = r.Record.startProgress(ctx, t.record, metrics.StageList, 0)
-		t.observer = t.progress.observer()
-		return true
+	if refused := r.Check.prepare(ctx, t); refused != nil {
+		return refused
 	}
-	if !errors.Is(context.Cause(ctx), r.Act.Stopping) {
-		r.endAndTell(ctx, t, refused)
-	}
-	return false
+	t.progress = r.Record.startProgress(ctx, t.record, metrics.StageList, 0)
+	t.observer = observerOf(t.progress)
+	return nil
 }
 
 // endAndTell ends a run that has no outcomes but those in its record.

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"strings"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
@@ -43,7 +45,7 @@ type expressions struct {
 
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
 // It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics, options sandbox.Options) (*expressions, error) {
+func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics, clk clock.PassiveClock, options sandbox.Options) (*expressions, error) {
 	var errs []error
 	programs, err := expr.Conditions(cleaner)
 	errs = append(errs, err)
@@ -58,7 +60,7 @@ func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share,
 	for _, program := range programs {
 		var run *cel.Run
 		if program != nil {
-			run = program.NewRun(options.Now)
+			run = program.NewRun(options.Now).Timed(clk)
 		}
 		e.conditions = append(e.conditions, run)
 	}

@@ -4,10 +4,10 @@
 package run
 
 import (
-	"context"
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/progress"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
@@ -17,8 +17,6 @@ type task struct {
 	cleaner *v1alpha1.Cleaner
 	// record is the run's own, which Record writes. Nil in a preview.
 	record *v1alpha1.CleanerRun
-	// asked is the context of who asked for the run, which the run's own deadline does not end.
-	asked  context.Context //nolint:containedctx // a record is written for as long as somebody waits for it
 	action v1alpha1.Action
 	// now is what ages are measured from.
 	now time.Time
@@ -26,7 +24,7 @@ type task struct {
 	who         identity
 	expressions *expressions
 	// progress is told how the run goes, and observer how its lists go. progress is nil in a preview.
-	progress *progress
+	progress *progress.Meter
 	observer selector.Observer
 	// gone says that somebody deleted the record while the run went on.
 	gone error
@@ -44,6 +42,6 @@ func (t *task) keepsBodies() bool {
 
 // end closes what the task was opened with.
 func (t *task) end() {
-	t.progress.end()
+	t.progress.End()
 	t.expressions.close()
 }

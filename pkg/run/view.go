@@ -16,6 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // view is everything that a run decides by, and what could not be read of it. Read makes it, and nobody changes it.
@@ -41,7 +43,7 @@ type view struct {
 	counted     string
 	countsFault error
 	// findings are what the selectors' findings were looked for and found. Nil when they ask for none.
-	findings *findings
+	findings *survey.Found
 	// totals are how many objects of each kind there are where the selectors look, and hidden is why objects of a kind cannot be seen
 	// whole.
 	totals map[schema.GroupKind]total
@@ -79,7 +81,7 @@ func (v *view) addNotEvaluated(outcomes []object.Outcome) {
 // Cleaner says so, if they are few and no right is missing: an aggregated script must not miss one.
 func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
 	skips := cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip && cleaner.Spec.ResourcePolicySet.AggregatedSelection == ""
-	isForbidden := func(o object.Outcome) bool { return forbidden(o.Err) }
+	isForbidden := func(o object.Outcome) bool { return summary.Forbidden(o.Err) }
 	switch {
 	case v.unjudged == nil:
 		return v.unread

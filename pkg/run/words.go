@@ -4,41 +4,37 @@
 package run
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
 
 // maxMessage bounds a record's message in bytes.
 const maxMessage = 4096
 
-// conclude says in which phase the run ends, for which reason, and in a sentence.
-func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, string, string) {
+// conclude says in which phase the run ends, for which reason, and in a sentence. stopped is why it was stopped, if it was.
+func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string, string) {
 	record, outcomes, d, incomplete, err := t.record, out.list, out.decision, out.whyIncomplete(), out.fault
-	touched := touchedWords(record, outcomes, int64(len(d.view.notEvaluated)))
+	touched := summary.Counts(record, outcomes, int64(len(d.view.notEvaluated)))
 	end := func(phase v1alpha1.RunPhase, reason, message string) (v1alpha1.RunPhase, string, string) {
-		return phase, reason, v1alpha1.Truncate(hinted(record, reason, message), maxMessage)
+		return phase, reason, v1alpha1.Truncate(summary.Hinted(record, reason, message), maxMessage)
 	}
-	stopped := context.Cause(ctx)
-	if stopped == nil {
-		stopped = out.stopped
-	}
+	stopped = cmp.Or(stopped, out.stopped)
 	switch {
 	case stopped != nil && (incomplete != nil || isCut(err, stopped) || slices.ContainsFunc(outcomes, interrupted)):
 		return end(v1alpha1.RunInterrupted, stopReason(stopped),
 			fmt.Sprintf("The run was stopped: %s%s %s", t.stopWords(stopped, out), awayWords(incomplete), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
-		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+oneLine(err), maxMessage)
+		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+summary.OneLine(err), maxMessage)
 	case incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(incomplete, v1alpha1.ReasonViewIncomplete),
-			"Nothing was touched, because the view was not complete: "+oneLine(incomplete))
+			"Nothing was touched, because the view was not complete: "+summary.OneLine(incomplete))
 	case d.limit != nil:
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
@@ -54,21 +50,15 @@ func conclude(ctx context.Context, t *task, out *outcomes) (v1alpha1.RunPhase, s
 		reason = reasonOf(outcomes[i], reason)
 	}
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
-	switch {
-	case first != nil:
-		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+alongWords(record, outcomes), first.Object, first.Detail))
-	case d.view.unjudged != nil:
-		return end(v1alpha1.RunFailed, reason, touched+waitingWords(d)+nowhereWords(d.view)+muchWords(record)+alongWords(record, outcomes)+clockWords(d.view))
+	along := summary.Along(record, outcomes)
+	if first != nil {
+		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail))
 	}
-	return end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, touched+waitingWords(d)+nowhereWords(d.view)+muchWords(record)+alongWords(record, outcomes)+clockWords(d.view))
-}
-
-// hinted adds to what is for want of rights what to grant.
-func hinted(record *v1alpha1.CleanerRun, reason, message string) string {
-	if reason == v1alpha1.ReasonForbidden && strings.Contains(message, " cannot ") { // RBAC's words; webhooks refuse too
-		message += ". " + forbiddenHint(message, record.Spec.ServiceAccountRef)
+	phase := v1alpha1.RunFailed
+	if d.view.unjudged == nil {
+		phase, reason = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
 	}
-	return message
+	return end(phase, reason, touched+waitingWords(d)+nowhereWords(d.view)+summary.Much(record)+along+clockWords(d.view))
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
@@ -78,7 +68,9 @@ func reasonFor(err error, otherwise string) string {
 	switch {
 	case isOutdated(err):
 		return v1alpha1.ReasonCRDOutdated
-	case forbidden(err):
+	case isForeign(err):
+		return v1alpha1.ReasonForeignController
+	case summary.Forbidden(err):
 		return v1alpha1.ReasonForbidden
 	}
 	return otherwise
@@ -92,74 +84,32 @@ func reasonOf(outcome object.Outcome, otherwise string) string {
 	return reasonFor(outcome.Err, otherwise)
 }
 
-// forbidden looks through joined errors too, where errors.As stops at the first that fits.
-func forbidden(err error) bool {
-	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
-	case nil:
-		return false
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			if forbidden(inner) {
-				return true
-			}
-		}
-		return false
-	case interface{ Unwrap() error }:
-		return apierrors.IsForbidden(err) || forbidden(e.Unwrap())
-	}
-	return apierrors.IsForbidden(err)
-}
-
-// touchedWords says what the run did, in counts, of the objects that matched and of those that could not be judged.
-func touchedWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int64) string {
-	counts := record.Status.RunCounts
-	done := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[record.Spec.Action]
-	text := fmt.Sprintf("%d of %s matched", counts.Matched, objects(counts.Considered))
-	if done == "" && unjudged > 0 {
-		text += fmt.Sprintf(", %d not judged", unjudged)
-	}
-	switch {
-	case record.Spec.DryRun:
-		return text + "; nothing was touched, because " + record.Spec.WhyDryRun() + "."
-	case done == "":
-		return text + "."
-	}
-	results := map[v1alpha1.OutcomeResult]int64{}
-	for _, outcome := range outcomes {
-		results[outcome.Result]++
-	}
-	ending, gone, found := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone], results[v1alpha1.OutcomeFoundGone]
-	if record.Spec.Action != v1alpha1.ActionDelete {
-		gone = 0 // they are left alone
-	}
-	denied, kindGone := results[v1alpha1.OutcomeDenied], results[v1alpha1.OutcomeKindGone]
-	text += fmt.Sprintf("; %d %s", counts.Acted-ending-gone-found, done)
-	for _, part := range []struct {
-		n     int64
-		words string
-	}{
-		{ending, "being deleted"},
-		{found, "found gone after the run was cut off"},
-		{gone, "gone already"},
-		{counts.Skipped, "left alone"},
-		{denied, "denied"},
-		{kindGone, "whose kind is not served any more"},
-		{counts.Failed - denied - kindGone - unjudged, "failed"},
-		{unjudged, "not judged"},
-	} {
-		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.words)
-		}
-	}
-	return text + "."
-}
-
 // unjudgedWords says what was left alone because it could not be judged, in a run that went on with the others.
 func unjudgedWords(v *view) string {
 	if v.unjudged == nil {
 		return ""
 	}
-	return fmt.Sprintf(" Objects that could not be judged were left alone (onPartialView: Skip): %s.", oneLine(v.unjudged))
+	return fmt.Sprintf(" Objects that could not be judged were left alone (onPartialView: Skip): %s.", summary.OneLine(v.unjudged))
+}
+
+// unknownWords say how many objects are left alone because they are unknown, and what was refused first.
+func unknownWords(record *v1alpha1.CleanerRun, d *decision) string {
+	n, why := int64(0), error(nil)
+	for i, verdict := range d.matched.All() {
+		if r := d.rulings[i]; r != nil && r.result == v1alpha1.OutcomeUnknown {
+			n, why = n+1, cmp.Or(why, d.view.findings.Unread(verdict.Candidate))
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case why == nil:
+		return fmt.Sprintf(" Left alone as Unknown: %s.", summary.Objects(n))
+	case !apierrors.IsForbidden(why): // no right would tell
+		return fmt.Sprintf(" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.", summary.Objects(n), summary.OneLine(why))
+	}
+	return fmt.Sprintf(" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s", summary.Objects(n), summary.OneLine(why),
+		summary.Hint(why.Error(), record.Spec.ServiceAccountRef))
 }
 
 func waitingWords(d *decision) string {
@@ -171,30 +121,6 @@ func waitingWords(d *decision) string {
 		by = "were not yet found so in enough consecutive runs, or for long enough (occurrenceThreshold, finding.forSeconds)"
 	}
 	return fmt.Sprintf(" %d more matched, but %s.", d.waiting, by)
-}
-
-// muchWords draws attention to a Delete that took more than half of what it looked at.
-func muchWords(record *v1alpha1.CleanerRun) string {
-	counts := record.Status.RunCounts
-	if record.Spec.Action != v1alpha1.ActionDelete || counts.Considered < 2 || counts.Acted*2 <= counts.Considered {
-		return ""
-	}
-	return " That is more than half of the objects considered; blastRadiusLimit can stop such a run."
-}
-
-// alongWords says what went with the Namespaces and the claims that were deleted. Of other kinds, preview tells.
-func alongWords(record *v1alpha1.CleanerRun, outcomes []object.Outcome) string {
-	var kinds []object.Kind
-	for i := range outcomes {
-		o := &outcomes[i]
-		if guard.TakesContent(o.Kind) && o.Handled(record.Spec.Action) && record.Spec.Action == v1alpha1.ActionDelete {
-			kinds = append(kinds, o.Kind)
-		}
-	}
-	if along := guard.Along(kinds, nil); along != "" {
-		return " " + along
-	}
-	return ""
 }
 
 // nowhereWords draws attention to a selector that looked nowhere.
@@ -217,16 +143,4 @@ func clockWords(v *view) string {
 		return ""
 	}
 	return " Beware: " + v.clock.Error() + "."
-}
-
-func objects(n int64) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", n)
-}
-
-// oneLine puts joined errors on one line.
-func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
 }

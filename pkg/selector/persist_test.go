@@ -234,7 +234,7 @@ func TestDeadlineWhileTheServerIsAway(t *testing.T) {
 				}
 				return nil, syscall.ECONNREFUSED
 			}, ready: func() bool { return false }}
-			lists := &broadcast.Lists{}
+			lists := broadcast.New(clock.RealClock{})
 			for _, result := range atOnce(t, lists, runs, func(int) (*seen, error) { return read(ctx, patient(t, server).Sharing(lists, ""), everything) }) {
 				tried := &TriedError{}
 				if err := result.err; !errors.Is(err, over) || !errors.Is(err, syscall.ECONNREFUSED) || !errors.As(err, &tried) ||

@@ -53,7 +53,7 @@ func (s Scope) paths(kind object.Kind) []string {
 }
 
 // perNamespace is how many objects of the kind the cluster may have for each namespace that is selected, so that one list of all is cheaper
-// than a list for each, wherever the objects are (docs/performance.md).
+// than a list for each, wherever the objects are (docs/explanation/performance-notes.md).
 const perNamespace = 50
 
 // collections are what is listed to read the objects in a scope.

@@ -10,13 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
 // Who reads as another account never gets a list of somebody else's, however many wait.
 func TestAccountsAreNeverMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, lists := &fakeServer{objects: 5, each: 100 * time.Millisecond}, &broadcast.Lists{}
+		server, lists := &fakeServer{objects: 5, each: 100 * time.Millisecond}, broadcast.New(clock.RealClock{})
 		accounts := []string{"", "system:serviceaccount:a:cleaner", "system:serviceaccount:b:cleaner"}
 		var group sync.WaitGroup
 		leaves := make([]func(), 60)
@@ -43,7 +45,7 @@ func TestAccountsAreNeverMixed(t *testing.T) {
 // The error of a list that several hear names the list, once.
 func TestErrorNamesTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, lists := &fakeServer{objects: 20, cutAlways: true}, &broadcast.Lists{}
+		server, lists := &fakeServer{objects: 20, cutAlways: true}, broadcast.New(clock.RealClock{})
 		for i, one := range atOnce(t, lists, 3, func(int) (*seen, error) {
 			return read(t.Context(), server.reader(t, "").Sharing(lists, ""), everything)
 		}) {

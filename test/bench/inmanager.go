@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,11 +35,15 @@ func measureManager(ctx context.Context, env *testenv.Env, l load, out io.Writer
 		return err
 	}
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return err
 	}
 	c, err := client.New(env.Config, client.Options{Scheme: scheme})
 	if err != nil {
+		return err
+	}
+	// The runs that were measured before may have left ConfigMaps, which nothing uses either.
+	if err := c.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace(victimNamespace)); err != nil {
 		return err
 	}
 	m, err := startManager(ctx, binary, env)

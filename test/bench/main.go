@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The bench measures what it takes to select objects of a cluster, against the least that any client needs who reads them all.
-// It starts a control plane of its own, fills it, measures, prints a table and ends. See docs/performance.md.
+// It starts a control plane of its own, fills it, measures, prints a table and ends. See docs/explanation/performance.md.
 package main
 
 import (

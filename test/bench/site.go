@@ -18,6 +18,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
@@ -58,7 +59,7 @@ func measure(ctx context.Context, v variant, l load, kubeconfig, cpuProfile stri
 	if err != nil {
 		return err
 	}
-	s := &site{load: l, config: config, pool: sandbox.New(sandbox.Config{Command: sandbox.Runner()})}
+	s := &site{load: l, config: config, pool: sandbox.New(sandbox.Config{Command: sandbox.Runner(), Clock: clock.RealClock{}})}
 	defer s.pool.Close()
 	if err := s.connect(); err != nil {
 		return err

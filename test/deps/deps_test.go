@@ -1,4 +1,4 @@
-// Package deps checks that docs/dependencies.md says why each module is there.
+// Package deps checks that docs/explanation/dependencies.md says why each module is there.
 package deps
 
 import (
@@ -18,16 +18,16 @@ func TestEveryDirectDependencyHasARow(t *testing.T) {
 	for module, version := range required {
 		switch got, ok := documented[module]; {
 		case !ok:
-			t.Errorf("docs/dependencies.md lacks | %s | %s | why it is needed |", module, version)
+			t.Errorf("docs/explanation/dependencies.md lacks | %s | %s | why it is needed |", module, version)
 		case got.version != version:
-			t.Errorf("docs/dependencies.md says %s %s, go.mod says %s", module, got.version, version)
+			t.Errorf("docs/explanation/dependencies.md says %s %s, go.mod says %s", module, got.version, version)
 		case got.reason == "":
-			t.Errorf("docs/dependencies.md gives no reason for %s", module)
+			t.Errorf("docs/explanation/dependencies.md gives no reason for %s", module)
 		}
 	}
 	for module := range documented {
 		if _, ok := required[module]; !ok {
-			t.Errorf("docs/dependencies.md still lists %s, which go.mod does not require directly", module)
+			t.Errorf("docs/explanation/dependencies.md still lists %s, which go.mod does not require directly", module)
 		}
 	}
 }
@@ -65,10 +65,10 @@ func directRequirements(t *testing.T) map[string]string {
 	return direct
 }
 
-// table returns the rows of the only table in docs/dependencies.md.
+// table returns the rows of the only table in docs/explanation/dependencies.md.
 func table(t *testing.T) map[string]row {
 	t.Helper()
-	text, err := os.ReadFile(root + "/docs/dependencies.md")
+	text, err := os.ReadFile(root + "/docs/explanation/dependencies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func table(t *testing.T) map[string]row {
 		}
 		module := strings.TrimSpace(cells[1])
 		if _, twice := rows[module]; twice {
-			t.Errorf("docs/dependencies.md lists %s twice", module)
+			t.Errorf("docs/explanation/dependencies.md lists %s twice", module)
 		}
 		rows[module] = row{version: strings.TrimSpace(cells[2]), reason: strings.TrimSpace(cells[3])}
 	}

@@ -1,7 +1,7 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs tries what the documentation shows.
+// Package docs checks what the documentation shows.
 package docs
 
 import (
@@ -9,38 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
-
-// blocks returns the code blocks of a language.
-func blocks(t *testing.T, path, language string) []string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, match := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		found = append(found, match[1])
-	}
-	if len(found) == 0 {
-		t.Fatalf("%s shows no %s", path, language)
-	}
-	return found
-}
 
 func strict(t *testing.T, text string, into any) {
 	t.Helper()
@@ -49,66 +26,14 @@ func strict(t *testing.T, text string, into any) {
 	}
 }
 
-func TestLua(t *testing.T) {
-	for _, source := range blocks(t, "../../docs/expressions.md", "lua") {
-		program, err := lua.Compile(source)
-		if err != nil {
-			t.Errorf("%v:\n%s", err, source)
-			continue
-		}
-		session := program.NewSession(lua.Options{})
-		o := object.Object{
-			Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}},
-			Raw:  []byte(`{"metadata":{"name":"a","namespace":"b"},"spec":{"replicas":2}}`),
-		}
-		collection := lua.NewCollection()
-		collection.Add(o)
-		switch {
-		case strings.Contains(source, "function transform"):
-			_, _, err = session.Transform(t.Context(), o)
-		case strings.Contains(source, "resources"):
-			_, err = session.Aggregate(t.Context(), collection)
-		default:
-			_, err = session.Evaluate(t.Context(), o)
-		}
-		if err != nil {
-			t.Errorf("%v:\n%s", err, source)
-		}
-		session.Close()
-	}
-}
-
-func TestYAML(t *testing.T) {
-	for _, text := range blocks(t, "../../docs/expressions.md", "yaml") {
-		switch {
-		case strings.Contains(text, "resourceSelectors:"):
-			var set v1alpha1.ResourcePolicySet
-			strict(t, text, &set)
-			for _, selector := range set.ResourceSelectors {
-				if _, err := cel.Compile(selector.MatchConditions, cel.InputsOf(&selector)...); err != nil {
-					t.Error(err)
-				}
-			}
-		default:
-			var spec v1alpha1.CleanerSpec
-			strict(t, text, &spec)
-			if spec.MergePatch == nil || len(spec.MergePatch.Raw) == 0 {
-				t.Errorf("there is no mergePatch in\n%s", text)
-			}
-		}
-	}
-	for _, text := range append(blocks(t, "../../README.md", "yaml"), slices.Concat(blocks(t, "../../docs/identity.md", "yaml"), blocks(t, "../../docs/outcomes.md", "yaml"))...) {
-		var cleaner v1alpha1.Cleaner
-		strict(t, text, &cleaner)
-		if _, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&cleaner); err != nil || cleaner.Spec.Schedule == "" {
-			t.Errorf("%v: the Cleaner of the README, docs/identity.md or docs/outcomes.md is %+v", err, cleaner)
-		}
-	}
-}
-
 // The page on copies shows a Cleaner, what to add to the operator's Deployment, and the Secret of a bucket.
 func TestCopies(t *testing.T) {
-	texts := blocks(t, "../../docs/copies.md", "yaml")
+	var texts []string
+	for _, b := range blocksOf(t, "yaml") {
+		if b.page == "docs/how-to/copies.md" {
+			texts = append(texts, b.text)
+		}
+	}
 	if len(texts) != 3 {
 		t.Fatalf("there are %d blocks, want 3", len(texts))
 	}
@@ -142,7 +67,7 @@ func TestNamedTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := filepath.Glob("../../docs/*.md")
+	pages, err := filepath.Glob("../../docs/*/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
@@ -154,6 +79,31 @@ func TestNamedTests(t *testing.T) {
 		for _, match := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]+)").FindAllStringSubmatch(string(text), -1) {
 			if !defined[match[1]] {
 				t.Errorf("%s names %s, which is not there", page, match[1])
+			}
+		}
+	}
+}
+
+// Every file that the documentation names is there, and so is every target of make.
+func TestNamedFiles(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := regexp.MustCompile("[ `(=\"']((?:cmd|config|controllers|docs|hack|pkg|test)/[\\w./-]*[\\w/])")
+	target := regexp.MustCompile("`make ([a-z][a-z0-9-]*)")
+	for _, page := range pagesOf(t) {
+		if page.name == "docs/explanation/comparison.md" {
+			continue // it names files of other projects
+		}
+		for _, match := range file.FindAllStringSubmatch(page.text, -1) {
+			if _, err := os.Stat(filepath.Join("../..", match[1])); err != nil {
+				t.Errorf("%s names %s, which is not there", page.name, match[1])
+			}
+		}
+		for _, match := range target.FindAllStringSubmatch(page.text, -1) {
+			if !regexp.MustCompile(`(?m)^` + match[1] + `:`).Match(makefile) {
+				t.Errorf("%s shows make %s, which is no target of the Makefile", page.name, match[1])
 			}
 		}
 	}

@@ -29,6 +29,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -63,10 +64,10 @@ var (
 	child  []string
 	serial atomic.Int64
 
-	faultRuns = flag.Int("fault-runs", 200, "how many fault runs")
+	faultRuns = flag.Int("fault-runs", 100, "how many fault runs")
 	faultSeed = flag.Uint64("fault-seed", seed.New(), "what the choice of fault runs and races begins with; without it, SEED")
-	races     = flag.Int("races", 1000, "how many races against somebody who creates objects again")
-	partial   = flag.Int("partial", 60, "how many runs with a partial view; 0 means all")
+	races     = flag.Int("races", 300, "how many races against somebody who creates objects again")
+	partial   = flag.Int("partial", 30, "how many runs with a partial view; 0 means all")
 )
 
 func TestMain(m *testing.M) {
@@ -112,7 +113,7 @@ func newSite(t *testing.T) *site {
 	must(t, err)
 	s.user, err = client.New(env.Config, client.Options{Scheme: s.scheme, Mapper: s.mapper})
 	must(t, err)
-	s.scripts = sandbox.New(sandbox.Config{Command: child})
+	s.scripts = sandbox.New(sandbox.Config{Command: child, Clock: clock.RealClock{}})
 	t.Cleanup(func() { s.running.Wait(); s.scripts.Close() })
 	err = s.user.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operatorNamespace}})
 	must(t, client.IgnoreAlreadyExists(err))

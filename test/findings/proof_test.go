@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/findings-proof.md anew")
+var update = flag.Bool("update", false, "write docs/reference/findings-proof.md anew")
 
-const proofFile = "../../docs/findings-proof.md"
+const proofFile = "../../docs/reference/findings-proof.md"
 
 // testProof compares what the docs publish with what was measured.
 func testProof(t *testing.T, expected map[string]expectation, scores map[string]*score) {
@@ -47,14 +47,14 @@ func proof(expected map[string]expectation, scores map[string]*score) string {
 		}
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, `# How right findings are
+	fmt.Fprintf(&out, `# How accurate findings are
 
-`+"`go test ./test/findings`"+` builds %d small clusters on a real API server with kube-controller-manager, %d objects in all, and compares what is found
-of each object with what its scenario says is right. %d of the objects are in use, most of them in a way that other tools overlook. The page is made
-by that test, and the test fails when it is out of date.
+`+"`go test ./test/findings`"+` builds %d small clusters on a real API server with kube-controller-manager. They have %d objects in all. The test compares
+the findings of each object with those that its scenario expects. %d of the objects are in use, most of them in a way that other tools overlook. The
+test writes this page, and fails if the page is out of date.
 
-Precision is the share of what was found that is right, and recall the share of what is right that was found. A type with a question mark is
-*unknown*: a source could not be read, or somebody may read the object by its name. It is reported and never acted on.
+Precision is the share of all findings that are right. Recall is the share of all expected findings that were found. A type with a question mark is
+*unknown*: a source could not be read, or somebody may read the object by its name. Unknown objects are reported, and never acted on.
 
 | Kind | Type | Right | False | Missed | Precision | Recall |
 |---|---|---|---|---|---|---|

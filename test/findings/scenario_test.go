@@ -24,7 +24,8 @@ type scenario struct {
 	From     string `json:"from,omitempty"`
 	// Objects are manifests, of v1 where they say nothing else. What is namespaced and names no namespace is in the scenario's own. ${ns} stands
 	// for that, ${now} and ${now-micro} for the time of the look, ${never} for the schedule of a CronJob that never runs, ${expired} and ${valid} for
-	// certificates, and ${uid:Kind/name} for the UID of an object that stands before.
+	// certificates, and ${uid:Kind/name} for the UID of an object that stands before. ${secrets:...} and ${configmaps:...} stand for
+	// themselves.
 	//
 	// A kubelet is played: what says nothing of its status runs and is ready, or becomes what its annotation "becomes" says: Succeeded, Failed,
 	// Pending, Restarting, or the reason why it waits. One with the annotation "deleting" is deleted after it was created.
@@ -82,7 +83,7 @@ func (s *scenario) in(namespace string, now time.Time) (*scenario, error) {
 	if err := json.Unmarshal([]byte(replaced), placed); err != nil {
 		return nil, err
 	}
-	if strings.Contains(strings.ReplaceAll(replaced, "${uid:", ""), "${") {
+	if strings.Contains(strings.NewReplacer("${uid:", "", "${secrets:", "", "${configmaps:", "").Replace(replaced), "${") {
 		return nil, errors.New("an unknown ${...} stands in it")
 	}
 	placed.namespace = namespace

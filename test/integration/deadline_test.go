@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	rundeadline "github.com/kubecleaner/kubecleaner/pkg/deadline"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
@@ -141,7 +142,7 @@ func TestDeadlineUnset(t *testing.T) {
 	b.configMap("old")
 	b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/configmaps") {
-			b.clock.Step(run.MaxDuration)
+			b.clock.Step(rundeadline.Max)
 		}
 		return nil, nil
 	})
@@ -205,7 +206,7 @@ func TestDeadlineOfARunThatBeginsAnew(t *testing.T) {
 				Cleaner: c.Name, CleanerUID: c.UID, CleanerGeneration: c.Generation, NominalTime: metav1.NewTime(asked.Nominal), Trigger: asked.Trigger, Action: v1alpha1.ActionDelete,
 			})
 			must(t, err)
-			b.clock.SetTime(begun.CreationTimestamp.Add(2 * run.MaxDuration))
+			b.clock.SetTime(begun.CreationTimestamp.Add(2 * rundeadline.Max))
 			record := b.carryOut(t.Context(), asked)
 			if name == "without" {
 				wantRun(t, record, v1alpha1.ReasonCompleted, "1 deleted.")

@@ -26,6 +26,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -142,7 +143,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 	facts := metrics.New(prometheus.NewRegistry())
 	b.runner = run.New(run.Config{
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Namespace: operatorNamespace, Lists: &broadcast.Lists{}, Schemas: &cel.Schemas{},
+		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Namespace: operatorNamespace, Lists: broadcast.New(clock.RealClock{}), Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
 		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
 		Scripts:    newScripts(b.t),
@@ -183,7 +184,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 
 // newScripts makes a pool of script children that ends with the test.
 func newScripts(t *testing.T) *sandbox.Pool {
-	scripts := sandbox.New(sandbox.Config{Command: child})
+	scripts := sandbox.New(sandbox.Config{Command: child, Clock: clock.RealClock{}})
 	t.Cleanup(scripts.Close)
 	return scripts
 }

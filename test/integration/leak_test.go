@@ -17,7 +17,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
-var leakRuns = flag.Int("leak-runs", 1_000, "after how many runs goroutines and descriptors are counted")
+var leakRuns = flag.Int("leak-runs", 300, "after how many runs goroutines and descriptors are counted")
 
 // TestRunsLeaveNothingBehind: neither goroutines nor descriptors grow with the number of runs. It counts the process's own, so it
 // does not run beside others.

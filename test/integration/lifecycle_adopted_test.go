@@ -25,8 +25,29 @@ func leftByK8sCleaner(b *bench, due time.Time, edit ...func(*v1alpha1.Cleaner)) 
 	l.now.Status.NextScheduleTime = &metav1.Time{Time: due}
 	l.now.Status.LastRunTime = &metav1.Time{Time: due.Add(-day)}
 	l.now.Status.FailureMessage = new("it failed then")
-	must(b.t, b.user.Status().Update(b.t.Context(), l.now))
+	must(b.t, b.user.Status().Update(b.t.Context(), l.now, k8sCleaner))
+	b.writtenAt(l.now.Name, k8sCleaner, time.Now().Add(-time.Hour))
 	return l
+}
+
+// lastDue is the last tick of the schedule "0 3 * * *" before a time.
+func lastDue(before time.Time) time.Time {
+	due := before.Truncate(day).Add(3 * time.Hour)
+	if due.After(before) {
+		return due.Add(-day)
+	}
+	return due
+}
+
+// takenOver is a time at which a Cleaner that k8s-cleaner left may run, if it is seen now.
+func takenOver() time.Time { return time.Now().UTC().Add(v1alpha1.ForeignQuiet + time.Minute) }
+
+// takeOver sees a Cleaner that k8s-cleaner left, and lets the time pass in which k8s-cleaner does not answer.
+func (l *life) takeOver(at time.Time) {
+	l.t.Helper()
+	l.step()
+	wantCondition(l.t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonForeignController, `k8s-cleaner (field manager "manager") wrote the status of this Cleaner at `)
+	l.at(at)
 }
 
 // children are what k8s-cleaner kept for the Cleaner: its counts and its Report, which nobody owns.
@@ -49,11 +70,11 @@ func TestAdoptedCleanerRunsWhatWasDueOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMap("old")
-	noon := time.Now().UTC().Truncate(day).Add(12 * time.Hour)
-	due := noon.Add(-9 * time.Hour)
+	later := takenOver()
+	due := lastDue(later)
 	l := leftByK8sCleaner(b, due)
 	l.startExecutor()
-	l.at(noon)
+	l.takeOver(later)
 	if !slices.Equal(l.now.Finalizers, []string{v1alpha1.Finalizer}) {
 		t.Fatalf("the finalizers are %v, want the older one removed when seen", l.now.Finalizers)
 	}
@@ -114,12 +135,12 @@ func TestDeletingAnAdoptedCleanerStopsItsRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.configMaps(b.namespace, "old", inHand+4)
-	due := time.Now().UTC().Truncate(day).Add(3 * time.Hour)
-	l := leftByK8sCleaner(b, due, notifying(v1alpha1.NotificationCleanerReport))
+	later := takenOver()
+	l := leftByK8sCleaner(b, lastDue(later), notifying(v1alpha1.NotificationCleanerReport))
 	l.startExecutor()
 	at := newBarrier(t)
 	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
-	l.at(due.Add(time.Minute))
+	l.takeOver(later)
 	at.await(inHand)
 	l.goneInOneReconcile()
 	at.open()
@@ -136,7 +157,7 @@ func TestCountsOfAnIdleThresholdGo(t *testing.T) {
 	l := leftByK8sCleaner(b, time.Now().Add(time.Hour))
 	counts := l.children()[0]
 	must(t, b.user.Create(t.Context(), counts))
-	l.step()
+	l.takeOver(takenOver())
 	l.wantGone(counts)
 	l.goneInOneReconcile()
 }

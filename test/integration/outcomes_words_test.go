@@ -56,12 +56,12 @@ var notInTheEnd = []v1alpha1.OutcomeResult{v1alpha1.OutcomePlanned, v1alpha1.Out
 // Every word is explained, with what it counts as, and counted so.
 func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "outcomes.md"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "outcomes.md"))
 	must(t, err)
 	for _, word := range words(t) {
 		row := regexp.MustCompile("(?m)^\\| `" + string(word) + "` \\| ([^|]*) \\|").FindSubmatch(raw)
 		if row == nil {
-			t.Errorf("docs/outcomes.md has no row on %s", word)
+			t.Errorf("docs/reference/outcomes.md has no row on %s", word)
 			continue
 		}
 		for _, action := range []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform} {
@@ -76,7 +76,7 @@ func TestEveryWordIsExplainedAndCounted(t *testing.T) {
 			run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: action}}
 			journal.Describe(run, 1, []object.Outcome{{Result: word}})
 			if got, known := want[told]; !known || run.Status.RunCounts != got {
-				t.Errorf("%s in a %s counts as %+v; docs/outcomes.md says %q", word, action, run.Status.RunCounts, told)
+				t.Errorf("%s in a %s counts as %+v; docs/reference/outcomes.md says %q", word, action, run.Status.RunCounts, told)
 			}
 		}
 	}

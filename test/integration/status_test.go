@@ -23,13 +23,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// slimClient reads Cleaners as the manager's cache holds them: without match lists and managedFields.
+// slimClient reads Cleaners as the manager's cache holds them: without match lists, and with little of managedFields.
 type slimClient struct{ client.Client }
 
 func (c slimClient) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	err := c.Client.Get(ctx, key, o, opts...)
 	if cleaner, ok := o.(*v1alpha1.Cleaner); ok && err == nil {
-		cleaner.ManagedFields = nil
+		cleaner.ManagedFields = cleaner.StatusWriters()
 		if cleaner.Status.LastRun != nil {
 			cleaner.Status.LastRun.Matches = nil
 		}
@@ -240,7 +240,7 @@ func setStatus(b *bench, l *life, edit func(*v1alpha1.Cleaner)) {
 	l.now = b.get(l.now.Name)
 	before := l.now.DeepCopy()
 	edit(l.now)
-	must(b.t, b.user.Status().Patch(b.t.Context(), l.now, client.MergeFrom(before)))
+	must(b.t, b.user.Status().Patch(b.t.Context(), l.now, client.MergeFrom(before), client.FieldOwner(v1alpha1.StatusManager)))
 }
 
 // TestFailureMessage appears when the run ends, and goes away after a good one.

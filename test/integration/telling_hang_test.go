@@ -23,7 +23,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-var hangRuns = flag.Int("hang-runs", 150, "how many runs have a channel that hangs to tell, beside one that does not")
+var hangRuns = flag.Int("hang-runs", 60, "how many runs have a channel that hangs to tell, beside one that does not")
 
 // hole is a service that takes connections and never answers.
 type hole struct {

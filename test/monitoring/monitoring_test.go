@@ -18,8 +18,8 @@ import (
 const (
 	rulesFile     = "../../config/prometheus/rules.yaml"
 	dashboardFile = "../../config/grafana/dashboard.json"
-	runbooks      = "../../docs/runbooks.md"
-	runbookURL    = "https://github.com/kubecleaner/kubecleaner/blob/main/docs/runbooks.md#"
+	runbooks      = "../../docs/how-to/runbooks.md"
+	runbookURL    = "https://github.com/kubecleaner/kubecleaner/blob/main/docs/how-to/runbooks.md#"
 )
 
 // rules are what a PrometheusRule holds. What is not here is refused.

@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -89,7 +90,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: testingclock.NewFakeClock(time.Now()), namespace: fmt.Sprintf("restore-%d", serial.Add(1))}
 	b.user, b.raw = clients(t, env.Config)
-	scripts := sandbox.New(sandbox.Config{Command: child})
+	scripts := sandbox.New(sandbox.Config{Command: child, Clock: clock.RealClock{}})
 	t.Cleanup(scripts.Close)
 	b.journal = journal.New(b.user, operatorNamespace, b.clock)
 	connections, err := rest.HTTPClientFor(env.Config)

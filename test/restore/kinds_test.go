@@ -30,7 +30,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// documented are the fields that docs/restore.md says a restored object does not have as they were.
+// documented are the fields that docs/how-to/restore.md says a restored object does not have as they were.
 var documented = map[string][]string{
 	"": {
 		"metadata.uid", "metadata.resourceVersion", "metadata.generation", "metadata.creationTimestamp", "metadata.managedFields",

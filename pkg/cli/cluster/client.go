@@ -45,6 +45,7 @@ const FieldManager = "kubectl-cleaner"
 type Connection struct {
 	rules     *clientcmd.ClientConfigLoadingRules
 	Overrides clientcmd.ConfigOverrides
+	flags     *pflag.FlagSet
 }
 
 // Bind adds kubectl's flags of connection. All but the three of everyday are left out of the help.
@@ -61,6 +62,17 @@ func (c *Connection) Bind(flags *pflag.FlagSet) {
 		flag.Hidden = !slices.Contains([]string{"kubeconfig", "context", "as"}, flag.Name)
 	})
 	flags.AddFlagSet(own)
+	c.flags = own
+}
+
+// Given is the first flag of the connection that was given. Empty when there is none.
+func (c *Connection) Given() (name string) {
+	c.flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && name == "" {
+			name = flag.Name
+		}
+	})
+	return name
 }
 
 // Connect returns a client of the cluster.

@@ -21,15 +21,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // Judge is a Cleaner whose selectors are asked about single objects, and for their reasons.
 type Judge struct {
 	Cleaner   *v1alpha1.Cleaner
 	Selectors []*selector.Selector
-	Finds     run.Lookup
+	Finds     survey.Lookup
 	Session   *sandbox.Session
 	Now       time.Time
 	// Namespaces are the labels of those that are known; nil for one that is being deleted.

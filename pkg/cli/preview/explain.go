@@ -24,6 +24,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // explain says of each object of --only that was not found to match why it does not.
@@ -121,7 +122,7 @@ func (j *job) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 }
 
 // selectorsOf are a Cleaner's selectors, ready to judge.
-func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, finds run.Lookup, now time.Time) ([]*selector.Selector, error) {
+func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, finds survey.Lookup, now time.Time) ([]*selector.Selector, error) {
 	var selectors []*selector.Selector
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics, Finding: finds(i)}

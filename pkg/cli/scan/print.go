@@ -172,7 +172,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		j.Note("%s less sure than %s, and not shown; to see all: --min-confidence Weak",
 			terminal.Grouped(int64(r.BelowConfidence), "more finding")+terminal.Plural(int64(r.BelowConfidence), " is", " are"), j.minConfidence)
 	}
-	if err := j.tellUnread(ctx, r); err != nil {
+	if err := j.tellUnread(r); err != nil {
 		return err
 	}
 	if j.failOn > 0 && int64(len(r.Findings)) >= j.failOn {
@@ -185,6 +185,12 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 	return nil
 }
 
+// where are the flags that say what is read, and narrowing those that say what is shown, too.
+var (
+	where     = []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
+	narrowing = append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
+)
+
 // hint says how to go on, to people.
 func (j *job) hint(r *Result) {
 	if len(r.Findings) == 0 || j.output != "table" && j.output != "wide" || j.failOn > 0 {
@@ -192,11 +198,9 @@ func (j *job) hint(r *Result) {
 	}
 	bold := j.Paint(j.ErrOut).Bold("hint:")
 	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused }))]
-	where := []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
 	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(first.Ref().String())),
 		given(j.flags, where...))
-	which := append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
-	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, terminal.Program, given(j.flags, which...))
+	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, terminal.Program, given(j.flags, narrowing...))
 }
 
 // given are those of the flags that were given, as they may be given again.

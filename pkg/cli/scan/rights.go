@@ -26,19 +26,17 @@ const (
 )
 
 // tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command exits then.
-func (j *job) tellUnread(ctx context.Context, r *Result) error {
+func (j *job) tellUnread(r *Result) error {
 	unread := r.allUnread()
 	if len(unread) == 0 {
 		return nil
 	}
-	var forbidden []search.Unread
-	absent := 0
+	forbidden, absent := r.forbidden(), 0
 	for _, u := range unread {
 		switch {
 		case j.Dump != nil && u.Kind != "*":
 			absent++
 		case u.Forbidden && u.Kind != "*":
-			forbidden = append(forbidden, u)
 		default:
 			j.Note("%s could not be read: %s", u.Words(), u.Error)
 		}
@@ -55,11 +53,8 @@ func (j *job) tellUnread(ctx context.Context, r *Result) error {
 		})
 		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
 		f.Hint = "if the cluster has none of them either, give --complete"
-	case len(forbidden) > 0:
-		j.tellRole(ctx, r, forbidden)
-		if j.Namespace == "" {
-			f.Hint = "to look at one namespace, in which you may have more rights: " + terminal.Program + " scan -n NAMESPACE"
-		}
+	case len(forbidden) > 0 && j.output != "role":
+		j.tellRights(r, forbidden)
 	}
 	return f
 }
@@ -77,37 +72,56 @@ func (r *Result) allUnread() []search.Unread {
 	return unread
 }
 
-// tellRole prints the Role that would give the missing rights, and the command that gives it to the user.
-func (j *job) tellRole(ctx context.Context, r *Result, forbidden []search.Unread) {
-	text, err := rolesFor(forbidden)
-	if err != nil {
-		j.Note("%s", err)
-		return
-	}
-	who := j.API.WhoAmI(ctx)
-	if who == "" {
-		who = "YOU"
+// forbidden are the lists that need a right.
+func (r *Result) forbidden() []search.Unread {
+	return slices.DeleteFunc(r.allUnread(), func(u search.Unread) bool { return !u.Forbidden || u.Kind == "*" })
+}
+
+// tellRights tells people in short how to see more.
+func (j *job) tellRights(r *Result, forbidden []search.Unread) {
+	hint := j.Paint(j.ErrOut).Bold("hint:")
+	if j.Namespace == "" {
+		fmt.Fprintf(j.ErrOut, "%s to look at one namespace, in which you may have more rights: %s scan -n NAMESPACE\n", hint, terminal.Program)
 	}
 	all := "could use these objects"
 	if len(r.Unknown) == 0 {
 		all = "a scan reads"
 	}
-	j.Note("you may not list all that %s. Somebody who may can give you the right: apply this, and bind it", all)
-	fmt.Fprint(j.ErrOut, text)
+	j.Note("you may not list all that %s. Somebody who may can give you the right to list %s", all, terminal.Counted(len(forbidden), "kind"))
+	fmt.Fprintf(j.ErrOut, "%s the Role for that, and how to bind it: %s scan%s -o role\n", hint, terminal.Program, given(j.flags, narrowing...))
+}
+
+// printRole prints the Role that would give the missing rights, and the command that gives it to the user.
+func (j *job) printRole(ctx context.Context, r *Result) error {
+	forbidden := r.forbidden()
+	if len(forbidden) == 0 {
+		j.Note("there is no Role to print: no list was forbidden")
+		return nil
+	}
+	text, err := rolesFor(forbidden)
+	if err != nil {
+		return err
+	}
+	who := j.API.WhoAmI(ctx)
+	if who == "" {
+		who = "YOU"
+	}
+	fmt.Fprint(j.Out, text)
 	user := "--user=" + terminal.ShellWord(terminal.OneLine(who))
 	if account, ok := strings.CutPrefix(who, "system:serviceaccount:"); ok {
 		user = "--serviceaccount=" + terminal.ShellWord(terminal.OneLine(account))
 	}
 	for _, role := range roleKinds(forbidden) {
 		if role.namespace == "" {
-			fmt.Fprintf(j.ErrOut, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
+			fmt.Fprintf(j.Out, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
 		} else {
-			fmt.Fprintf(j.ErrOut, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
+			fmt.Fprintf(j.Out, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
 		}
 	}
 	if j.Namespace == "" {
-		fmt.Fprintf(j.ErrOut, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
+		fmt.Fprintf(j.Out, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
 	}
+	return nil
 }
 
 // roleOf is a Role, or a ClusterRole without a namespace, that is to be made.

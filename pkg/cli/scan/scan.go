@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +
 			"  kubectl cleaner scan -o cleaner > cleaner.yaml\n" +
 			"  kubectl get $(kubectl api-resources --verbs=list -o name | paste -sd, -) -A -o yaml > dump.yaml; kubectl cleaner scan --from dump.yaml --complete",
-		Args: terminal.None,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	flags := cmd.Flags()
@@ -70,8 +71,13 @@ func Command(s *terminal.Session) *cobra.Command {
 		"how sure a finding must be to be shown: Certain, Likely or Weak")
 	flags.StringSliceVar(&o.exclude, "exclude", nil,
 		"do not show objects of this NAMESPACE, or this object: KIND/NAME in any namespace, KIND/NAMESPACE/NAME; * stands for any text")
-	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner"), "output", "o",
-		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, or cleaner (Cleaners that look for the same on a schedule)")
+	for _, name := range []string{"kind", "type", "exclude"} {
+		flag := flags.Lookup(name)
+		flag.Value = search.NotEmpty(flag.Value)
+	}
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner", "role"), "output", "o",
+		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, cleaner (Cleaners that look for the same on a schedule), "+
+			"or role (the Role for what you may not list)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
@@ -79,6 +85,16 @@ func Command(s *terminal.Session) *cobra.Command {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails only for a flag that does not exist
 	}
 	return cmd
+}
+
+// noArgs takes no arguments. A number after --fail-on-findings looks like one.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.Flags().Changed("fail-on-findings") {
+		if _, err := strconv.ParseInt(args[0], 10, 64); err == nil {
+			return terminal.UsageError(cmd, fmt.Sprintf("takes no arguments, and was given %s; write --fail-on-findings=%s", terminal.Quoted(args[0]), args[0]))
+		}
+	}
+	return terminal.None(cmd, args)
 }
 
 // job is one call of scan.
@@ -118,7 +134,12 @@ func (o *options) run(cmd *cobra.Command) error {
 		return terminal.OrInterrupted(ctx, err)
 	}
 	result := job.result(ctx.Err() != nil)
-	if err := job.print(result); err != nil {
+	if o.output == "role" {
+		err = job.printRole(ctx, result)
+	} else {
+		err = job.print(result)
+	}
+	if err != nil {
 		return err
 	}
 	return job.conclude(ctx, result)
@@ -129,8 +150,11 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 	switch {
 	case cmd.Flags().Changed("fail-on-findings") && j.failOn < 1:
 		return terminal.UsageError(cmd, "--fail-on-findings must be at least 1")
-	case j.Complete && len(j.From) == 0:
-		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
+	case j.output == "role" && len(j.From) > 0:
+		return terminal.UsageError(cmd, "-o role prints the Role for what you may not list in a cluster; leave --from out")
+	}
+	if err := j.Check(cmd); err != nil {
+		return err
 	}
 	if j.selector, err = labels.Parse(j.labels); err != nil {
 		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels, terminal.OneLine(err.Error())))

@@ -48,6 +48,7 @@ func New(streams genericiooptions.IOStreams, options Options) *Session {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
+	options.Scripts.Clock = options.Clock
 	return &Session{IOStreams: streams, Options: options, out: out}
 }
 

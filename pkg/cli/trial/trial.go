@@ -16,8 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // trial tries one Cleaner on the objects of its directory.
@@ -69,7 +69,7 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 // lookup finds what the selectors' findings ask for: all objects of the directory are the cluster. One that stands in several files is one object.
-func (t *trial) lookup() (run.Lookup, error) {
+func (t *trial) lookup() (survey.Lookup, error) {
 	var objects []object.Object
 	uids := map[string]types.UID{}
 	for _, o := range slices.Concat(t.files.matching, t.files.nonMatching, t.files.resources) {
@@ -81,7 +81,7 @@ func (t *trial) lookup() (run.Lookup, error) {
 		there.Kind = dump.KindOf(o.Kind.GroupVersionKind)
 		objects = append(objects, there)
 	}
-	found, err := run.LookupAmong(t.Cleaner, objects, t.Now)
+	found, err := survey.Among(t.Cleaner, objects, t.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -219,7 +219,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		case j.Dump != nil:
 			f.Hint = "if the cluster has none of them, give --complete"
 		case slices.ContainsFunc(r.NotReadable, func(u search.Unread) bool { return u.Forbidden }):
-			f.Hint = "you need more rights; " + terminal.Program + " scan prints the Role that gives them"
+			f.Hint = "you need more rights; " + terminal.Program + " scan -o role prints the Role that gives them"
 		}
 		return f
 	case len(r.Cleaners) > 0:

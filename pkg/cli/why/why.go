@@ -82,8 +82,9 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
 	case wanted.Namespace != "" && o.namespace != "" && wanted.Namespace != o.namespace:
 		return terminal.UsageError(cmd, fmt.Sprintf("%q is in another namespace than -n %s says; leave one of them out", text, o.namespace))
-	case o.Complete && len(o.From) == 0:
-		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
+	}
+	if err := o.Check(cmd); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	job := &job{options: o}

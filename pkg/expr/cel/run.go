@@ -16,6 +16,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -24,6 +25,7 @@ import (
 type Run struct {
 	program *Program
 	now     ref.Val
+	clock   clock.PassiveClock // of Timed
 	spent   atomic.Uint64
 	took    atomic.Int64
 	// memories are *memory, for evaluations to come.
@@ -36,6 +38,21 @@ func (p *Program) NewRun(now time.Time) *Run {
 		program: p, now: types.Timestamp{Time: now.UTC()},
 		memories: sync.Pool{New: func() any { return new(memory) }},
 	}
+}
+
+// Timed makes the run measure by a clock how long its evaluations take.
+func (r *Run) Timed(clk clock.PassiveClock) *Run {
+	r.clock = clk
+	return r
+}
+
+// measure begins to measure, and returns what ends that.
+func (r *Run) measure() (end func()) {
+	if r.clock == nil {
+		return func() {}
+	}
+	begin := r.clock.Now()
+	return func() { r.took.Add(int64(r.clock.Since(begin))) }
 }
 
 // LimitError says that the conditions cost more than one object, or one run, may. It is for the user to mend.
@@ -85,7 +102,7 @@ func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, a
 	if r.spent.Load() > runCost {
 		return false, "", &LimitError{Limit: runCost, Whole: true}
 	}
-	begin := time.Now()
+	defer r.measure()()
 	mem, _ := r.memories.Get().(*memory)
 	defer func() {
 		mem.reset()
@@ -96,10 +113,7 @@ func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, a
 	vars := &variables{
 		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, data: &mapValue{text: data, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
 	}
-	defer func() {
-		r.spent.Add(objectCost - vars.meter.left)
-		r.took.Add(int64(time.Since(begin)))
-	}()
+	defer func() { r.spent.Add(objectCost - vars.meter.left) }()
 	var failed error
 	for i := range r.program.conditions {
 		c := &r.program.conditions[i]
@@ -127,7 +141,7 @@ func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, a
 // Renew gives the conditions the whole cost limit of a run again, for objects that are read once more.
 func (r *Run) Renew() { r.spent.Store(0) }
 
-// Took is how long the evaluations took so far, all together.
+// Took is how long the evaluations took so far, all together. A run that is not Timed does not know.
 func (r *Run) Took() time.Duration { return time.Duration(r.took.Load()) }
 
 // message is what is said of every object that matches.

@@ -6,6 +6,8 @@ package lua
 import (
 	"testing"
 
+	utilclock "k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -21,7 +23,7 @@ func TestDataGlobals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := program.NewSession(Options{})
+	session := program.NewSession(Options{Clock: utilclock.RealClock{}})
 	defer session.Close()
 	o := object.Object{Raw: []byte(`{"metadata":{"name":"a","uid":"1"}}`)}
 	for _, test := range []struct{ data, want string }{

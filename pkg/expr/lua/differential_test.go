@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	gopher "github.com/yuin/gopher-lua"
+	utilclock "k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -121,7 +122,7 @@ type bothEngines struct {
 func newBothEngines(t testing.TB) *bothEngines {
 	t.Helper()
 	e := &bothEngines{target: newObject(t, kind("apps", "v1", "Deployment"), differentialObject)}
-	e.session = (&Program{}).NewSession(Options{Now: now, ObjectTimeout: time.Minute})
+	e.session = (&Program{}).NewSession(Options{Now: now, Clock: utilclock.RealClock{}, ObjectTimeout: time.Minute})
 	own := e.session.functions()
 	own.base["note"] = noteTo(&e.got, func(value gopher.LValue) { e.session.box.plain(value) })
 	e.session.box = newSandbox(own)

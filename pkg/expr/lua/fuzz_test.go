@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	utilclock "k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -42,7 +43,7 @@ func FuzzTransform(f *testing.F) {
 			t.Skip()
 		}
 		inner["added"] = json.Number("5")
-		s := program.NewSession(Options{Now: now})
+		s := program.NewSession(Options{Now: now, Clock: utilclock.RealClock{}})
 		defer s.Close()
 		patch, _, err := s.Transform(t.Context(), o)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilclock "k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -62,7 +63,7 @@ func sessionWith(t testing.TB, source string, options Options) *Session {
 	if err != nil {
 		t.Fatalf("Compile: %v", err)
 	}
-	options.Now = now
+	options.Now, options.Clock = now, utilclock.RealClock{}
 	s := program.NewSession(options)
 	t.Cleanup(s.Close)
 	return s

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	gopher "github.com/yuin/gopher-lua"
+	utilclock "k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	seeds "github.com/kubecleaner/kubecleaner/test/testenv/seed"
@@ -60,7 +61,7 @@ func newEngines(t testing.TB, source string) *engines {
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, source)
 	}
-	options := Options{Now: now, ObjectTimeout: time.Minute}
+	options := Options{Now: now, Clock: utilclock.RealClock{}, ObjectTimeout: time.Minute}
 	e := &engines{lazy: program.NewSession(options), eager: &eagerSession{Session: program.NewSession(options)}}
 	own := e.eager.functions()
 	own.base["note"] = e.eagerNotes.note

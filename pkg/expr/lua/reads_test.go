@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	utilclock "k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -217,7 +218,7 @@ func TestScriptsThatReadMoreWouldBeFooled(t *testing.T) {
 		if test.want || err != nil {
 			continue
 		}
-		s := program.NewSession(Options{Now: now})
+		s := program.NewSession(Options{Now: now, Clock: utilclock.RealClock{}})
 		of, err := s.Evaluate(t.Context(), whole)
 		ofPartial, partialErr := s.Evaluate(t.Context(), partial)
 		s.Close()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	gopher "github.com/yuin/gopher-lua"
+	utilclock "k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -26,6 +27,8 @@ const (
 type Options struct {
 	// Now is what os.time and os.date show during the whole session.
 	Now time.Time
+	// Clock measures how long scripts take.
+	Clock utilclock.PassiveClock
 	// Seed is where math.random starts. Each object has a sequence of its own that depends on Seed and its UID.
 	Seed int64
 	// ObjectTimeout limits one Evaluate or Transform, as a Stopwatch counts. Zero means 2 seconds.
@@ -173,10 +176,10 @@ func (s *Session) run(parent context.Context, c call) (result gopher.LValue, err
 // limit makes a context that ends when the process has been at work for so long.
 func (s *Session) limit(parent context.Context, limit time.Duration) (timed context.Context, stop func()) {
 	timed, cancel := context.WithCancel(parent)
-	s.watch.Begin(time.Now())
+	s.watch.Begin(s.options.Clock.Now())
 	watch := s.watch
 	timer := time.AfterFunc(limit, func() {
-		for left := watch.Left(time.Now(), limit); left > 0; left = watch.Left(time.Now(), limit) {
+		for left := watch.Left(s.options.Clock.Now(), limit); left > 0; left = watch.Left(s.options.Clock.Now(), limit) {
 			select {
 			case <-timed.Done():
 				return

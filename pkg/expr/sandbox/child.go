@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -37,7 +39,8 @@ func Main() {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	lua.Contain()
 	debug.SetGCPercent(fewPercent)
-	c := &child{reply: newReply(os.Stdout), sessions: map[uint32]*lua.Session{}, reads: map[uint32]object.Part{}, collections: map[uint32]*lua.Collection{}}
+	clk := clock.RealClock{}
+	c := &child{clock: clk, reply: newReply(os.Stdout, clk), sessions: map[uint32]*lua.Session{}, reads: map[uint32]object.Part{}, collections: map[uint32]*lua.Collection{}}
 	if err := c.serve(os.Stdin); !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -47,6 +50,7 @@ func Main() {
 
 // child answers the requests of its parent, one after the other.
 type child struct {
+	clock       clock.PassiveClock
 	reply       *reply
 	settings    settings
 	sessions    map[uint32]*lua.Session // by program
@@ -127,7 +131,7 @@ func (c *child) program(number uint32, source string) answer {
 		return faultAnswer(err)
 	}
 	options := lua.Options{
-		Now: c.settings.now, Seed: c.settings.seed,
+		Now: c.settings.now, Clock: c.clock, Seed: c.settings.seed,
 		ObjectTimeout: c.settings.objectTimeout, AggregateTimeout: c.settings.aggregateTimeout,
 	}
 	if c.settings.print {

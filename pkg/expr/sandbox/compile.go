@@ -9,6 +9,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // compileTimeout bounds the compiling of one script. A compiler cannot be interrupted, only its process can be ended.
@@ -36,6 +38,7 @@ const (
 
 // compiled remembers what was found out about scripts, so that those that are known do not wait for the compiler.
 type compiled struct {
+	clock clock.PassiveClock
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]finding
 }
@@ -52,12 +55,12 @@ func (c *compiled) get(script Script) (found finding, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found, ok = c.known[script.sum()]
-	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
+	return found, ok && (found.until.IsZero() || c.clock.Now().Before(found.until))
 }
 
 func (c *compiled) put(script Script, found finding) {
 	if exhausted(found.problem) {
-		found.until = time.Now().Add(exhaustedAgain)
+		found.until = c.clock.Now().Add(exhaustedAgain)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -63,6 +64,7 @@ func newPool(t testing.TB, config Config) *Pool {
 	if config.Command == nil {
 		config.Command = []string{filepath.Join(programs, "child")}
 	}
+	config.Clock = clock.RealClock{}
 	p := New(config)
 	t.Cleanup(p.Close)
 	return p

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 const (
@@ -29,6 +31,8 @@ type Config struct {
 	Command []string
 	// MaxMemory is the most that a session may have, in bytes. Zero means DefaultMaxMemory.
 	MaxMemory int64
+	// Clock measures how long scripts and their process take.
+	Clock clock.PassiveClock
 }
 
 // Pool starts children. It is safe for concurrent use. How much memory all sessions have together is the caller's to decide, by how
@@ -36,6 +40,7 @@ type Config struct {
 type Pool struct {
 	command  []string
 	most     int64 // of a session's memory
+	clock    clock.PassiveClock
 	starter  starter
 	compiler *Session
 	compiled compiled
@@ -49,7 +54,8 @@ type Pool struct {
 
 // New makes a pool. It starts nothing.
 func New(config Config) *Pool {
-	p := &Pool{command: config.Command, most: cmp.Or(config.MaxMemory, DefaultMaxMemory), sessions: map[*Session]struct{}{}}
+	p := &Pool{command: config.Command, most: cmp.Or(config.MaxMemory, DefaultMaxMemory), clock: config.Clock, sessions: map[*Session]struct{}{}}
+	p.compiled.clock = config.Clock
 	p.compiler = p.newSession(Options{Memory: CompilerMemory, ObjectTimeout: compileTimeout})
 	return p
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
@@ -33,6 +35,7 @@ const (
 
 // process is a child as its parent sees it. One goroutine at a time uses it.
 type process struct {
+	clock  clock.PassiveClock
 	cmd    *exec.Cmd
 	in     *os.File
 	out    *os.File
@@ -80,7 +83,7 @@ func (p *Pool) startProcess() (*process, error) {
 		_ = theirs.Close()
 	}
 	child := &process{
-		cmd: cmd, in: pipes[0].write, out: pipes[1].read, reader: bufio.NewReaderSize(pipes[1].read, 32<<10), reaped: make(chan struct{}),
+		clock: p.clock, cmd: cmd, in: pipes[0].write, out: pipes[1].read, reader: bufio.NewReaderSize(pipes[1].read, 32<<10), reaped: make(chan struct{}),
 	}
 	child.silent = time.AfterFunc(startLimit, func() {
 		child.wasSilent.Store(true)
@@ -148,7 +151,7 @@ func (p *process) ask(ctx context.Context, limit time.Duration, request [][]byte
 var errLost = errors.New("the process ended")
 
 func (p *process) converse(limit time.Duration, request [][]byte, printed func(string), each func(answer) (bool, error)) error {
-	p.limit, p.heard = limit, time.Now()
+	p.limit, p.heard = limit, p.clock.Now()
 	p.silent.Reset(limit)
 	size := 0
 	for _, part := range request {
@@ -194,10 +197,10 @@ func (p *process) answers(frame []byte, printed func(string), each func(answer) 
 			printed(a.text)
 			continue
 		case answerAlive: // and one that only says so is not for long
-			p.silent.Reset(min(p.limit, time.Until(p.heard.Add(lua.Patience*p.limit))))
+			p.silent.Reset(min(p.limit, lua.Patience*p.limit-p.clock.Since(p.heard)))
 			continue
 		}
-		p.heard = time.Now()
+		p.heard = p.clock.Now()
 		p.silent.Reset(p.limit)
 		switch a.kind {
 		case answerOutOfTime:

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/expr/lua"
 )
 
@@ -27,8 +29,9 @@ const (
 // reply gathers a child's answers in frames. Its watch ends the child when a step takes too long or too much memory, with all
 // answers so far and the reason: so it is known which object is to blame, and nothing has to be judged twice.
 type reply struct {
-	out  *os.File
-	wake chan struct{}
+	clock clock.PassiveClock
+	out   *os.File
+	wake  chan struct{}
 
 	mu        sync.Mutex
 	frame     []byte
@@ -41,13 +44,13 @@ type reply struct {
 	gaveWay   bool
 }
 
-func newReply(out *os.File) *reply {
-	return &reply{out: out, wake: make(chan struct{}, 1), frame: make([]byte, headerSize, 2*flushSize)}
+func newReply(out *os.File, clk clock.PassiveClock) *reply {
+	return &reply{clock: clk, out: out, wake: make(chan struct{}, 1), frame: make([]byte, headerSize, 2*flushSize)}
 }
 
 // begin begins a step that may take so long.
 func (r *reply) begin(limit time.Duration) {
-	now := time.Now()
+	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopwatch.Begin(now)
@@ -56,7 +59,7 @@ func (r *reply) begin(limit time.Duration) {
 
 // end ends the step with its answer.
 func (r *reply) end(a answer) {
-	now := time.Now()
+	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.due = time.Time{}
@@ -79,7 +82,7 @@ func (r *reply) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.send()
-	r.flushed = time.Now()
+	r.flushed = r.clock.Now()
 }
 
 func (r *reply) append(a answer) {
@@ -115,9 +118,9 @@ func (r *reply) watch() {
 	for range r.wake {
 		ticker.Reset(beat)
 		for idle := 0; idle < 2; {
-			now := <-ticker.C
+			<-ticker.C
 			metrics.Read(samples)
-			if r.look(now, samples[0].Value.Uint64()-samples[1].Value.Uint64()) {
+			if r.look(r.clock.Now(), samples[0].Value.Uint64()-samples[1].Value.Uint64()) {
 				idle = 0
 			} else {
 				idle++

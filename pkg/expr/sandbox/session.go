@@ -72,9 +72,9 @@ func (s *Session) use(ctx context.Context, work func(ctx context.Context, w *wor
 		if !ok {
 			return ErrClosed
 		}
-		begin := time.Now()
+		begin := s.pool.clock.Now()
 		defer func() {
-			s.took.Add(int64(time.Since(begin)))
+			s.took.Add(int64(s.pool.clock.Since(begin)))
 			s.free <- w
 		}()
 		if s.ctx.Err() != nil {

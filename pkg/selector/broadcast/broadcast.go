@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/fault"
 )
 
@@ -26,6 +28,8 @@ var errAlone = errors.New("the list is to be read alone")
 
 // broadcast is one list on its way to several runs. Each hears all of it, in its own goroutine and at its own pace.
 type broadcast struct {
+	clock clock.WithDelayedExecution
+
 	mu sync.Mutex
 	// changed is told whenever somebody who waits may go on.
 	changed   *sync.Cond
@@ -52,8 +56,8 @@ type part struct {
 	ends    []int // of the objects in text
 }
 
-func newBroadcast() *broadcast {
-	b := &broadcast{listeners: map[*listener]bool{}, filling: &part{}}
+func newBroadcast(clk clock.WithDelayedExecution) *broadcast {
+	b := &broadcast{clock: clk, listeners: map[*listener]bool{}, filling: &part{}}
 	b.changed = sync.NewCond(&b.mu)
 	return b
 }
@@ -175,11 +179,11 @@ func (b *broadcast) makeRoom() {
 		return
 	}
 	if b.held < patience {
-		begin := time.Now()
-		timer := time.AfterFunc(patience-b.held, b.wake)
+		begin := b.clock.Now()
+		timer := b.clock.AfterFunc(patience-b.held, b.wake)
 		b.changed.Wait()
 		timer.Stop()
-		b.held += time.Since(begin)
+		b.held += b.clock.Since(begin)
 		return
 	}
 	for l := range b.listeners {

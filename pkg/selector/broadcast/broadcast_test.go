@@ -11,12 +11,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // What one of them does is its own: it is stopped, or cannot go on, or panics, and the others get the whole list.
 func TestOneThatLeavesLeavesTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists := &server{objects: 50, each: 10 * time.Millisecond}, &Lists{}
+		of, lists := &server{objects: 50, each: 10 * time.Millisecond}, New(clock.RealClock{})
 		errOwn := errors.New("its own")
 		stopped, stop := context.WithCancelCause(t.Context())
 		others := atOnce(t, lists, 10, func(i int) (*seen, error) {
@@ -57,7 +59,7 @@ func TestOneThatLeavesLeavesTheOthers(t *testing.T) {
 // When all have left, nobody goes on reading.
 func TestNobodyReadsOnForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists := &server{objects: 1000, each: time.Second}, &Lists{}
+		of, lists := &server{objects: 1000, each: time.Second}, New(clock.RealClock{})
 		ctx, stop := context.WithTimeoutCause(t.Context(), 3*time.Second, errors.New("it takes too long"))
 		defer stop()
 		for i, one := range atOnce(t, lists, 5, func(int) (*seen, error) {
@@ -81,7 +83,7 @@ func TestErrorOfTheListIsEverybodys(t *testing.T) {
 		"a fault of KubeCleaner; please report it with the operator's log: the server's client panicked": {objects: 20, panics: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			lists := &Lists{}
+			lists := New(clock.RealClock{})
 			defer lists.Enter()()
 			defer lists.Enter()()
 			for i, one := range afterAnother(t, of, lists, 5) {
@@ -99,7 +101,7 @@ func TestErrorOfTheListIsEverybodys(t *testing.T) {
 // Who does not wait any longer for a list that is in trouble learns of that trouble.
 func TestTroubleIsToldToWhoLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lists, over := &Lists{}, errors.New("the time is over")
+		lists, over := New(clock.RealClock{}), errors.New("the time is over")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, over)
 		defer cancel()
 		away := func(ctx context.Context, hearer Hearer) error {
@@ -119,7 +121,7 @@ func TestTroubleIsToldToWhoLeaves(t *testing.T) {
 // A list that breaks off in the middle begins anew for all, and nobody counts an object twice.
 func TestListThatBeginsAnewDoesSoForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists := &server{objects: 300, size: 1000, cut: 2}, &Lists{}
+		of, lists := &server{objects: 300, size: 1000, cut: 2}, New(clock.RealClock{})
 		defer lists.Enter()()
 		defer lists.Enter()()
 		for i, one := range afterAnother(t, of, lists, 5) {
@@ -134,7 +136,7 @@ func TestListThatBeginsAnewDoesSoForAll(t *testing.T) {
 // list of its own then.
 func TestSlowOneReadsForItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists := &server{objects: 500, size: 10_000}, &Lists{}
+		of, lists := &server{objects: 500, size: 10_000}, New(clock.RealClock{})
 		defer lists.Enter()()
 		defer lists.Enter()()
 		begin := time.Now()
@@ -164,7 +166,7 @@ func TestSlowOneReadsForItself(t *testing.T) {
 // Where all hear slowly, the list is read slowly: nobody reads for himself, and little is kept.
 func TestListIsReadAsSlowlyAsAllHearIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists := &server{objects: 500, size: 10_000}, &Lists{}
+		of, lists := &server{objects: 500, size: 10_000}, New(clock.RealClock{})
 		defer lists.Enter()()
 		defer lists.Enter()()
 		for i, one := range afterAnotherWith(t, of, lists, 5, func(_ int, s *seen, raw []byte) error {

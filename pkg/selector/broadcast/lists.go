@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 const (
@@ -25,13 +27,20 @@ const (
 )
 
 // Lists are the lists that runs read together. None gets a list that had begun before it asked for it, so its view is never older than it would be
-// otherwise. The zero Lists is ready for use, and a nil one lets nobody share anything.
+// otherwise. Nil Lists let nobody share anything.
 type Lists struct {
+	clock clock.WithDelayedExecution
+
 	mu sync.Mutex
 	// runs is how many runs are in progress.
 	runs int
 	// gatherings are by the keys of the lists.
 	gatherings map[any]*gathering
+}
+
+// New returns Lists of which none is read yet.
+func New(clk clock.WithDelayedExecution) *Lists {
+	return &Lists{clock: clk, gatherings: map[any]*gathering{}}
 }
 
 // gathering is what is known of the lists of the same objects.
@@ -114,7 +123,7 @@ func (l *Lists) own(r *Run, key any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.gatherings[key]; g != nil {
-		g.begun, g.by = time.Now(), r
+		g.begun, g.by = l.clock.Now(), r
 	}
 }
 
@@ -125,31 +134,28 @@ func (l *Lists) join(r *Run, key any, source Source) *listener {
 	l.forget()
 	g, wait := l.gatherings[key], time.Duration(r.waits.Load())
 	if g != nil {
-		wait = gather - time.Since(g.begun)
+		wait = gather - l.clock.Since(g.begun)
 	}
 	switch {
 	case g != nil && g.next != nil:
 	case l.runs < 2, g == nil && wait == 0, g != nil && g.by == r:
-		l.gatherings[key] = &gathering{begun: time.Now(), by: r}
+		l.gatherings[key] = &gathering{begun: l.clock.Now(), by: r}
 		return nil
 	default:
 		if g == nil {
 			g = &gathering{}
 			l.gatherings[key] = g
 		}
-		g.next = newBroadcast()
-		time.AfterFunc(wait, func() { l.begin(g).read(source) })
+		g.next = newBroadcast(l.clock)
+		l.clock.AfterFunc(wait, func() { l.begin(g).read(source) })
 	}
 	return g.next.listen()
 }
 
 // forget drops what does not matter any more.
 func (l *Lists) forget() {
-	if l.gatherings == nil {
-		l.gatherings = map[any]*gathering{}
-	}
 	for key, g := range l.gatherings {
-		if g.next == nil && time.Since(g.begun) >= gather {
+		if g.next == nil && l.clock.Since(g.begun) >= gather {
 			delete(l.gatherings, key)
 		}
 	}
@@ -161,7 +167,7 @@ func (l *Lists) begin(g *gathering) *broadcast {
 	defer l.mu.Unlock()
 	b := g.next
 	if b.isWanted() {
-		g.begun, g.by = time.Now(), nil
+		g.begun, g.by = l.clock.Now(), nil
 	}
 	g.next = nil
 	return b

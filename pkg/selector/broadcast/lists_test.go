@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // The rules of sharing, with arrivals at random: each run sees each object once, in a list that began after the run had asked for
@@ -19,7 +21,7 @@ func TestListsAreSharedAndNeverOlderThanTheirRuns(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			of := &server{objects: 10, each: time.Duration(rng.IntN(20)) * time.Millisecond, cut: rng.IntN(3)}
-			lists := &Lists{}
+			lists := New(clock.RealClock{})
 			var group sync.WaitGroup
 			for range 50 {
 				delay := time.Duration(rng.IntN(1500)) * time.Millisecond
@@ -46,7 +48,7 @@ func TestListsAreSharedAndNeverOlderThanTheirRuns(t *testing.T) {
 // A run that is alone waits for nothing, also when it lists the same objects again, or when another has just done so.
 func TestRunThatIsAloneDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists, begin := &server{objects: 3}, &Lists{}, time.Now()
+		of, lists, begin := &server{objects: 3}, New(clock.RealClock{}), time.Now()
 		for range 5 {
 			leave := lists.Enter()
 			run := lists.Run()
@@ -67,7 +69,7 @@ func TestRunThatIsAloneDoesNotWait(t *testing.T) {
 // the same objects for another selector, nor other objects.
 func TestOtherObjectsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists, begin := &server{objects: 3}, &Lists{}, time.Now()
+		of, lists, begin := &server{objects: 3}, New(clock.RealClock{}), time.Now()
 		defer lists.Enter()()
 		for i := range 10 {
 			leave := lists.Enter()
@@ -93,7 +95,7 @@ func TestOtherObjectsDoNotWait(t *testing.T) {
 // Runs that look into many namespaces stay together: each namespace is listed for all of them.
 func TestRunsGoFromListToListTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of, lists, begin := &server{objects: 3, each: time.Millisecond}, &Lists{}, time.Now()
+		of, lists, begin := &server{objects: 3, each: time.Millisecond}, New(clock.RealClock{}), time.Now()
 		const runs, namespaces = 20, 50
 		var group sync.WaitGroup
 		for range runs {
@@ -122,7 +124,7 @@ func TestRunsGoFromListToListTogether(t *testing.T) {
 func TestRunsThatAreDueTogetherReadOneList(t *testing.T) {
 	for _, runs := range []int{2, 3, 10} {
 		synctest.Test(t, func(t *testing.T) {
-			of, lists := &server{objects: 5, each: 20 * time.Millisecond}, &Lists{}
+			of, lists := &server{objects: 5, each: 20 * time.Millisecond}, New(clock.RealClock{})
 			var group sync.WaitGroup
 			for range runs {
 				defer lists.Enter()()

@@ -10,13 +10,15 @@ import (
 	"os"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
 func main() {
 	sandbox.Main()
-	pool := sandbox.New(sandbox.Config{})
+	pool := sandbox.New(sandbox.Config{Clock: clock.RealClock{}})
 	session := pool.Open(sandbox.Options{ObjectTimeout: time.Hour})
 	match, err := session.Evaluate(context.Background(), os.Args[1], object.Object{Raw: []byte(`{"metadata":{"uid":"u"}}`)})
 	pool.Close()

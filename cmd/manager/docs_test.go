@@ -1,0 +1,70 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/reference/flags.md again")
+
+// The page on the flags has two tables, each after a line of its own.
+const (
+	flagsPage  = "../../docs/reference/flags.md"
+	tableHead  = "| Flag | Default | Meaning |\n|---|---|---|\n"
+	ignoredEnd = "\n\n<!-- end of the flags that do nothing -->"
+	flagsEnd   = "\n\n<!-- end of the flags -->"
+)
+
+// TestFlagsAreDocumented: go test ./cmd/manager -run TestFlagsAreDocumented -update writes the tables.
+func TestFlagsAreDocumented(t *testing.T) {
+	_, fs, err := parseOptions(nil, "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, ignored []string
+	fs.VisitAll(func(f *flag.Flag) {
+		standard := "`" + f.DefValue + "`"
+		if f.DefValue == "" {
+			standard = "none"
+		}
+		if _, ok := unused[f.Name]; ok {
+			ignored = append(ignored, "`--"+f.Name+"`")
+			return
+		}
+		rows = append(rows, fmt.Sprintf("| `--%s` | %s | %s |", f.Name, standard, strings.ReplaceAll(f.Usage, "|", `\|`)))
+	})
+	raw, err := os.ReadFile(flagsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	want := between(t, text, tableHead, flagsEnd, strings.Join(rows, "\n"))
+	want = between(t, want, "does nothing with them: ", ignoredEnd, strings.Join(ignored, ", ")+".")
+	if *update {
+		if err := os.WriteFile(flagsPage, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text != want {
+		t.Errorf("%s differs from the flags; to write it: go test ./cmd/manager -run TestFlagsAreDocumented -update", flagsPage)
+	}
+}
+
+// between replaces what stands between two marks.
+func between(t *testing.T, text, before, after, with string) string {
+	t.Helper()
+	head, rest, found := strings.Cut(text, before)
+	_, tail, ended := strings.Cut(rest, after)
+	if !found || !ended {
+		t.Fatalf("%s lacks %q, or %q after it", flagsPage, before, after)
+	}
+	return head + before + with + after + tail
+}

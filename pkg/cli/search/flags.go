@@ -1,0 +1,45 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package search
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// Check says which flags do not go together.
+func (o *Flags) Check(cmd *cobra.Command) error {
+	given := o.Given()
+	switch {
+	case o.Complete && len(o.From) == 0:
+		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
+	case len(o.From) > 0 && given != "":
+		return terminal.UsageError(cmd, fmt.Sprintf("--from asks no cluster, and --%s says which to ask; leave one of them out", given))
+	}
+	return nil
+}
+
+// NotEmpty refuses an empty value of a flag that takes a list. It would be ignored.
+func NotEmpty(value pflag.Value) pflag.Value {
+	list, _ := value.(pflag.SliceValue)
+	return notEmpty{value, list}
+}
+
+type notEmpty struct {
+	pflag.Value
+	pflag.SliceValue
+}
+
+func (v notEmpty) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("it is empty; give a value, or leave the flag out")
+	}
+	return v.Value.Set(text)
+}

@@ -1,0 +1,45 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+)
+
+// doubt makes no Cascading finding surer than the least sure of its users.
+func (f *Finder) doubt() {
+	weak := map[graph.Name]bool{}
+	var cascading []*Finding
+	for _, candidates := range f.candidates {
+		for _, c := range candidates {
+			switch {
+			case !c.isFound:
+			case c.found.Type == v1alpha1.FindingCascading:
+				cascading = append(cascading, &c.found)
+			case c.found.Type == v1alpha1.FindingUnused && c.found.Confidence == v1alpha1.ConfidenceWeak:
+				weak[nameOf(&c.found)] = true
+			}
+		}
+	}
+	for changed := len(weak) > 0; changed; { // what is used by what is Cascading may be Cascading, too
+		changed = false
+		for _, found := range cascading {
+			if user, is := leastSure(found, weak); is && found.Confidence != v1alpha1.ConfidenceWeak {
+				found.Confidence, changed, weak[nameOf(found)] = v1alpha1.ConfidenceWeak, true, true
+				found.Reason += "; that nothing uses " + user.String() + " is not sure"
+			}
+		}
+	}
+}
+
+// leastSure is a user of a Cascading finding that may be in use after all.
+func leastSure(found *Finding, weak map[graph.Name]bool) (graph.Name, bool) {
+	for _, user := range found.Users {
+		if weak[user.Name] {
+			return user.Name, true
+		}
+	}
+	return graph.Name{}, false
+}

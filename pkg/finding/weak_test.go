@@ -1,0 +1,90 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package finding_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+)
+
+// A finding that is Weak says why: which text holds the name, in which object, or who is for all objects of the kind.
+func TestWhyWeak(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		cluster, of string
+		watched     bool
+		want        string
+	}{
+		"the data of a ConfigMap": {
+			cluster(of("v1 Secret shop/vault", ""), of("v1 ConfigMap shop/runner", "", "data: {a: none, config.toml: 'uses vault'}")), "Secret shop/vault", false,
+			"but its name stands in data[config.toml] of ConfigMap shop/runner",
+		},
+		"an argument, for scan": {
+			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", false,
+			"but its name stands in a text of a Pod or a custom resource",
+		},
+		"an argument, for why": {
+			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "", "spec: {containers: [{name: a, args: ['--config=settings']}]}")), "ConfigMap shop/settings", true,
+			"but its name stands in spec.containers[].args[] of Pod shop/web",
+		},
+		"two texts": {
+			cluster(of("v1 ConfigMap shop/settings", ""), of("v1 Pod shop/web", "annotations: {a.b/c: settings}", "spec: {containers: [{name: a, args: ['--config=settings']}]}")),
+			"ConfigMap shop/settings", true, "but its name stands in metadata.annotations[a.b/c] of Pod shop/web and 1 more",
+		},
+		"a binding for all accounts": {
+			cluster(of("v1 ServiceAccount shop/robot", ""), of(rbac+"ClusterRole reader", ""),
+				of(rbac+"ClusterRoleBinding all", "", binds("ClusterRole", "reader", "{kind: Group, name: 'system:serviceaccounts:shop'}"))),
+			"ServiceAccount shop/robot", false, "but this is for all objects of its kind: ClusterRoleBinding all",
+		},
+		"what only a weak finding uses": {
+			cluster(of("v1 PersistentVolumeClaim shop/data", "", "spec: {storageClassName: slow}"), of("storage.k8s.io/v1 StorageClass slow", ""),
+				of("v1 ConfigMap ci/runner", "", "data: {config.toml: shop/data}")),
+			"StorageClass slow", false, "that nothing uses PersistentVolumeClaim shop/data is not sure",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := finding.Options{Table: tableOf(t), Served: served(t), Now: now}
+			if kind, rest, _ := strings.Cut(test.of, " "); test.watched {
+				namespace, name, _ := strings.Cut(rest, "/")
+				options.Watched = []graph.Name{{GroupKind: gk(kind), Namespace: namespace, Name: name}}
+			}
+			for _, f := range findWith(t, scenario{cluster: test.cluster}, options) {
+				if f.String() == test.of {
+					if f.Confidence != "Weak" || !strings.Contains(f.Reason, test.want) {
+						t.Errorf("%s: %s, want %q in it", f.Confidence, f.Reason, test.want)
+					}
+					return
+				}
+			}
+			t.Errorf("%s is not found", test.of)
+		})
+	}
+}
+
+// What a reason counts, Sources lists: for each kind that nothing names.
+func TestSourcesAreWhatWasCounted(t *testing.T) {
+	t.Parallel()
+	for kind, text := range map[string]string{
+		"Service":               of("v1 Service shop/a", "", "spec: {selector: {a: b}}"),
+		"ConfigMap":             of("v1 ConfigMap shop/a", ""),
+		"PersistentVolumeClaim": of("v1 PersistentVolumeClaim shop/a", ""),
+		"ServiceAccount":        of("v1 ServiceAccount shop/a", ""),
+	} {
+		f := finding.New(finding.Options{Table: tableOf(t), Served: served(t), Now: now})
+		for _, list := range f.Lists() {
+			if list.Kind.Kind == kind {
+				f.Look(list, load(t, text, 0, served(t)))
+			}
+		}
+		searched, unread := f.Sources(gk(kind))
+		found := f.Findings()
+		if len(found) != 1 || found[0].Searched != len(searched) || len(unread) > 0 {
+			t.Errorf("%s: the finding counts %d kinds, and %d are listed: %v", kind, found[0].Searched, len(searched), searched)
+		}
+	}
+}

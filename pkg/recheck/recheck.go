@@ -1,0 +1,91 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package recheck keeps the second decision on what a run touches, and has it made again while the run acts for long.
+package recheck
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// maxAge is how old a decision may be when an object is touched because of it. Then a new one is made.
+const maxAge = time.Minute
+
+// Left says why a candidate is left alone. Empty if it is not.
+type Left func(object.Candidate) (why string)
+
+// Decision is the latest decision, which is made anew when it is too old. It is safe for concurrent use.
+type Decision struct {
+	decide func(context.Context) (Left, error)
+	clock  clock.PassiveClock
+
+	mu sync.RWMutex
+	// left is the latest decision, which ended at the time; fault is why there is none.
+	left  Left
+	ended time.Time
+	fault *Error
+}
+
+// New returns a Decision. left is the one that was made just now: nil if none was.
+func New(clk clock.PassiveClock, decide func(context.Context) (Left, error), left Left) *Decision {
+	return &Decision{decide: decide, clock: clk, left: left, ended: clk.Now()}
+}
+
+// Error says that nothing could be decided again: nothing more is touched.
+type Error struct{ error }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.error }
+
+// Is reports whether an error is an Error.
+func Is(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
+}
+
+// Enter begins to touch an object, unless a decision that is young enough leaves it alone, and says why. While a new decision is made, nothing is
+// touched. The caller calls leave when there is neither a reason nor an error.
+func (d *Decision) Enter(ctx context.Context, c object.Candidate) (leave func(), why string, err error) {
+	for {
+		d.mu.RLock()
+		switch {
+		case d.fault != nil:
+			err = d.fault
+		case !d.isFresh():
+			d.mu.RUnlock()
+			d.again(ctx)
+			continue
+		default:
+			why = d.left(c)
+		}
+		if err != nil || why != "" {
+			d.mu.RUnlock()
+			return nil, why, err
+		}
+		return d.mu.RUnlock, "", nil
+	}
+}
+
+func (d *Decision) isFresh() bool { return d.left != nil && d.clock.Since(d.ended) <= maxAge }
+
+// again decides once more, unless somebody else just did.
+func (d *Decision) again(ctx context.Context) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fault != nil || d.isFresh() {
+		return
+	}
+	left, err := d.decide(ctx)
+	if err != nil {
+		d.fault = &Error{err}
+		return
+	}
+	d.left, d.ended = left, d.clock.Now()
+}

@@ -1,0 +1,106 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recheck
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+var (
+	keep = object.Candidate{Object: object.Object{Name: "keep"}}
+	take = object.Candidate{Object: object.Object{Name: "take"}}
+)
+
+func leavesKeep(c object.Candidate) string {
+	if c.Name == keep.Name {
+		return "it is used by now"
+	}
+	return ""
+}
+
+// TestEnter: a decision holds for a minute from its end, and is made again then.
+func TestEnter(t *testing.T) {
+	clk, decided := clocktesting.NewFakeClock(time.Unix(0, 0)), 0
+	d := New(clk, func(context.Context) (Left, error) { decided++; return leavesKeep, nil }, nil)
+	for _, step := range []struct {
+		after time.Duration
+		c     object.Candidate
+		why   string
+		// decided is how many decisions there were by then.
+		decided int
+	}{
+		{0, take, "", 1}, // there was none
+		{maxAge, keep, "it is used by now", 1},
+		{time.Second, take, "", 2},
+	} {
+		clk.Step(step.after)
+		leave, why, err := d.Enter(t.Context(), step.c)
+		if err != nil || why != step.why || decided != step.decided || (leave != nil) != (why == "") {
+			t.Fatalf("after %s, %s: %q %v, after %d decisions", step.after, step.c.Name, why, err, decided)
+		}
+		if leave != nil {
+			leave()
+		}
+	}
+}
+
+// TestFirst: the decision that was made just now is not made again.
+func TestFirst(t *testing.T) {
+	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Left, error) {
+		t.Error("it is made again")
+		return leavesKeep, nil
+	}, leavesKeep)
+	if _, why, err := d.Enter(t.Context(), keep); err != nil || why != "it is used by now" {
+		t.Errorf("%q %v", why, err)
+	}
+}
+
+// TestFault: what could not be decided again is not tried once more, and nothing is touched.
+func TestFault(t *testing.T) {
+	boom, tries := errors.New("boom"), 0
+	d := New(clocktesting.NewFakeClock(time.Unix(0, 0)), func(context.Context) (Left, error) { tries++; return nil, boom }, nil)
+	for range 2 {
+		leave, why, err := d.Enter(t.Context(), take)
+		if leave != nil || why != "" || !Is(err) || !errors.Is(err, boom) || tries != 1 {
+			t.Errorf("%q %v, after %d tries", why, err, tries)
+		}
+	}
+	if Is(boom) {
+		t.Error("any error is one")
+	}
+}
+
+// TestWhileTouching: a new decision waits for who touches an object because of the one before.
+func TestWhileTouching(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
+	left := false
+	d := New(clk, func(context.Context) (Left, error) {
+		if !left {
+			t.Error("it is decided while an object is touched")
+		}
+		return leavesKeep, nil
+	}, leavesKeep)
+	leave, _, err := d.Enter(t.Context(), take)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clk.Step(maxAge + time.Second)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if next, _, err := d.Enter(t.Context(), take); err == nil {
+			next()
+		}
+	}()
+	left = true
+	leave()
+	<-done
+}

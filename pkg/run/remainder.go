@@ -1,0 +1,147 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/utils/clock"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/deadline"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
+)
+
+// remainder is what is left of a run that was cut off.
+type remainder struct {
+	record *v1alpha1.CleanerRun
+	// cleaner is the run's, nil when it is gone or does not wait for the run any more; tells is the one by whose notifications the end is
+	// told, nil when it is gone.
+	cleaner, tells *v1alpha1.Cleaner
+	// cause is the beginning of a sentence: why the run was cut off.
+	cause string
+	// failed is true when it was by a fault of the operator's.
+	failed bool
+	// closing says why nothing more is touched. Nil when the run goes on.
+	closing error
+	// faulty is true when that is a fault, and late is set when it is because the run took too long.
+	faulty bool
+	late   *deadline.Error
+}
+
+// decide says why the run is not gone on with, if it is not.
+func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
+	if m.cleaner == nil || m.closing != nil {
+		return
+	}
+	clock := r.Read.clockFault() // by a wrong clock, nobody knows whether it is too late
+	wrong := ""
+	if clock != nil {
+		wrong = clock.Error()
+	}
+	if why := cmp.Or(r.Check.Identities.lacks(t.record.Spec.ServiceAccountRef), wrong, deadline.ForResuming(m.cleaner, t.record, r.Begin.Clock.Now())); why != "" {
+		m.closing = errors.New(why)
+		return
+	}
+	m.closing = r.Act.Stop.Confirm(ctx)
+	m.faulty = m.closing != nil && !isStop(m.closing)
+}
+
+// limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take its time.
+func (m *remainder) limit(ctx context.Context, clk clock.WithDelayedExecution) (context.Context, context.CancelFunc) {
+	if m.cleaner == nil || m.closing != nil {
+		return context.WithCancel(ctx)
+	}
+	if deadline.Left(m.cleaner, m.record, clk.Now()) <= 0 {
+		m.close(&deadline.Error{Limit: deadline.Of(m.cleaner)})
+		return context.WithCancel(ctx)
+	}
+	return deadline.LimitRun(ctx, clk, m.cleaner, m.record)
+}
+
+// close makes the rest be looked at only.
+func (m *remainder) close(cause error) {
+	m.closing, m.faulty = cause, false
+	errors.As(cause, &m.late)
+}
+
+// unreadable is how the run ends when what it was going to touch cannot be read.
+func (m *remainder) unreadable(err error) *refusal {
+	return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate(fmt.Sprintf(
+		"%s, and what it was going to touch cannot be read: %s. The objects listed as %s may have been dealt with or not.",
+		m.cause, summary.OneLine(err), v1alpha1.OutcomePlanned), maxMessage)}
+}
+
+// gaveUp is how a run ends that was attempted too often. What it was going to touch is not read: that may be what ends the operator.
+func gaveUp(record *v1alpha1.CleanerRun) *refusal {
+	touched := "Nothing was touched."
+	if record.Status.Phase == v1alpha1.RunExecuting {
+		touched = fmt.Sprintf("The objects listed as %s may have been dealt with or not.", v1alpha1.OutcomePlanned)
+	}
+	return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: fmt.Sprintf(
+		"The operator went away in each of %d attempts, in which the run did not get on: it may be the run that takes too much memory (see the last state of the operator's Pod). It is not attempted again. %s",
+		journal.MaxAttempts, touched)}
+}
+
+// conclude says how the run ended.
+func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
+	what := "and the run was gone on with"
+	abandoned := slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned })
+	switch {
+	case m.closing == nil:
+	case m.faulty:
+		what = "and the run could not be gone on with: " + summary.OneLine(m.closing)
+	case !abandoned && !m.failed:
+		what = "when it had dealt with everything"
+	default:
+		what = "and the run was not gone on with: " + m.closing.Error()
+	}
+	if m.late != nil && abandoned {
+		what += "; " + m.late.WayOut(selectLess)
+	}
+	message := fmt.Sprintf("%s, %s. %s", m.cause, what, summary.Counts(m.record, outcomes, unjudgedIn(m.record)))
+	phase, reason := m.endsAs()
+	if m.failed {
+		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
+	}
+	for i := range outcomes {
+		switch {
+		case outcomes[i].Result.IsFailure():
+			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
+			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
+			return phase, reason, v1alpha1.Truncate(message, maxMessage)
+		case outcomes[i].Detail == changedAway: // left alone as in any run
+		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
+			phase = v1alpha1.RunInterrupted
+			if reason != v1alpha1.ReasonForbidden {
+				reason = reasonFor(outcomes[i].Err, stopReason(m.closing))
+			}
+		}
+	}
+	return phase, reason, v1alpha1.Truncate(message, maxMessage)
+}
+
+// endsAs is how the run ends if it did not fail, and nothing is left undone.
+func (m *remainder) endsAs() (v1alpha1.RunPhase, string) {
+	if m.record.Status.Failed > 0 { // some of it maybe before the run was cut off
+		return v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
+	}
+	return v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+}
+
+// unjudgedIn is how many objects could not be judged, by the record of a run.
+func unjudgedIn(record *v1alpha1.CleanerRun) (n int64) {
+	for _, tally := range journal.Tallies(record) {
+		if tally.Outcome == v1alpha1.OutcomeNotEvaluated {
+			n += tally.Count
+		}
+	}
+	return n
+}

@@ -1,0 +1,208 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Found is what one survey found for a Cleaner's selectors. A nil Found has nothing.
+type Found struct {
+	// selectors are the Cleaner's.
+	selectors []v1alpha1.ResourceSelector
+	found     map[foundKey]*finding.Finding
+	// counts are what earlier runs have counted, and now is what is counted since when it is found for the first time.
+	counts guard.Counts
+	now    time.Time
+	// asked are those that a selector asked about, in the order in which it did: the objects that it selects by all that it says itself.
+	asked []foundKey
+	known map[foundKey]bool
+}
+
+// foundKey is an object and what was found of it.
+type foundKey struct {
+	uid types.UID
+	typ v1alpha1.FindingType
+}
+
+// foundSize is about what is kept of a finding besides its texts.
+const foundSize = 640
+
+// For finds what the Cleaner's selectors ask for. It sets the options' Wanted and Namespace. counts are those of earlier runs. The memory is charged
+// with all that is read while that lasts, and then only with what was found.
+func For(
+	ctx context.Context, reader *selector.Reader, memory *selector.Share, cleaner *v1alpha1.Cleaner, counts guard.Counts, options Options, observer Observer,
+) (*Found, error) {
+	options.Wanted, options.Namespace = wantedOf(cleaner)
+	finder, err := New(ctx, reader, options)
+	if err != nil {
+		return nil, fmt.Errorf("looking for findings: %w", err)
+	}
+	before := memory.Taken()
+	if err := Read(ctx, reader, finder, options.Namespace, memory, observer); err != nil {
+		return nil, err
+	}
+	all := finder.Findings()
+	memory.GiveBack(memory.Taken() - before)
+	size := 0
+	for i := range all {
+		size += foundSize + len(all[i].Reason) + len(all[i].Name)
+	}
+	if err := memory.Take(size); err != nil {
+		return nil, fmt.Errorf("the %d findings are too many: %w", len(all), err)
+	}
+	return newFound(cleaner, all, counts, options.Now), nil
+}
+
+func newFound(cleaner *v1alpha1.Cleaner, all []*finding.Finding, counts guard.Counts, now time.Time) *Found {
+	f := &Found{
+		selectors: cleaner.Spec.ResourcePolicySet.ResourceSelectors, counts: counts, now: now,
+		found: make(map[foundKey]*finding.Finding, len(all)), known: map[foundKey]bool{},
+	}
+	for i := range all {
+		f.found[foundKey{all[i].UID, all[i].Type}] = all[i]
+	}
+	return f
+}
+
+// wantedOf are the findings that a Cleaner asks for, and the namespace that they are all of. It is empty when they are of several.
+func wantedOf(cleaner *v1alpha1.Cleaner) (wanted []finding.Want, namespace string) {
+	var namespaces []string
+	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if spec.Finding == nil {
+			continue
+		}
+		wanted = append(wanted, finding.Want{Kind: schema.GroupKind{Group: spec.Group, Kind: spec.Kind}, Type: spec.Finding.Type})
+		within := spec.Namespace
+		if spec.NamespaceSelector != "" {
+			within = "" // the two are united
+		}
+		namespaces = append(namespaces, within)
+	}
+	slices.Sort(namespaces)
+	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
+		namespace = namespaces[0]
+	}
+	return wanted, namespace
+}
+
+// of is what was found of an object that a selector asks for, as surely as it asks. Nil when nothing was.
+func (f *Found) of(o object.Object, i int) *finding.Finding {
+	if f == nil || f.selectors[i].Finding == nil {
+		return nil
+	}
+	asked := f.selectors[i].Finding
+	found := f.found[foundKey{o.UID, asked.Type}]
+	if found == nil || len(found.Unknown) == 0 && !found.Confidence.IsAtLeast(asked.Least()) {
+		return nil
+	}
+	return found
+}
+
+// Judge is what the i-th selector asks about each object. Nil when it asks for no finding.
+func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
+	if f == nil || f.selectors[i].Finding == nil {
+		return nil
+	}
+	return func(o object.Object) (selector.Finding, bool) {
+		found := f.of(o, i)
+		if found == nil {
+			return selector.Finding{}, false
+		}
+		if key := (foundKey{found.UID, found.Type}); !f.known[key] && len(found.Unknown) == 0 && f.selectors[i].KeepsSince() {
+			f.known[key] = true
+			f.asked = append(f.asked, key)
+		}
+		told := selector.Finding{Reason: found.Reason}
+		if spec := &f.selectors[i]; len(spec.MatchConditions) > 0 || spec.Evaluate != "" {
+			told.Data = f.data(found)
+		}
+		return told, true
+	}
+}
+
+// data is what conditions and scripts see of a finding.
+func (f *Found) data(found *finding.Finding) object.JSON {
+	of := map[string]string{
+		"type": string(found.Type), "reason": found.Reason, "confidence": string(found.Confidence), "since": f.since(found).UTC().Format(time.RFC3339),
+	}
+	data, err := json.Marshal(map[string]any{"finding": of})
+	if err != nil { // maps of texts can always be written
+		return nil
+	}
+	return data
+}
+
+// Unknown says why nobody knows whether a candidate was found so. It is not unknown when it was chosen by no finding.
+func (f *Found) Unknown(c object.Candidate) (why string, is bool) {
+	found := f.of(c.Object, c.Selector)
+	if found == nil || len(found.Unknown) == 0 {
+		return "", false
+	}
+	return whyUnknown(found), true
+}
+
+// Unread is the first error for which a candidate is unknown. Nil when it is known, or unknown for another cause.
+func (f *Found) Unread(c object.Candidate) error {
+	if found := f.of(c.Object, c.Selector); found != nil {
+		for _, unread := range found.Unknown {
+			if unread.Err != nil {
+				return unread.Err
+			}
+		}
+	}
+	return nil
+}
+
+// Managed says what manages a candidate, if its selector leaves such objects alone. Empty when nothing does.
+func (f *Found) Managed(c object.Candidate) string {
+	found := f.of(c.Object, c.Selector)
+	if found == nil || found.Managed == "" || f.selectors[c.Selector].Finding.TakesManaged() {
+		return ""
+	}
+	return "it is managed by " + found.Managed + " (finding.includeManaged)"
+}
+
+// Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when it is, or was not chosen by one.
+func (f *Found) Lost(c object.Candidate) string {
+	if f == nil || f.selectors[c.Selector].Finding == nil {
+		return ""
+	}
+	asked := f.selectors[c.Selector].Finding.Type
+	switch found := f.of(c.Object, c.Selector); {
+	case found == nil:
+		return fmt.Sprintf("when everything was read a second time, it was not %s any more", asked)
+	case len(found.Unknown) > 0:
+		return fmt.Sprintf("when everything was read a second time, it was not known any more whether it is %s: %s", asked, whyUnknown(found))
+	}
+	return ""
+}
+
+// whyUnknown says what could not be read, in short: the errors themselves stand in the run's message.
+func whyUnknown(found *finding.Finding) string {
+	var kinds []string
+	for _, unread := range found.Unknown {
+		if unread.Err != nil {
+			kinds = append(kinds, unread.Kind.String())
+		}
+	}
+	if len(kinds) == 0 {
+		return found.Reason
+	}
+	return found.Reason + "; not readable: " + strings.Join(kinds, ", ")
+}

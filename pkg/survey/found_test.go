@@ -1,0 +1,103 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+var secretKind = object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}
+
+// TestFound: what is said of a candidate that was found unused, managed, unknown, not surely enough, or not at all.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	const unread = "nobody knows; not readable: Secret"
+	for name, test := range map[string]struct {
+		found                  *finding.Finding
+		takesManaged           bool
+		judged                 bool
+		unknown, managed, lost string
+	}{
+		"unused":      {found: &finding.Finding{Reason: "unused"}, judged: true},
+		"not found":   {lost: "when everything was read a second time, it was not Unused any more"},
+		"not so sure": {found: &finding.Finding{Confidence: v1alpha1.ConfidenceWeak}, lost: "when everything was read a second time, it was not Unused any more"},
+		"managed":     {found: &finding.Finding{Managed: "Helm"}, judged: true, managed: "it is managed by Helm (finding.includeManaged)"},
+		"managed, and wanted": {
+			found: &finding.Finding{Managed: "Helm"}, takesManaged: true, judged: true,
+		},
+		"unknown": {
+			found: &finding.Finding{Reason: "nobody knows", Unknown: []finding.Unread{{}, {Kind: secretKind.GroupKind(), Err: boom}}}, judged: true,
+			unknown: unread, lost: "when everything was read a second time, it was not known any more whether it is Unused: " + unread,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &v1alpha1.Cleaner{}
+			asked := &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused, IncludeManaged: ptr.To(test.takesManaged)}
+			c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Secret", Finding: asked}}
+			var all []*finding.Finding
+			if f := test.found; f != nil {
+				f.UID, f.Type = "a", v1alpha1.FindingUnused
+				if f.Confidence == "" {
+					f.Confidence = v1alpha1.ConfidenceCertain
+				}
+				all = append(all, f)
+			}
+			f := newFound(c, all, nil, time.Unix(0, 0))
+			candidate := object.Candidate{Object: object.Object{UID: "a"}, Selector: 1}
+			if _, judged := f.Judge(1)(candidate.Object); judged != test.judged {
+				t.Errorf("selected: %t", judged)
+			}
+			why, is := f.Unknown(candidate)
+			if err := f.Unread(candidate); why != test.unknown || is != (why != "") || is != errors.Is(err, boom) {
+				t.Errorf("unknown: %t %q %v, want %q", is, why, err, test.unknown)
+			}
+			if got := f.Managed(candidate); got != test.managed {
+				t.Errorf("managed: %q, want %q", got, test.managed)
+			}
+			if got := f.Lost(candidate); got != test.lost {
+				t.Errorf("lost: %q, want %q", got, test.lost)
+			}
+			other := object.Candidate{Object: candidate.Object} // of a selector that asks for no finding
+			if _, is := f.Unknown(other); f.Judge(0) != nil || is || f.Unread(other) != nil || f.Managed(other)+f.Lost(other) != "" {
+				t.Error("something is said of an object of another selector")
+			}
+		})
+	}
+}
+
+// TestAmong: of objects that are all that there are, those that nobody names are found.
+func TestAmong(t *testing.T) {
+	t.Parallel()
+	c := &v1alpha1.Cleaner{}
+	c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: "Secret", Finding: &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}}}
+	of := func(kind, plural, name, text string) object.Object {
+		return object.Object{
+			Kind:      object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: kind}, Resource: plural, Namespaced: true},
+			Namespace: "a", Name: name, UID: types.UID(name), Raw: []byte(`{"metadata":{"namespace":"a","name":"` + name + `","uid":"` + name + `"}` + text + `}`),
+		}
+	}
+	used, unused := of("Secret", "secrets", "used", ""), of("Secret", "secrets", "unused", "")
+	pod := of("Pod", "pods", "pod", `,"spec":{"volumes":[{"name":"v","secret":{"secretName":"used"}}]}`)
+	found, err := Among(c, []object.Object{used, unused, pod}, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []object.Object{used, unused} {
+		if _, is := found(0)(o); is != (o.Name == "unused") {
+			t.Errorf("%s is found: %t", o.Name, is)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+)
+
+// Lookup is what the i-th selector of a Cleaner asks about each object; see selector.Judge. It is nil where that one asks for no finding.
+type Lookup func(i int) func(object.Object) (selector.Finding, bool)
+
+// Among finds where these objects are all that there are. What is unknown of them is not found: a run leaves it alone.
+func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (Lookup, error) {
+	wanted, _ := wantedOf(cleaner)
+	if len(wanted) == 0 {
+		return (*Found)(nil).Judge, nil
+	}
+	table, err := graph.BuiltIn()
+	if err != nil {
+		return nil, err
+	}
+	var served []object.Kind
+	for _, o := range objects {
+		if !slices.ContainsFunc(served, func(k object.Kind) bool { return k.GroupKind() == o.Kind.GroupKind() }) {
+			served = append(served, o.Kind)
+		}
+	}
+	finder := finding.New(finding.Options{Table: table, Served: served, Wanted: wanted, Now: now})
+	for _, list := range finder.Lists() {
+		for _, o := range objects {
+			if o.Kind.GroupKind() == list.Kind.GroupKind() {
+				finder.Look(list, o)
+			}
+		}
+	}
+	all := slices.DeleteFunc(finder.Findings(), func(f *finding.Finding) bool { return len(f.Unknown) > 0 })
+	return newFound(cleaner, all, nil, now).Judge, nil
+}

@@ -1,0 +1,70 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// since is the first time from which on each run found it so, or an earlier one that the API server knows of.
+func (f *Found) since(found *finding.Finding) time.Time {
+	since := f.now
+	if seconds, ok := f.counts[sinceKey(found)]; ok {
+		since = time.Unix(seconds, 0)
+	}
+	if !found.Since.IsZero() && found.Since.Before(since) {
+		since = found.Since
+	}
+	return since
+}
+
+// sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in how many runs in a row.
+func sinceKey(found *finding.Finding) string {
+	return guard.CountKey(object.Object{Kind: found.Kind, UID: found.UID}) + "__" + string(found.Type)
+}
+
+func runsKey(found *finding.Finding) string { return sinceKey(found) + "__runs" }
+
+// Count adds to the counts what this run found. What it did not find begins anew, and so does what it does not know.
+func (f *Found) Count(counts guard.Counts) {
+	if f == nil {
+		return
+	}
+	for _, key := range f.asked {
+		since, runs := sinceKey(f.found[key]), runsKey(f.found[key])
+		first, before := f.counts[since]
+		if !before {
+			first = f.now.Unix()
+		}
+		counts[since], counts[runs] = first, min(f.counts[runs]+1, v1alpha1.MinFindingRuns)
+	}
+}
+
+// Forget takes from the counts what a second survey did not find again.
+func (f *Found) Forget(counts guard.Counts, again *Found) {
+	if f == nil || counts == nil {
+		return
+	}
+	for _, key := range f.asked {
+		if found := again.found[key]; found == nil || len(found.Unknown) > 0 {
+			delete(counts, sinceKey(f.found[key]))
+			delete(counts, runsKey(f.found[key]))
+		}
+	}
+}
+
+// Waits reports whether a candidate has not been found so for as long as its selector asks, by the counts with this run.
+func (f *Found) Waits(counts guard.Counts, c object.Candidate) bool {
+	found := f.of(c.Object, c.Selector)
+	if found == nil {
+		return false
+	}
+	long, runs := f.selectors[c.Selector].Finding.Waits()
+	return counts[runsKey(found)] < runs || f.now.Sub(f.since(found)) < long
+}

@@ -1,0 +1,89 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package survey
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// TestSince follows one object through runs: found, unknown, weak, not asked about, or not found.
+func TestSince(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1_700_000_000, 0)
+	const found, unknown, weak, unasked, used = 'f', 'u', 'w', '-', 'n'
+	for name, test := range map[string]struct {
+		runs string
+		// earlier is how long before the first run the API server knows it to be so. 0 where nobody knows.
+		earlier time.Duration
+		waits   bool
+		// since is the run since which it is counted. -1 is that it is not.
+		since int
+	}{
+		"once":                   {"f", 0, true, 0},
+		"three runs in an hour":  {"fff", 0, true, 0},
+		"long enough":            {"ffffff", 0, false, 0},
+		"unknown once":           {"fffuff", 0, true, 4},
+		"less sure once":         {"ffwfff", 0, true, 3},
+		"not asked about":        {"fff-", 0, true, -1},
+		"used at the end":        {"fffn", 0, false, -1},
+		"known for long, thrice": {"fff", 24 * time.Hour, false, 0},
+		"known for long, once":   {"f", 24 * time.Hour, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &v1alpha1.Cleaner{}
+			c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{
+				Version: "v1", Kind: "ConfigMap", Finding: &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused, ForSeconds: ptr.To[int64](3 * 3600)},
+			}}
+			o := object.Object{Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, UID: "a"}
+			counts, waits := guard.Counts(nil), false
+			for i, run := range test.runs {
+				one := finding.Finding{Kind: o.Kind, UID: o.UID, Type: v1alpha1.FindingUnused, Confidence: v1alpha1.ConfidenceLikely}
+				if test.earlier > 0 {
+					one.Since = start.Add(-test.earlier)
+				}
+				all := []*finding.Finding{&one}
+				switch run {
+				case unknown:
+					all[0].Unknown = []finding.Unread{{}}
+				case weak:
+					all[0].Confidence = v1alpha1.ConfidenceWeak
+				case used:
+					all = nil
+				}
+				f := newFound(c, all, counts, start.Add(time.Duration(i)*40*time.Minute))
+				if run != unasked {
+					_, ok := f.Judge(0)(o)
+					if ok != (run == found || run == unknown) {
+						t.Fatalf("run %d found it: %t", i, ok)
+					}
+				}
+				counts = guard.Counts{}
+				f.Count(counts)
+				waits = f.Waits(counts, object.Candidate{Object: o})
+			}
+			if waits != test.waits {
+				t.Errorf("it waits: %t", waits)
+			}
+			want := guard.Counts{}
+			if test.since >= 0 {
+				want["ConfigMap__a__Unused"] = start.Add(time.Duration(test.since) * 40 * time.Minute).Unix()
+				want["ConfigMap__a__Unused__runs"] = int64(min(len(test.runs)-test.since, 3))
+			}
+			if diff := cmp.Diff(want, counts); diff != "" {
+				t.Errorf("the counts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
