@@ -19,6 +19,7 @@ FAULT_SEED ?= $(or $(SEED),1)
 RACES ?= 10000
 
 CONTROLLER_GEN := bin/controller-gen-v0.23.0
+CRD_REF_DOCS := bin/crd-ref-docs-v0.3.0
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.9.0
 # In small letters: the tests have PROMTOOL in their environment, with the whole path.
@@ -88,6 +89,13 @@ dashboard: ## Write the Grafana dashboard of config/grafana from hack/dashboard.
 .PHONY: chart
 chart: ## Write the parts of the Helm chart that are generated from config.
 	go run ./hack/chart
+
+.PHONY: reference
+reference: $(CRD_REF_DOCS) ## Write the reference of the API, docs/reference/api.md, from the Go types.
+	$(CRD_REF_DOCS) --log-level=ERROR --source-path=api/v1alpha1 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/reference/api.md
+	sed -E -i -e '1s/.*/# API/' -e 's/ ?<br \/> *\|/ |/g; s/ <br \/>/, /g; s/<br \/>/ /g' -e 's/(Required|Optional): \\\{\\\}/\L\1/g' \
+		-e 's/^\| `(\w+)` \| [A-Z]\w*\1 /| `\1` | \1 /; s/[ \t]*$$//' docs/reference/api.md
+	@cat -s docs/reference/api.md >bin/api.md && mv bin/api.md docs/reference/api.md
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt).
@@ -212,9 +220,9 @@ vulncheck: $(GOVULNCHECK) ## Look for known vulnerabilities in what is called; i
 	$(GOVULNCHECK) ./...
 
 .PHONY: verify
-verify: manifests generate chart ## Check that generated files and go.mod files are up to date.
-	@git --no-pager diff --exit-code -- api config charts || { echo "generated files differ: commit what make manifests generate chart makes" >&2; exit 1; }
-	@new=$$(git ls-files --others --exclude-standard -- api config charts); \
+verify: manifests generate chart reference ## Check that generated files and go.mod files are up to date.
+	@git --no-pager diff --exit-code -- api config charts docs/reference || { echo "generated files differ: commit what make manifests generate chart reference makes" >&2; exit 1; }
+	@new=$$(git ls-files --others --exclude-standard -- api config charts docs/reference); \
 	[ -z "$$new" ] || { printf 'not under version control:\n%s\n' "$$new" >&2; exit 1; }
 	go mod tidy -diff
 	cd test/controlplane && go mod tidy -diff
@@ -272,7 +280,7 @@ docker-push: ## Push the image IMG.
 ##@ Housekeeping
 
 .PHONY: tools
-tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned tools into bin/.
+tools: $(CONTROLLER_GEN) $(CRD_REF_DOCS) $(GOLANGCI_LINT) ## Build the pinned tools into bin/.
 
 .PHONY: clean
 clean: ## Remove bin/. The control plane stays in the user's cache.
@@ -284,6 +292,10 @@ go-install = GOBIN='$(CURDIR)/bin/.new' GOFLAGS= go install $(1) && mv bin/.new/
 bin/controller-gen-%:
 	@mkdir -p bin
 	$(call go-install,sigs.k8s.io/controller-tools/cmd/controller-gen@$*,controller-gen)
+
+bin/crd-ref-docs-%:
+	@mkdir -p bin
+	$(call go-install,github.com/elastic/crd-ref-docs@$*,crd-ref-docs)
 
 bin/golangci-lint-%:
 	@mkdir -p bin

@@ -1,17 +1,19 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Chart writes the parts of charts/kubecleaner that are also in config: make chart. Run it in the root of the repository.
+// Chart writes the parts of charts/kubecleaner that are also in config, and the page of its values: make chart. Run it in the root of the repository.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
 func main() {
-	if err := write("config", filepath.Join("charts", "kubecleaner")); err != nil {
+	chart := filepath.Join("charts", "kubecleaner")
+	if err := errors.Join(write("config", chart), writeValues(chart, filepath.Join("docs", "reference", "chart-values.md"))); err != nil {
 		fmt.Fprintln(os.Stderr, "chart:", err)
 		os.Exit(1)
 	}
@@ -38,6 +40,19 @@ func write(config, chart string) error {
 		}
 	}
 	return nil
+}
+
+// writeValues writes the reference page of the chart's values.
+func writeValues(chart, page string) error {
+	values, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
+	if err != nil {
+		return err
+	}
+	text, err := valuesPage(values)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(text), 0o644)
 }
 
 // generate returns the text of each generated file by its path in the chart.

@@ -44,3 +44,38 @@ func TestRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestValues: each value of the chart has a meaning on its page.
+func TestValues(t *testing.T) {
+	values, err := os.ReadFile("../../charts/kubecleaner/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := valuesPage(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "| `") {
+			rows++
+		}
+		if strings.HasSuffix(line, "|  |\n") {
+			t.Errorf("no meaning: %s", line)
+		}
+	}
+	if rows < 50 {
+		t.Errorf("the page has %d values", rows)
+	}
+}
+
+func TestValuesPage(t *testing.T) {
+	page, err := valuesPage([]byte("# about the file\n\n# -- The | mode:\n#   full   all of it\n#   none   nothing\nmode: full # said\n# a section\nparts:\n  # -- Labels\n  labels: {a: b}\n  list: []\n"))
+	want := "| `mode` | `full` | The \\| mode: <br>`full`: all of it <br>`none`: nothing |\n| `parts.labels` | `{a: b}` | Labels |\n| `parts.list` | `[]` |  |\n"
+	if err != nil || strings.TrimPrefix(page, valuesHeader) != want {
+		t.Errorf("the page is %q (%v), want the rows %q", strings.TrimPrefix(page, valuesHeader), err, want)
+	}
+	if _, err := valuesPage([]byte("- a")); err == nil {
+		t.Error("a list is no values.yaml, and is accepted")
+	}
+}
