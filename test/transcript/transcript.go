@@ -106,12 +106,7 @@ func settle(line string) string {
 
 // Match pairs each line that a page shows with the line of the output that it stands for. It returns the first line that has none, or "".
 func Match(shown []string, output string) (pairs [][2]string, missing string) {
-	var printed []string
-	for line := range strings.Lines(output) {
-		if line = strings.TrimRight(line, " \r\n"); line != "" {
-			printed = append(printed, line)
-		}
-	}
+	printed := linesOf(output)
 	skip := false
 	for _, line := range shown {
 		if line == "..." {
@@ -130,6 +125,16 @@ func Match(shown []string, output string) (pairs [][2]string, missing string) {
 		return pairs, "the end, but there is: " + printed[0]
 	}
 	return pairs, ""
+}
+
+// linesOf are the lines of an output that are not empty.
+func linesOf(output string) (lines []string) {
+	for line := range strings.Lines(output) {
+		if line = strings.TrimRight(line, " \r\n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 var runName = regexp.MustCompile(`[a-z0-9-]+-\d{10}\b`)
