@@ -29,6 +29,7 @@ type settings struct {
 	rounds   int
 	only     *regexp.Regexp // variants; nil is all. Their floors are measured, too.
 	profiles string         // a directory; empty is no profiles
+	picture  string         // a file for the picture; empty is none
 }
 
 // sample is one measurement of a variant.
@@ -96,6 +97,11 @@ func onCluster(ctx context.Context, s settings, env *testenv.Env, out io.Writer)
 	if err := t.inTurn(ctx); err != nil {
 		return err
 	}
+	if s.picture != "" {
+		if err := os.WriteFile(s.picture, []byte(picture(latest(t.bars))), 0o644); err != nil {
+			return err
+		}
+	}
 	if s.only != nil && !s.only.MatchString(managerName) {
 		return nil
 	}
@@ -111,6 +117,7 @@ type trial struct {
 	out        io.Writer
 	// before is done before each measurement. Nil is nothing.
 	before func(context.Context) error
+	bars   []bar // of what was measured so far
 }
 
 func (t *trial) chosen() []variant {

@@ -103,6 +103,7 @@ func fromEnvironment(getenv func(string) string) (settings, error) {
 	s.cleaners = number("BENCH_CLEANERS", manyCleaners)
 	s.rounds = number("BENCH_ROUNDS", defaultRounds)
 	s.profiles = getenv("BENCH_PROFILES")
+	s.picture = getenv("BENCH_SVG")
 	if text := getenv("BENCH_ONLY"); text != "" {
 		var err error
 		if s.only, err = regexp.Compile(text); err != nil {

@@ -65,6 +65,7 @@ func (t *trial) inOneState(ctx context.Context, chosen []variant) error {
 		return context.Cause(ctx)
 	}
 	printResults(t.out, chosen, found)
+	t.bars = append(t.bars, barsOf(chosen, found)...)
 	return err
 }
 
