@@ -94,8 +94,14 @@ var varying = []struct {
 	{regexp.MustCompile(`\s+`), " "}, // widths of columns
 }
 
-// Same reports whether a line of a page and one of an output differ only in what differs each time.
-func Same(shown, printed string) bool { return settle(shown) == settle(printed) }
+// Same reports whether a line of a page and one of an output differ only in what differs each time. A line of the page that ends with "..."
+// shows only the beginning.
+func Same(shown, printed string) bool {
+	if beginning, cut := strings.CutSuffix(shown, " ..."); cut {
+		return strings.HasPrefix(settle(printed), settle(beginning))
+	}
+	return settle(shown) == settle(printed)
+}
 
 func settle(line string) string {
 	for _, v := range varying {
@@ -127,9 +133,9 @@ func Match(shown []string, output string) (pairs [][2]string, missing string) {
 	return pairs, ""
 }
 
-// linesOf are the lines of an output that are not empty.
+// linesOf are the lines of an output that are not empty. On a terminal, the answer ends the line of a question.
 func linesOf(output string) (lines []string) {
-	for line := range strings.Lines(output) {
+	for line := range strings.Lines(strings.ReplaceAll(output, "[y/N] ", "[y/N]\n")) {
 		if line = strings.TrimRight(line, " \r\n"); line != "" {
 			lines = append(lines, line)
 		}

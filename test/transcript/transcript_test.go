@@ -39,6 +39,8 @@ func TestSame(t *testing.T) {
 		{"Pod tutorial/web-98d78c6f5-47x8q    spec", "Pod tutorial/web-6b8f9d7c4d-xzv2k spec", true},
 		{"deleted 1s ago, on 2026-11-24T00:21:02Z", "deleted 12s ago, on 2027-01-01T00:00:00Z", true},
 		{"from the run with UID 7c6c68d9-1ee5-4875-8b5e-057649298e04", "from the run with UID 00000000-1ee5-4875-8b5e-057649298e04", true},
+		{"it was restored; ...", "it was restored; and more", true},
+		{"it was restored; ...", "it was deleted; and more", false},
 		{"2 of 4 objects match", "3 of 4 objects match", false},
 		{"unused-configmaps", "unused-secrets", false},
 	} {
@@ -62,6 +64,7 @@ func TestMatch(t *testing.T) {
 		"another line":     {[]string{"a", "b"}, "a\nc\n", "b"},
 		"a line is gone":   {[]string{"a", "b"}, "a\n", "b"},
 		"one too many":     {[]string{"a"}, "a\nb\n", "the end, but there is: b"},
+		"a question":       {[]string{"Go on? [y/N] ", "done"}, "Go on? [y/N] done\n", ""},
 		"nothing shown":    {nil, "a\n", ""},
 	} {
 		if _, missing := Match(c.shown, c.output); missing != c.missing {
