@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +35,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/test/testenv"
+	"github.com/kubecleaner/kubecleaner/test/transcript"
 )
 
 // source is a page of the documentation.
@@ -79,16 +79,13 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-var fenced = regexp.MustCompile("(?ms)^( *)```([a-z]*)\n(.*?)^ *```$")
-
 // blocksOf returns all code blocks of a language. Blocks of a list lose their indentation.
 func blocksOf(t *testing.T, language string) (found []block) {
 	t.Helper()
 	for _, p := range pagesOf(t) {
-		for _, at := range fenced.FindAllStringSubmatchIndex(p.text, -1) {
-			if p.text[at[4]:at[5]] == language {
-				indent := regexp.MustCompile(`(?m)^` + p.text[at[2]:at[3]])
-				found = append(found, block{p.name, 1 + strings.Count(p.text[:at[0]], "\n"), indent.ReplaceAllString(p.text[at[6]:at[7]], "")})
+		for _, step := range transcript.Parse(p.text) {
+			if step.Language == language {
+				found = append(found, block{p.name, step.Line, step.Text})
 			}
 		}
 	}
