@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -125,7 +126,7 @@ func (r *CleanerReconciler) readyWords(cleaner *v1alpha1.Cleaner, plan *schedule
 	if jitter := r.jitter(cleaner); jitter > 0 {
 		words += fmt.Sprintf(" Each run starts %s later (--jitter-window).", jitter)
 	}
-	if why := r.WhyOff(); why != "" {
+	if why := cmp.Or(r.WhyOff(), cleaner.Observing(r.Clock.Now())); why != "" {
 		words += " " + strings.ToUpper(why[:1]) + why[1:] + ": nothing is touched."
 	}
 	if r.CheckClock() != nil { // its words change with each second

@@ -87,8 +87,13 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
 	}
 	cleaner.Status.Action = cleaner.EffectiveAction()
-	if cleaner.Status.DryRunReason = r.WhyOff(); cleaner.Status.DryRunReason != "" {
+	observing := cleaner.Observing(r.Clock.Now())
+	if cleaner.Status.DryRunReason = cmp.Or(r.WhyOff(), observing); cleaner.Status.DryRunReason != "" {
 		cleaner.Status.Action = v1alpha1.ActionScan
+	}
+	if observing != "" { // then the status changes
+		left := cleaner.Spec.ScanUntil.Sub(r.Clock.Now())
+		round.sleep = min(cmp.Or(round.sleep, left), left)
 	}
 	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
 	return round, nil

@@ -34,11 +34,11 @@ type CleanerStatus struct {
 	Schedule string `json:"schedule,omitempty"`
 
 	// action is what a run does: Delete, Transform or Scan. It is Scan for every Cleaner while the operator runs with
-	// --dry-run, or while all acting is stopped.
+	// --dry-run, or while all acting is stopped, and for this one until spec.scanUntil.
 	// +optional
 	Action Action `json:"action,omitempty"`
 
-	// dryRunReason says why action is Scan for every Cleaner. Absent when it is not.
+	// dryRunReason says why action is Scan although spec says another. Absent when it is not.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	DryRunReason string `json:"dryRunReason,omitempty"`

@@ -4,6 +4,9 @@
 package v1alpha1
 
 import (
+	"fmt"
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -170,6 +173,12 @@ type CleanerSpec struct {
 	// +optional
 	Action *Action `json:"action,omitempty"`
 
+	// scanUntil lets runs only report until then, although action is Delete or Transform, for example 2026-12-01T00:00:00Z. A
+	// report says what the run would have done, and from when on runs act. A run acts if it was due then or later. Unset means
+	// that runs act at once.
+	// +optional
+	ScanUntil *metav1.Time `json:"scanUntil,omitempty"`
+
 	// deleteOptions are passed on with each delete.
 	// +optional
 	DeleteOptions *DeleteOptions `json:"deleteOptions,omitempty"`
@@ -289,6 +298,15 @@ func (c *Cleaner) EffectiveAction() Action {
 	default:
 		return ActionScan
 	}
+}
+
+// Observing says why a run that is due at this time only reports, although its action is another: spec.scanUntil. Empty if it acts.
+func (c *Cleaner) Observing(at time.Time) string {
+	until := c.Spec.ScanUntil
+	if until == nil || !at.Before(until.Time) || c.EffectiveAction() == ActionScan {
+		return ""
+	}
+	return fmt.Sprintf("it only reports until %s, and acts from then on (spec.scanUntil)", until.UTC().Format(time.RFC3339))
 }
 
 // IsSuspended reports whether the schedule is stopped.

@@ -304,6 +304,10 @@ func (in *CleanerSpec) DeepCopyInto(out *CleanerSpec) {
 		*out = new(Action)
 		**out = **in
 	}
+	if in.ScanUntil != nil {
+		in, out := &in.ScanUntil, &out.ScanUntil
+		*out = (*in).DeepCopy()
+	}
 	if in.DeleteOptions != nil {
 		in, out := &in.DeleteOptions, &out.DeleteOptions
 		*out = new(DeleteOptions)

@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,8 +59,8 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		RunRequest: answered(cleaner, request.Nominal), Action: cleaner.EffectiveAction(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
 	}
 	off := s.whyOff(ctx, spec.Action)
-	if off != "" {
-		spec.Action, spec.DryRun, spec.DryRunReason = v1alpha1.ActionScan, true, off
+	if why := cmp.Or(off, cleaner.Observing(request.Nominal)); why != "" {
+		spec.Action, spec.DryRun, spec.DryRunReason = v1alpha1.ActionScan, true, why
 	}
 	now := metav1.NewTime(s.Clock.Now())
 	record, err := s.Journal.Begin(ctx, cleaner, spec)

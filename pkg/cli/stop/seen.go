@@ -86,7 +86,7 @@ func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, name
 func whyAllOff(ctx context.Context, c *cluster.Client) (cleaners int, reasons []string, err error) {
 	err = cluster.List[v1alpha1.CleanerList](ctx, c, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) {
 		cleaners++
-		if why := cleaner.Status.DryRunReason; why != "" {
+		if why := cleaner.Status.DryRunReason; why != "" && why != cleaner.Observing(time.Time{}) {
 			reasons = append(reasons, why)
 		}
 	})
