@@ -12,8 +12,8 @@ import (
 
 // CleanerStatus is what the operator last saw and did.
 type CleanerStatus struct {
-	// conditions are the Cleaner's state: Ready (it will run on its schedule), RunSucceeded (how the last run ended) and,
-	// with notifications, NotificationsDelivered.
+	// conditions are the Cleaner's state: Ready (it runs on its schedule, or is suspended), Stalled (only an edit makes it ready),
+	// RunSucceeded (how the last run ended) and, with notifications, NotificationsDelivered.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

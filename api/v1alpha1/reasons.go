@@ -37,17 +37,21 @@ const (
 
 // Types of the conditions of a Cleaner.
 const (
-	// ConditionReady is true when the Cleaner will run on its schedule.
+	// ConditionReady is true when the Cleaner runs on its schedule, or is suspended and would run.
 	ConditionReady = "Ready"
 	// ConditionRunSucceeded is true when the last run did all it was asked to do, and Unknown while a run is going on.
 	ConditionRunSucceeded = "RunSucceeded"
+	// ConditionStalled is true beside a Ready that is false when nothing but an edit by a person mends the Cleaner, as kstatus defines it. It is
+	// absent otherwise, so that a GitOps tool waits for what is still to come, such as a CustomResourceDefinition.
+	ConditionStalled = "Stalled"
 	// ConditionNotificationsDelivered is true when every notification of the last run was delivered.
 	ConditionNotificationsDelivered = "NotificationsDelivered"
 )
 
 // Reasons of the condition Ready.
 const (
-	ReasonScheduled         = "Scheduled"
+	ReasonScheduled = "Scheduled"
+	// ReasonSuspended is a reason for which Ready is true: a suspended Cleaner is as its manifest wants it.
 	ReasonSuspended         = "Suspended"
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
@@ -59,6 +63,8 @@ const (
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
 	// ReasonCRDOutdated says that the API server does not keep all fields of Cleaners, because the CustomResourceDefinitions are not
 	// those of the operator, or that this Cleaner lost fields while that was so. Nothing runs. It is a reason of RunSucceeded too.
+	// ReasonServiceAccountForbidden says that the operator may not act as the ServiceAccount that the Cleaner names. Nothing runs until it may.
+	ReasonServiceAccountForbidden = "ServiceAccountForbidden"
 	ReasonCRDOutdated = "CRDOutdated"
 	// ReasonForeignController says that another controller, such as k8s-cleaner, wrote the Cleaner's status and may still act on the same
 	// objects. Nothing runs until it is gone. It is a reason of RunSucceeded too.

@@ -207,11 +207,13 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	watcher := &controllers.SchemaWatcher{
 		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk, Wake: reconciler.Finished,
 	}
+	accounts := &controllers.AccountWatcher{Client: mgr.GetClient(), MayActAs: runner.Check.Identities.MayActAs, Clock: clk, Wake: reconciler.Finished}
+	reconciler.AccountRefused = accounts.Refused
 	sweeper := &controllers.Sweeper{
 		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
-	if err := addAll(mgr, append(watchStops(mgr, off, facts, clk, reconciler), outbox, workers, slimming, watcher, sweeper)); err != nil {
+	if err := addAll(mgr, append(watchStops(mgr, off, facts, clk, reconciler), outbox, workers, slimming, watcher, accounts, sweeper)); err != nil {
 		return err
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {

@@ -138,6 +138,9 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 	who, fault := s.Identities.of(cleaner.Spec.ServiceAccountRef)
 	if fault != nil {
 		return "", "", fault
+	if reason, message, err := s.accountRefused(ctx, cleaner.Spec.ServiceAccountRef, problems, homeless); reason != "" || err != nil {
+		return reason, message, err
+	}
 	}
 	faults := []error{err}
 	var unknown []error
@@ -166,15 +169,8 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 		}
 		faults = append(faults, err)
 	}
-	if all := errors.Join(slices.Concat(problems, homeless, unknown)...); all != nil {
-		reason = v1alpha1.ReasonUnknownKind
-		switch {
-		case len(problems) > 0:
-			reason = v1alpha1.ReasonInvalidExpression
-		case len(homeless) > 0:
-			reason = v1alpha1.ReasonInvalidStorage
-		}
-		return reason, summary.OneLine(all), nil
+	if len(problems)+len(homeless)+len(unknown) > 0 {
+		return reasonAmong(problems, homeless, v1alpha1.ReasonUnknownKind), summary.OneLine(errors.Join(slices.Concat(problems, homeless, unknown)...)), nil
 	}
 	fault = errors.Join(faults...)
 	if account := cleaner.Spec.ServiceAccountRef; account != nil && summary.Forbidden(fault) {
@@ -186,6 +182,30 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 // metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.
 func (s Check) metricsAllowed(spec *v1alpha1.ResourceSelector, account *v1alpha1.ServiceAccountRef) error {
 	if s.Queries == nil || len(inputs.Check(spec)) > 0 {
+// accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty when it may.
+func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems, homeless []error) (reason, message string, err error) {
+	if account == nil {
+		return "", "", nil
+	}
+	refusal, err := s.Identities.MayActAs(ctx, *account)
+	if err != nil || refusal == "" {
+		return "", "", err
+	}
+	all := slices.Concat(problems, homeless, []error{errors.New(refusal)})
+	return reasonAmong(problems, homeless, v1alpha1.ReasonServiceAccountForbidden), summary.OneLine(errors.Join(all...)), nil
+}
+
+// reasonAmong is the reason of the condition Ready for several problems: of those that only an edit mends, if there are any.
+func reasonAmong(problems, homeless []error, otherwise string) string {
+	switch {
+	case len(problems) > 0:
+		return v1alpha1.ReasonInvalidExpression
+	case len(homeless) > 0:
+		return v1alpha1.ReasonInvalidStorage
+	}
+	return otherwise
+}
+
 		return nil
 	}
 	return s.Queries.For(account).Allow(spec)

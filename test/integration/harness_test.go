@@ -83,6 +83,9 @@ type bench struct {
 	executor   *controllers.Executor
 	events     *events.FakeRecorder
 	finished   chan string
+	// accounts asks as whom the operator may act, and woken are the Cleaners that it wants looked at.
+	accounts *controllers.AccountWatcher
+	woken    []string
 	// namespace is the test's own.
 	namespace string
 }
@@ -180,6 +183,8 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Weight: func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
 		Executor: b.executor, WhyOff: s.off.Why, RequireServiceAccount: s.requireAccount,
 	}
+	b.accounts = &controllers.AccountWatcher{Client: b.live, MayActAs: b.runner.Check.Identities.MayActAs, Clock: b.clock, Wake: func(name string) { b.woken = append(b.woken, name) }}
+	b.reconciler.AccountRefused = b.accounts.Refused
 }
 
 // newScripts makes a pool of script children that ends with the test.

@@ -102,8 +102,7 @@ func (o *options) run(ctx context.Context, name string) error {
 // ready refuses a Cleaner that the operator has found unable to run as it stands now.
 func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
-		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
+	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return nil
 	}
 	return terminal.Fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
