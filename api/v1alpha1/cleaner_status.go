@@ -83,6 +83,11 @@ func (c *Cleaner) RunRequest() string {
 	return CutRunRequest(c.Annotations[RunRequestedAtAnnotation])
 }
 
+// Cancels reports whether somebody cancelled the run of the name.
+func (c *Cleaner) Cancels(run string) bool {
+	return run != "" && c.Annotations[CancelRunAnnotation] == run
+}
+
 // CutRunRequest is what is kept of a request: of a long one its beginning, and a hash that tells it from others.
 func CutRunRequest(request string) string {
 	if len(request) <= maxRunRequest {

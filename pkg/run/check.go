@@ -18,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
@@ -49,6 +50,8 @@ type refusal struct {
 // mayRun says why a run that has a record may not begin. Nil if it may.
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
+	case b.cancelled:
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled, message: "Nothing was touched: " + journal.ErrCancelled.Error() + "."}
 	case b.changed:
 		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The run touched nothing yet and had to begin anew, and " +
 			b.whatChanged().Error() + "; the next run goes by that."}
@@ -135,12 +138,12 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
 		return v1alpha1.ReasonServiceAccountRequired, summary.OneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
 	}
-	who, fault := s.Identities.of(cleaner.Spec.ServiceAccountRef)
-	if fault != nil {
-		return "", "", fault
 	if reason, message, err := s.accountRefused(ctx, cleaner.Spec.ServiceAccountRef, problems, homeless); reason != "" || err != nil {
 		return reason, message, err
 	}
+	who, fault := s.Identities.of(cleaner.Spec.ServiceAccountRef)
+	if fault != nil {
+		return "", "", fault
 	}
 	faults := []error{err}
 	var unknown []error
@@ -179,9 +182,6 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 	return "", "", fault
 }
 
-// metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.
-func (s Check) metricsAllowed(spec *v1alpha1.ResourceSelector, account *v1alpha1.ServiceAccountRef) error {
-	if s.Queries == nil || len(inputs.Check(spec)) > 0 {
 // accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty when it may.
 func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems, homeless []error) (reason, message string, err error) {
 	if account == nil {
@@ -206,6 +206,9 @@ func reasonAmong(problems, homeless []error, otherwise string) string {
 	return otherwise
 }
 
+// metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.
+func (s Check) metricsAllowed(spec *v1alpha1.ResourceSelector, account *v1alpha1.ServiceAccountRef) error {
+	if s.Queries == nil || len(inputs.Check(spec)) > 0 {
 		return nil
 	}
 	return s.Queries.For(account).Allow(spec)
