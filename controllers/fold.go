@@ -122,12 +122,8 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		return err
 	case run != nil && run.Status.Phase.Final() && run.Spec.CleanerUID == cleaner.UID:
 		r.end(cleaner, run, round)
-	case run == nil && stopped != nil && !errors.Is(stopped, errBecameScan): // a Scan may begin
-		notBegun(cleaner, notBegunWords(cleaner, "because "+stopped.Error()))
-	case run == nil && round.lost != "":
-		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner lost fields"))
-	case run == nil && round.foreign != "":
-		notBegun(cleaner, notBegunWords(cleaner, "because another controller wrote the Cleaner's status"))
+	case run == nil && round.mayNotBegin(stopped) != "":
+		notBegun(cleaner, notBegunWords(cleaner, "because "+round.mayNotBegin(stopped)))
 	case run == nil && r.isLate(cleaner):
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"))

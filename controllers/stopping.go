@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
@@ -33,4 +34,17 @@ func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cl
 	}
 	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
 	return err == nil && (run == nil || run.Spec.Action != v1alpha1.ActionScan), err
+}
+
+// mayNotBegin says why a run that has no record yet may not begin. Empty if it may, also as a Scan.
+func (r *round) mayNotBegin(stopped error) string {
+	switch {
+	case stopped != nil && !errors.Is(stopped, errBecameScan):
+		return stopped.Error()
+	case r.lost != "":
+		return "the Cleaner lost fields"
+	case r.foreign != "":
+		return "another controller wrote the Cleaner's status"
+	}
+	return ""
 }

@@ -204,16 +204,14 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
 	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
 	reconciler.Executor = workers
-	watcher := &controllers.SchemaWatcher{
+	watchers := append(watchStops(mgr, off, facts, clk, reconciler), watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
 		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk, Wake: reconciler.Finished,
-	}
-	accounts := &controllers.AccountWatcher{Client: mgr.GetClient(), MayActAs: runner.Check.Identities.MayActAs, Clock: clk, Wake: reconciler.Finished}
-	reconciler.AccountRefused = accounts.Refused
+	})
 	sweeper := &controllers.Sweeper{
 		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
-	if err := addAll(mgr, append(watchStops(mgr, off, facts, clk, reconciler), outbox, workers, slimming, watcher, accounts, sweeper)); err != nil {
+	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
 		return err
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {

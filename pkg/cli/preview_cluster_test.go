@@ -204,7 +204,7 @@ func TestPreviewForbidden(t *testing.T) {
 		"1 of 1 object matches, as far as they could be read and judged; because of the rest, a run would touch nothing\n"+
 			`error: cleaner "unused-NS": resourceSelectors[1]: listing Secret (/api/v1/namespaces/NS/secrets): secrets is forbidden: User "user-NS" cannot list resource "secrets" in API group "" in the namespace "NS"`+
 			"\nhint: the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER   [E-CLU-003]\n")
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--as", user), codes.ExitError, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--as", user), codes.ExitError, "",
 		`error: asking for a run of cleaner "unused-NS": cleaners.apps.projectsveltos.io "unused-NS" is forbidden: User "user-NS" cannot patch resource "cleaners" in API group "apps.projectsveltos.io" at the cluster scope   [E-CLU-003]`+"\n")
 }
 

@@ -17,7 +17,9 @@ import (
 // cancel cancels a run of the Cleaner, as kubectl cleaner cancel does.
 func (l *life) cancel(run string) {
 	l.t.Helper()
-	l.change(func(c *v1alpha1.Cleaner) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.CancelRunAnnotation, run) })
+	l.change(func(c *v1alpha1.Cleaner) {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha1.CancelRunAnnotation, run)
+	})
 }
 
 const cancelled = "it was cancelled (kubectl cleaner cancel)"

@@ -6,12 +6,10 @@
 package restore
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -181,16 +179,8 @@ func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 		return nil
 	}
 	o.rows(plan, o.ErrOut).Flush()
-	fmt.Fprintf(o.ErrOut, "%s\nGo on? [y/N] ", planSummary(run, plan))
-	answer, err := bufio.NewReader(o.In).ReadString('\n')
-	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
-	case answer == "y" || answer == "yes":
-		return nil
-	case err != nil:
-		fmt.Fprintln(o.ErrOut)
-		return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
-	}
-	return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
+	fmt.Fprintln(o.ErrOut, planSummary(run, plan))
+	return o.Confirm(codes.RestoreNotConfirmed, "nothing was brought back", "--dry-run only shows it")
 }
 
 func (o *options) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
