@@ -208,11 +208,11 @@ func TestRuns(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n")
 	run := s.past(c, "a")
 	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
-	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   ACTED   COPIES   KEPT UNTIL\n" +
-		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   2027-01-22T08:00:01Z\n"
+	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   MATCHED   ACTED   FAILED   COPIES   KEPT UNTIL\n" +
+		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   0   1   2027-01-22T08:00:01Z\n"
 	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), codes.ExitDone, table, "")
-	if got := s.call(t.Context(), later, "runs", c.Name, "-o", "wide"); !strings.Contains(s.plain(got.out), "KEPT UNTIL   TRIGGER   MATCHED   SKIPPED   FAILED   STORAGE   SIZE   WHY\n") ||
-		!strings.Contains(s.plain(got.out), "2027-01-22T08:00:01Z   Manual   1   0   0   Secret   ") || !strings.HasSuffix(got.out, "   Done.\n") {
+	if got := s.call(t.Context(), later, "runs", c.Name, "-o", "wide"); !strings.Contains(s.plain(got.out), "KEPT UNTIL   TRIGGER   SKIPPED   STORAGE   SIZE   WHY\n") ||
+		!strings.Contains(s.plain(got.out), "2027-01-22T08:00:01Z   Manual   0   Secret   ") || !strings.HasSuffix(got.out, "   Done.\n") {
 		t.Errorf("%+v", got)
 	}
 	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "cleanerrun/unused-NS-SECONDS\n", "")
