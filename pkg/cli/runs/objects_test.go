@@ -111,7 +111,7 @@ func TestCompare(t *testing.T) {
 	changes, same := compare(before, now)
 	var got []string
 	for _, c := range changes {
-		name := ""
+		var name string
 		if c.now != nil {
 			name = c.now.Kind + "/" + c.now.Name
 		} else {

@@ -30,7 +30,7 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 	o.tellRun(run)
 	if objects := o.inOrder(run.Status.Objects); len(objects) > 0 {
 		o.tellObjects(run, objects)
-	} else if !o.filter.isEmpty() {
+	} else if !o.isEmpty() {
 		o.Note("no object of the run is as the flags ask for")
 	}
 	o.tellOmitted(run)
@@ -39,7 +39,7 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 
 // oneForPrograms prints the record with its objects.
 func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error {
-	if !o.filter.isEmpty() {
+	if !o.isEmpty() {
 		run.Status.Objects = o.inOrder(run.Status.Objects)
 	}
 	run.APIVersion, run.Kind, run.ManagedFields = v1alpha1.GroupVersion.String(), "CleanerRun", nil
