@@ -46,18 +46,21 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 	} else {
 		j.api, err = cluster.Connect(j.Session, &j.Connection)
 	}
+	if j.self = j.api; err == nil && j.dump == nil && j.Overrides.AuthInfo.Impersonate != "" {
+		j.self, err = cluster.ConnectAsYourself(j.Session, &j.Connection)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		cleaner, err := j.api.Cleaner(ctx, name)
+		cleaner, err := j.self.Cleaner(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		cleaners = append(cleaners, cleaner)
 	}
 	if len(names) > 0 {
-		if err := j.api.Intact(ctx, ""); err != nil {
+		if err := j.self.Intact(ctx, ""); err != nil {
 			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
 		}
 	}
@@ -119,7 +122,7 @@ func (j *job) runner() *run.Runner {
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
 	if j.dump == nil {
-		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, reader) }
+		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, operator) }
 		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.Config.Host)
 	}
 	return runner
