@@ -187,7 +187,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
-		Protection: guard.Protection{Namespaces: o.protected()},
+		Protection: guard.Protection{Operator: o.namespace, Namespaces: o.protected()},
 		Scripts:    scripts,
 		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
 		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,

@@ -148,7 +148,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Namespace: operatorNamespace, Lists: broadcast.New(clock.RealClock{}), Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
-		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
+		Protection: guard.Protection{Operator: operatorNamespace, Namespaces: []string{"kube-system"}},
 		Scripts:    newScripts(b.t),
 		Clock:      b.clock, CheckSchema: served.Check, Stop: s.off, Stopping: executor.ErrStopping,
 	})

@@ -114,11 +114,14 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 
 // runner is what judges. Manifests have no metrics.
 func (j *job) runner() *run.Runner {
-	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Namespaces: j.protected()}
-	clk := standing{Instant: j.now}
+	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Operator: j.operators(), Namespaces: j.protected()}
+	operator, clk := reader, standing{Instant: j.now}
+	if j.self != j.api {
+		operator = selector.NewReader(j.self.Raw, j.now)
+	}
 	runner := &run.Runner{
 		Check: run.Check{Identities: &run.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk},
-		Read:  run.Read{Operator: reader, Protection: protection, Clock: clk},
+		Read:  run.Read{Operator: operator, Protection: protection, Clock: clk},
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
 	if j.dump == nil {
@@ -145,7 +148,7 @@ func (o *options) operators() string {
 
 // protected are the namespaces that the operator protects.
 func (o *options) protected() []string {
-	names := []string{o.operators()}
+	var names []string
 	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
