@@ -47,16 +47,16 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	accept(cleaner)
 	words := r.readyWords(cleaner, plan) + mind
 	if cleaner.IsSuspended() {
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
+		setReady(cleaner, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
 		return plan, nil
 	}
 	if exhausted(cleaner) {
-		setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
+		setReady(cleaner, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
 			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Mend the script, or ask for a run (%s): when one goes well, the schedule goes on.",
 			cleaner.Status.ExhaustedRuns, v1alpha1.RunRequestedAtAnnotation))
 		return plan, nil
 	}
-	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
+	setReady(cleaner, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
 }
 
@@ -92,7 +92,7 @@ func (r *CleanerReconciler) validate(ctx context.Context, cleaner *v1alpha1.Clea
 // refuse says why the Cleaner does not run, also where users of k8s-cleaner look.
 func refuse(cleaner *v1alpha1.Cleaner, reason, message string) {
 	message = v1alpha1.Truncate(message, maxStatusMessage)
-	setCondition(cleaner, v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
+	setReady(cleaner, metav1.ConditionFalse, reason, message)
 	cleaner.Status.FailureMessage = &message
 }
 
@@ -155,6 +155,9 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 	if r.RequireServiceAccount && cleaner.Spec.ServiceAccountRef == nil { // the flag may be newer than what was found then
 		return true
 	}
+	if account := cleaner.Spec.ServiceAccountRef; account != nil && r.AccountRefused(*account) {
+		return true
+	}
 	if ended := round.ended; ended != nil && ended.Spec.CleanerGeneration != cleaner.Generation {
 		return true // a run of an older spec may have left counts that nobody wants any more
 	}
@@ -162,7 +165,7 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 		return true // a kind may be gone, or have another schema
 	}
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonSuspended && ready.Reason != v1alpha1.ReasonBudgetExhausted)
+	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonBudgetExhausted)
 }
 
 // dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A run that

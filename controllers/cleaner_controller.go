@@ -95,6 +95,8 @@ type CleanerReconciler struct {
 	WhyOff func() string
 	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
 	RequireServiceAccount bool
+	// AccountRefused reports whether the operator was last seen not to be allowed to act as the account. Then the Cleaner is checked.
+	AccountRefused func(account v1alpha1.ServiceAccountRef) bool
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
 	// ShowAfter is after how long a scheduled run that only reports is shown in status as going on: most are over by then, which saves

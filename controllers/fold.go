@@ -41,30 +41,19 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 			return err
 		}
 	}
-	// 2. It waits or goes on. A suspended Cleaner stops it, and so does one that is only to report from now on.
-	suspended := cleaner.IsSuspended() && !active.WhileSuspended
-	if suspended {
-		r.Executor.Cancel(cleaner.Name, errSuspended)
-	} else if scans, err := r.becameScan(ctx, cleaner); err != nil {
+	// 2. It waits or goes on, unless the Cleaner stops it.
+	stopped, err := r.whyStopped(ctx, cleaner)
+	if err != nil {
 		return err
-	} else if scans {
-		r.Executor.Cancel(cleaner.Name, errBecameScan)
+	}
+	if stopped != nil {
+		r.Executor.Cancel(cleaner.Name, stopped)
 	}
 	if _, ok := r.Executor.Active(cleaner.Name); ok {
 		return nil
 	}
 	// 3. This process does not know it: the record says what became of it.
-	return r.takeUp(ctx, cleaner, round, suspended)
-}
-
-// becameScan reports whether the Cleaner's action was changed to Scan, and that of the active run is another. A run without a record
-// waits, which it may do again, or has just read the Cleaner, perhaps before the change.
-func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cleaner) (bool, error) {
-	if cleaner.EffectiveAction() != v1alpha1.ActionScan || cleaner.Status.Action == v1alpha1.ActionScan {
-		return false, nil
-	}
-	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
-	return err == nil && (run == nil || run.Spec.Action != v1alpha1.ActionScan), err
+	return r.takeUp(ctx, cleaner, round, stopped)
 }
 
 // foldAttempt folds in an attempt that ended in this process. It reports whether there is nothing more to do now.
@@ -125,7 +114,7 @@ func isLeftToOther(run *v1alpha1.CleanerRun, now time.Time) bool {
 }
 
 // takeUp looks up what became of an active run whose operator went away, and goes on from there.
-func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round, suspended bool) error {
+func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round, stopped error) error {
 	active := cleaner.Status.ActiveRun
 	run, err := r.Journal.Find(ctx, active.Name)
 	switch {
@@ -133,12 +122,8 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		return err
 	case run != nil && run.Status.Phase.Final() && run.Spec.CleanerUID == cleaner.UID:
 		r.end(cleaner, run, round)
-	case run == nil && suspended:
-		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner was suspended"))
-	case run == nil && round.lost != "":
-		notBegun(cleaner, notBegunWords(cleaner, "because the Cleaner lost fields"))
-	case run == nil && round.foreign != "":
-		notBegun(cleaner, notBegunWords(cleaner, "because another controller wrote the Cleaner's status"))
+	case run == nil && round.mayNotBegin(stopped) != "":
+		notBegun(cleaner, notBegunWords(cleaner, "because "+round.mayNotBegin(stopped)))
 	case run == nil && r.isLate(cleaner):
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
 		notBegun(cleaner, notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"))

@@ -12,8 +12,8 @@ import (
 
 // CleanerStatus is what the operator last saw and did.
 type CleanerStatus struct {
-	// conditions are the Cleaner's state: Ready (it will run on its schedule), RunSucceeded (how the last run ended) and,
-	// with notifications, NotificationsDelivered.
+	// conditions are the Cleaner's state: Ready (it runs on its schedule, or is suspended), Stalled (only an edit makes it ready),
+	// RunSucceeded (how the last run ended) and, with notifications, NotificationsDelivered.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -81,6 +81,11 @@ const maxRunRequest = 256
 // RunRequest is the value of the annotation that asks for a run now, cut to what is kept of it. Empty when nobody asks.
 func (c *Cleaner) RunRequest() string {
 	return CutRunRequest(c.Annotations[RunRequestedAtAnnotation])
+}
+
+// Cancels reports whether somebody cancelled the run of the name.
+func (c *Cleaner) Cancels(run string) bool {
+	return run != "" && c.Annotations[CancelRunAnnotation] == run
 }
 
 // CutRunRequest is what is kept of a request: of a long one its beginning, and a hash that tells it from others.

@@ -254,6 +254,7 @@ type CleanerSpec struct {
 // +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
 // +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.status.action`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.conditions[?(@.type=="RunSucceeded")].reason`
 // +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.lastRun.matched`
 // +kubebuilder:printcolumn:name="Acted",type=integer,JSONPath=`.status.lastRun.acted`
@@ -262,9 +263,6 @@ type CleanerSpec struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Time Zone",type=string,priority=1,JSONPath=`.spec.timeZone`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.lastRun.duration`
-// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
-// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:printcolumn:name="Last Result",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="RunSucceeded")].message`
 type Cleaner struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.

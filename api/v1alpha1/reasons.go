@@ -11,6 +11,8 @@ const (
 	// ObservedSpecAnnotation on a Cleaner that deletes or changes objects says which spec the operator saw last, and of which UID. It lasts
 	// when a CustomResourceDefinition that is not ours drops the status together with fields of the spec.
 	ObservedSpecAnnotation = "apps.projectsveltos.io/observed-spec"
+	// CancelRunAnnotation on a Cleaner names a run of that Cleaner. The run ends before its next object, or does not begin.
+	CancelRunAnnotation = "apps.projectsveltos.io/cancel-run"
 	// ProtectAnnotation on an object or its namespace keeps every Cleaner from touching it, unless its value is "false". People write "true".
 	ProtectAnnotation = "cleaner/protect"
 	// StopAnnotation on the operator's own namespace stops all acting before the next object: every Cleaner acts as Scan for as long as it
@@ -37,8 +39,11 @@ const (
 
 // Types of the conditions of a Cleaner.
 const (
-	// ConditionReady is true when the Cleaner will run on its schedule.
+	// ConditionReady is true when the Cleaner runs on its schedule, or is suspended and would run.
 	ConditionReady = "Ready"
+	// ConditionStalled is true beside a Ready that is false when nothing but an edit by a person mends the Cleaner, as kstatus defines it. It is
+	// absent otherwise, so that a GitOps tool waits for what is still to come, such as a CustomResourceDefinition.
+	ConditionStalled = "Stalled"
 	// ConditionRunSucceeded is true when the last run did all it was asked to do, and Unknown while a run is going on.
 	ConditionRunSucceeded = "RunSucceeded"
 	// ConditionNotificationsDelivered is true when every notification of the last run was delivered.
@@ -47,7 +52,8 @@ const (
 
 // Reasons of the condition Ready.
 const (
-	ReasonScheduled         = "Scheduled"
+	ReasonScheduled = "Scheduled"
+	// ReasonSuspended is a reason for which Ready is true: a suspended Cleaner is as its manifest wants it.
 	ReasonSuspended         = "Suspended"
 	ReasonInvalidSchedule   = "InvalidSchedule"
 	ReasonInvalidExpression = "InvalidExpression"
@@ -57,6 +63,8 @@ const (
 	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
 	// a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
+	// ReasonServiceAccountForbidden says that the operator may not act as the ServiceAccount that the Cleaner names. Nothing runs until it may.
+	ReasonServiceAccountForbidden = "ServiceAccountForbidden"
 	// ReasonCRDOutdated says that the API server does not keep all fields of Cleaners, because the CustomResourceDefinitions are not
 	// those of the operator, or that this Cleaner lost fields while that was so. Nothing runs. It is a reason of RunSucceeded too.
 	ReasonCRDOutdated = "CRDOutdated"
@@ -90,6 +98,8 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonActingStopped says that the run had not come to its end when all acting was stopped (StopAnnotation).
 	ReasonActingStopped = "ActingStopped"
+	// ReasonCancelled says that somebody cancelled the run (CancelRunAnnotation) before it had come to its end.
+	ReasonCancelled = "Cancelled"
 	// ReasonFailed says that the run ended for another cause.
 	ReasonFailed = "Failed"
 )

@@ -197,15 +197,15 @@ func (o *options) validate() error {
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
 	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)
-	for _, namespace := range o.protected() {
+	for _, namespace := range append(o.protected(), o.namespace) {
 		check(len(validation.IsDNS1123Label(namespace)) == 0, "%q is not the name of a namespace (--protected-namespaces, environment variable NAMESPACE)", namespace)
 	}
 	return errors.Join(errs...)
 }
 
-// protected are the namespaces that no Cleaner may touch.
+// protected are the namespaces that no Cleaner may touch, besides the operator's.
 func (o *options) protected() []string {
-	names := []string{o.namespace}
+	var names []string
 	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)

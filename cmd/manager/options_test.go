@@ -192,7 +192,7 @@ func TestProtectedNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"mine", "a", "b"}, o.protected()); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b"}, o.protected()); diff != "" {
 		t.Fatal(diff)
 	}
 }

@@ -187,7 +187,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
-		Protection: guard.Protection{Namespaces: o.protected()},
+		Protection: guard.Protection{Operator: o.namespace, Namespaces: o.protected()},
 		Scripts:    scripts,
 		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
 		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,
@@ -204,14 +204,14 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
 	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
 	reconciler.Executor = workers
-	watcher := &controllers.SchemaWatcher{
+	watchers := append(watchStops(mgr, off, facts, clk, reconciler), watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
 		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk, Wake: reconciler.Finished,
-	}
+	})
 	sweeper := &controllers.Sweeper{
 		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
-	if err := addAll(mgr, append(watchStops(mgr, off, facts, clk, reconciler), outbox, workers, slimming, watcher, sweeper)); err != nil {
+	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
 		return err
 	}
 	if err := reconciler.SetupWithManager(mgr, o.concurrentReconcile); err != nil {

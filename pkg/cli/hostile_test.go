@@ -192,9 +192,10 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 	server := []string{
 		"scan", "scan -o json", "scan -o csv", "scan -o markdown", "scan --kind HOSTILE", "why ConfigMap/a/a", "why ConfigMap/a/HOSTILE", "why HOSTILE/a", "__complete why ConfigMap/a/e",
 		"preview tidy", "preview HOSTILE", "runs", "runs -o wide", "runs -o json", "runs -o yaml", "runs -o name", "runs HOSTILE",
-		"run tidy", "run tidy --wait", "run tidy --wait --progress json", "run HOSTILE", "restore HOSTILE", "restore tidy-1 --only HOSTILE",
+		"run tidy", "run tidy --yes --wait", "run tidy --yes --wait --progress json", "run HOSTILE", "restore HOSTILE", "restore tidy-1 --only HOSTILE",
 		"notify test tidy", "notify test tidy HOSTILE", "__complete run e", "__complete restore e",
 		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
+		"suspend tidy", "suspend HOSTILE", "resume HOSTILE", "cancel HOSTILE",
 	}
 	for _, line := range append(files, server...) {
 		for _, colour := range []string{"--color=never", "--color=always"} {
@@ -209,7 +210,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 					args = append(args, "--kubeconfig", kubeconfig)
 				}
 				var clk clock.WithTicker
-				if strings.HasPrefix(line, "stop") { // which waits for the operator
+				if strings.HasPrefix(line, "stop") || strings.HasPrefix(line, "cancel") { // which waits for the operator
 					clk = &waits{FakeClock: clocktesting.NewFakeClock(now), meanwhile: nothing}
 				}
 				got := callBy(t.Context(), t, clk, "", nil, args...)

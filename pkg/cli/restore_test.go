@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,12 @@ import (
 
 // past deletes ConfigMaps as a run of the Cleaner would, and leaves its record. The record is named unused-NS-1800000000.
 func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
+	s.Helper()
+	return s.pastAt(nominal, c, names...)
+}
+
+// pastAt is past at another time.
+func (s *site) pastAt(nominal metav1.Time, c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 	s.Helper()
 	ctx := s.Context()
 	if err := s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.DefaultOperatorNamespace}}); !apierrors.IsAlreadyExists(err) {
@@ -58,6 +65,11 @@ func (s *site) past(c *v1alpha1.Cleaner, names ...string) *v1alpha1.CleanerRun {
 		must(s.T, ledger.Record(ctx, i, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted}))
 	}
 	must(s.T, ledger.Flush(ctx))
+	var outcomes []object.Outcome
+	for _, v := range victims {
+		outcomes = append(outcomes, object.Outcome{Verdict: object.Verdict{Candidate: v.Candidate, Act: true}, Result: v1alpha1.OutcomeDeleted})
+	}
+	journal.Describe(run, 3, outcomes)
 	run.Status.Matched, run.Status.Acted = int64(len(victims)), int64(len(victims))
 	book.End(run, v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.")
 	must(s.T, book.Save(ctx, run, v1alpha1.RunExecuting))
@@ -155,7 +167,7 @@ func TestRestoreMistakes(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "restore", run.Name, "--only", "ConfigMap/"+s.namespace+"/ab"), codes.ExitError, "",
 		"error: --only ConfigMap/NS/ab: run unused-NS-SECONDS was not going to touch such an object\nhint: did you mean \"ConfigMap/NS/a\"?   [E-PRE-002]\n")
 	s.wants(s.call(t.Context(), nil, "restore"), codes.ExitUsage, "",
-		"error: kubectl cleaner restore: needs the name of one run, and was given 0; kubectl cleaner runs lists them\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
+		"error: kubectl cleaner restore: needs the name of one run or of one object, and was given 0; kubectl cleaner runs lists the runs\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
 	s.wants(s.call(t.Context(), nil, "restore", "x", "--only", "a"), codes.ExitUsage, "",
 		"error: kubectl cleaner restore: --only \"a\" names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace\nhint: run: kubectl cleaner restore --help   [E-USE-001]\n")
 
@@ -201,6 +213,34 @@ func TestRestoreForbidden(t *testing.T) {
 		"kubectl -n projectsveltos create rolebinding restore --role=kubecleaner-cleaner-restore-role --user=YOU   [E-CLU-003]\n"))
 }
 
+// TestRestoreFindsTheNewestCopy: who misses an object knows its name, and not the run's.
+func TestRestoreFindsTheNewestCopy(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Hour) } }
+	for n, names := range [][]string{{"a", "b"}, {"a"}} {
+		for _, name := range names {
+			s.configMap(name, map[string]string{"unused": "true", "copy": fmt.Sprint(n)})
+		}
+		s.pastAt(metav1.NewTime(nominal.Add(time.Duration(n)*time.Hour)), c, names...)
+	}
+	s.wants(s.call(t.Context(), later, "restore", "configmap/"+s.namespace+"/a", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   a   Restored   -\n",
+		"note: the newest copy of configmap/NS/a is that of run unused-NS-SECONDS of cleaner unused-NS, 4h ago\n"+touchedBy+"1 object was brought back\n"+allowHint)
+	var back corev1.ConfigMap
+	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &back))
+	if back.Labels["copy"] != "1" {
+		t.Errorf("it is not the newest copy: %q", back.Labels)
+	}
+	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/b", "--yes"), codes.ExitDone, restoreHeader+"NS   ConfigMap   b   Restored   -\n",
+		"note: the newest copy of ConfigMap/NS/b is that of run unused-NS-SECONDS of cleaner unused-NS, 5h ago\n"+touchedBy+"1 object was brought back\n"+allowHint)
+	s.wants(s.call(t.Context(), later, "restore", "ConfigMap/"+s.namespace+"/c"), codes.ExitError, "",
+		"error: no run that keeps copies touched ConfigMap/NS/c\n"+
+			"hint: write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; kubectl cleaner runs lists which runs keep copies   [E-RST-001]\n")
+	if got := s.call(t.Context(), nil, "restore", "ConfigMap/x/a", "--only", "ConfigMap/x/b"); got.code != codes.ExitUsage || !strings.Contains(got.errOut, "--only is for a run") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestRuns(t *testing.T) {
 	s := newSite(t)
 	s.configMap("a", map[string]string{"unused": "true"})
@@ -208,11 +248,11 @@ func TestRuns(t *testing.T) {
 	s.wants(s.call(t.Context(), nil, "runs", c.Name), codes.ExitDone, "", "note: there are no runs\n")
 	run := s.past(c, "a")
 	later := func(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(5 * time.Minute) } }
-	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   ACTED   COPIES   KEPT UNTIL\n" +
-		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   2027-01-22T08:00:01Z\n"
+	const table = "NAME   CLEANER   ACTION   PHASE   WHEN   MATCHED   ACTED   FAILED   COPIES   KEPT UNTIL\n" +
+		"unused-NS-SECONDS   unused-NS   Delete   Completed   5m ago   1   1   0   1   2027-01-22T08:00:01Z\n"
 	s.wants(s.call(t.Context(), later, "runs", "cleaner/"+c.Name), codes.ExitDone, table, "")
-	if got := s.call(t.Context(), later, "runs", c.Name, "-o", "wide"); !strings.Contains(s.plain(got.out), "KEPT UNTIL   TRIGGER   MATCHED   SKIPPED   FAILED   STORAGE   SIZE   WHY\n") ||
-		!strings.Contains(s.plain(got.out), "2027-01-22T08:00:01Z   Manual   1   0   0   Secret   ") || !strings.HasSuffix(got.out, "   Done.\n") {
+	if got := s.call(t.Context(), later, "runs", c.Name, "-o", "wide"); !strings.Contains(s.plain(got.out), "KEPT UNTIL   TRIGGER   SKIPPED   STORAGE   SIZE   WHY\n") ||
+		!strings.Contains(s.plain(got.out), "2027-01-22T08:00:01Z   Manual   0   Secret   ") || !strings.HasSuffix(got.out, "   Done.\n") {
 		t.Errorf("%+v", got)
 	}
 	s.wants(s.call(t.Context(), nil, "runs", c.Name, "-o", "name"), codes.ExitDone, "cleanerrun/unused-NS-SECONDS\n", "")

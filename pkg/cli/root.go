@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cancel"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/notify"
@@ -65,7 +66,7 @@ func command(s *terminal.Session) *cobra.Command {
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(scan.Command(s), why.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
-		stop.Command(s), stop.ResumeCommand(s), notify.Command(s), versionCommand(s), codesTopic())
+		stop.Command(s), stop.SuspendCommand(s), stop.ResumeCommand(s), cancel.Command(s), notify.Command(s), versionCommand(s), codesTopic())
 	addCompletion(root)
 	completeChoices(root)
 	return root

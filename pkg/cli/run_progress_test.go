@@ -53,39 +53,28 @@ func inProgress(o *operator) {
 
 // The progress of the record is shown while the run goes on, and who stops waiting is told how to stop the run.
 func TestRunShowsProgress(t *testing.T) {
-	for name, test := range map[string]struct {
-		whileSuspended bool
-		stop           string
-	}{
-		"a run":                         {false, `to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{"spec":{"suspend":true}}'`},
-		"a run of a Cleaner that rests": {true, "to stop it, delete the Cleaner: it runs although it is suspended"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			c := s.cleaner()
-			ctx, cancel := context.WithCancel(t.Context())
-			errOut := &screen{wants: "deleting · 120 of 300 objects · 16/s · 11s left\n", shown: make(chan struct{})}
-			s.answer(c, func(o *operator) {
-				o.status(func(c *v1alpha1.Cleaner) {
-					taken(c, o.runName())
-					c.Status.ActiveRun.WhileSuspended = test.whileSuspended
-				})
-			}, inProgress)
-			go func() {
-				defer cancel() // Ctrl-C
-				select {
-				case <-errOut.shown:
-				case <-time.After(2 * time.Minute):
-				}
-			}()
-			options := terminal.Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
-			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: errOut}
-			code := Execute(ctx, streams, options, []string{"run", c.Name, "--wait", "--progress=plain", "--kubeconfig", s.kubeconfig})
-			got := s.plain(errOut.text.String())
-			want := "note: the run unused-NS-SECONDS goes on; to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; " + test.stop + "\nerror: interrupted\n"
-			if code != codes.ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
-				t.Errorf("exit code %d, want %q at the end of:\n%s", code, want, got)
-			}
+	s := newSite(t)
+	c := s.cleaner()
+	ctx, cancel := context.WithCancel(t.Context())
+	errOut := &screen{wants: "deleting · 120 of 300 objects · 16/s · 11s left\n", shown: make(chan struct{})}
+	s.answer(c, func(o *operator) {
+		o.status(func(c *v1alpha1.Cleaner) {
+			taken(c, o.runName())
 		})
+	}, inProgress)
+	go func() {
+		defer cancel() // Ctrl-C
+		select {
+		case <-errOut.shown:
+		case <-time.After(2 * time.Minute):
+		}
+	}()
+	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Clock: stepping(t, 20*time.Millisecond), Getenv: func(string) string { return "" }}
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: errOut}
+	code := Execute(ctx, streams, options, []string{"run", c.Name, "--yes", "--wait", "--progress=plain", "--kubeconfig", s.kubeconfig})
+	got := s.plain(errOut.text.String())
+	want := "note: the run unused-NS-SECONDS goes on; to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl cleaner cancel unused-NS-SECONDS\nerror: interrupted\n"
+	if code != codes.ExitInterrupted || !strings.Contains(got, "deleting · 120 of 300 objects") || !strings.HasSuffix(got, want) {
+		t.Errorf("exit code %d, want %q at the end of:\n%s", code, want, got)
 	}
 }

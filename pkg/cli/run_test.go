@@ -128,7 +128,7 @@ const asked = "asked for a run of cleaner \"unused-NS\"; it deletes what matches
 func TestRunAsks(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
-	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes"), codes.ExitDone, "", asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	var first, second v1alpha1.Cleaner
 	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &first))
 	value := first.Annotations[v1alpha1.RunRequestedAtAnnotation]
@@ -140,7 +140,7 @@ func TestRunAsks(t *testing.T) {
 		t.Errorf("the annotation is %s's", manager)
 	}
 	// A clock that is behind must not make the request look older than the Cleaner.
-	s.call(t.Context(), func(o *terminal.Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name)
+	s.call(t.Context(), func(o *terminal.Options) { o.Now = func() time.Time { return time.Unix(1_000_000_000, 7) } }, "run", c.Name, "--yes")
 	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), &second))
 	at, err = time.Parse(time.RFC3339Nano, second.Annotations[v1alpha1.RunRequestedAtAnnotation])
 	if err != nil || at.Before(c.CreationTimestamp.Time) {
@@ -236,7 +236,7 @@ func TestRunWait(t *testing.T) {
 			s := newSite(t)
 			c := s.cleaner()
 			s.answer(c, test.steps...)
-			s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "60s"), test.code, test.out, asked+test.errOut)
+			s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "60s"), test.code, test.out, asked+test.errOut)
 		})
 	}
 }
@@ -255,7 +255,7 @@ func TestRunWaitsForTheRunBefore(t *testing.T) {
 			c.Status.LastRun = &v1alpha1.LastRun{Name: "old-run", NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete}
 		})
 	}, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done."))
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitDone, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait"), codes.ExitDone, "",
 		asked+"note: the run old-run is going on; the new one begins after it\nrun unused-NS-SECONDS ended after 1.2s: Done.\n")
 }
 
@@ -271,7 +271,7 @@ func TestRunWaitWithoutWatch(t *testing.T) {
 	s.answer(c, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", deletedObject))
 	var got session
 	s.eventually(func(ctx context.Context) (bool, error) { // until the API server knows of the right
-		got = s.call(ctx, nil, "run", c.Name, "--wait", "--as", user)
+		got = s.call(ctx, nil, "run", c.Name, "--yes", "--wait", "--as", user)
 		return !strings.Contains(got.errOut, "cannot patch"), nil
 	})
 	if got.code != codes.ExitDone || !strings.Contains(got.out, "Deleted") || !strings.Contains(s.plain(got.errOut), "note: the CleanerRun cannot be read, so only what status.lastRun holds is shown: ") {
@@ -288,7 +288,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonUnknownKind, Message: "resourceSelectors[0]: no such kind", ObservedGeneration: c.Generation,
 		})
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name, "--wait"), codes.ExitError, "",
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait"), codes.ExitError, "",
 		"error: cleaner \"unused-NS\" cannot run: UnknownKind: resourceSelectors[0]: no such kind\nhint: no run was asked for; mend the Cleaner first   [E-RUN-001]\n")
 	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	if c.Annotations[v1alpha1.RunRequestedAtAnnotation] != "" {
@@ -299,7 +299,7 @@ func TestRunOfACleanerThatCannot(t *testing.T) {
 		c.Status.Action, c.Status.ObservedGeneration = v1alpha1.ActionScan, c.Generation
 		c.Status.Conditions[0].Reason = v1alpha1.ReasonSuspended
 	})
-	s.wants(s.call(t.Context(), nil, "run", c.Name), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
+	s.wants(s.call(t.Context(), nil, "run", c.Name, "--yes"), codes.ExitDone, "", "asked for a run of cleaner \"unused-NS\"; it only reports what matches, because the operator runs with --dry-run\n"+
 		"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 }
 
@@ -327,7 +327,7 @@ func TestRunWhileFieldsGetLost(t *testing.T) {
 		must(t, err)
 		return false
 	})
-	got := s.call(t.Context(), nil, "run", c.Name)
+	got := s.call(t.Context(), nil, "run", c.Name, "--yes")
 	if got.code != codes.ExitError || !strings.Contains(got.errOut, "lack fields of this version of KubeCleaner: Cleaner.spec.resourcePolicySet.resourceSelectors[].minAgeSeconds") ||
 		!strings.Contains(got.errOut, "no run was asked for") {
 		t.Errorf("it exits with %d and says %q", got.code, got.errOut)
@@ -378,11 +378,11 @@ func TestRunUnanswered(t *testing.T) {
 			return ""
 		}
 	}
-	got := s.call(ctx, edit, "run", c.Name, "--wait", "--progress=none")
+	got := s.call(ctx, edit, "run", c.Name, "--yes", "--wait", "--progress=none")
 	s.wants(got, codes.ExitInterrupted, "", asked+
 		"note: the operator has not taken the request up yet; is it running? see: kubectl -n projectsveltos get deployments\n"+
 		"note: the request stands, and the run begins as soon as the operator takes it up; to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-\nerror: interrupted\n")
-	got = s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "300ms")
+	got = s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "300ms")
 	s.wants(got, codes.ExitError, "", asked+
 		"error: the run did not end within 300ms (--timeout); the request stands, and the run begins as soon as the operator takes it up\n"+
 		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to take it back: kubectl annotate cleaner unused-NS apps.projectsveltos.io/run-requested-at-   [E-RUN-002]\n")
@@ -392,9 +392,9 @@ func TestRunTimeoutWhileItGoesOn(t *testing.T) {
 	s := newSite(t)
 	c := s.cleaner()
 	s.answer(c, begin)
-	got := s.call(t.Context(), nil, "run", c.Name, "--wait", "--timeout", "2s")
+	got := s.call(t.Context(), nil, "run", c.Name, "--yes", "--wait", "--timeout", "2s")
 	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 2s (--timeout); the run unused-NS-SECONDS goes on\n"+
-		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
+		"hint: to follow it: kubectl get cleanerrun unused-NS-SECONDS -o wide --watch; to stop it before its next object: kubectl cleaner cancel unused-NS-SECONDS   [E-RUN-005]\n")
 }
 
 // A run that waits for its turn has no record yet: the user is not told to look at one.
@@ -403,9 +403,9 @@ func TestRunTimeoutWhileItWaits(t *testing.T) {
 	c := s.cleaner()
 	s.answer(c, begin)
 	edit := func(o *terminal.Options) { o.Clock = stepping(t, 20*time.Millisecond) }
-	got := s.call(t.Context(), edit, "run", c.Name, "--wait", "--timeout", "5s", "--progress", "none")
+	got := s.call(t.Context(), edit, "run", c.Name, "--yes", "--wait", "--timeout", "5s", "--progress", "none")
 	s.wants(got, codes.ExitError, "", asked+"error: the run did not end within 5s (--timeout); the run unused-NS-SECONDS has not begun yet, and begins without you when its turn comes\n"+
-		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to keep it from beginning: kubectl patch cleaner unused-NS --type merge -p '{\"spec\":{\"suspend\":true}}'   [E-RUN-005]\n")
+		"hint: to follow it: kubectl get cleaner unused-NS -o wide --watch; to keep it from beginning: kubectl cleaner cancel unused-NS-SECONDS   [E-RUN-005]\n")
 }
 
 func TestRunUsage(t *testing.T) {

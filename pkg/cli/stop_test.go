@@ -222,7 +222,7 @@ func TestStopIsTold(t *testing.T) {
 	follows := newSite(t)
 	cleaner := follows.cleaner()
 	follows.answer(cleaner, begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonActingStopped, "The run was stopped: all acting is stopped (incident 7)."))
-	got := follows.call(t.Context(), nil, "run", cleaner.Name, "--wait", "--progress", "none")
+	got := follows.call(t.Context(), nil, "run", cleaner.Name, "--yes", "--wait", "--progress", "none")
 	follows.wants(got, codes.ExitError, "", asked+"error: run unused-NS-SECONDS ended after 1.2s: ActingStopped: The run was stopped: all acting is stopped (incident 7).\n"+
 		"hint: what still matches is dealt with by the next run after: kubectl cleaner resume   [E-RUN-004]\n")
 }

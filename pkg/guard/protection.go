@@ -21,8 +21,22 @@ const DefaultProtectedNamespaces = "kube-system,kube-public,kube-node-lease"
 
 // Protection says what no Cleaner may touch.
 type Protection struct {
-	// Namespaces are protected with everything in them: the operator's own among them.
+	// Operator is the operator's own namespace, and Namespaces are those of --protected-namespaces: protected with everything in them.
+	Operator   string
 	Namespaces []string
+}
+
+// namespace says why no Cleaner may touch a namespace, nor what is in it. Empty when that is not so by its name.
+func (p Protection) namespace(name string) string {
+	switch {
+	case name == "":
+		return ""
+	case name == p.Operator:
+		return fmt.Sprintf("namespace %s is the operator's own, which no Cleaner may touch", name)
+	case slices.Contains(p.Namespaces, name):
+		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", name)
+	}
+	return ""
 }
 
 // Reason says why no Cleaner of the action may touch the object, or is empty. A Scan touches nothing: its reason is that of a Delete.
@@ -68,10 +82,10 @@ func (p Protection) Own(action v1alpha1.Action, o object.Object) (string, error)
 	switch why := object.Foundation(o.Kind.GroupKind()); {
 	case why != "":
 		return fmt.Sprintf("no Cleaner may touch objects of kind %s: %s", o.Kind.Kind, why), nil
-	case slices.Contains(p.Namespaces, o.Namespace):
-		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Namespace), nil
-	case IsNamespace(group, o.Kind.Kind) && slices.Contains(p.Namespaces, o.Name):
-		return fmt.Sprintf("namespace %s is protected (--protected-namespaces)", o.Name), nil
+	case p.namespace(o.Namespace) != "":
+		return p.namespace(o.Namespace), nil
+	case IsNamespace(group, o.Kind.Kind) && p.namespace(o.Name) != "":
+		return p.namespace(o.Name), nil
 	case group == v1alpha1.GroupVersion.Group, metadata.Labels["app.kubernetes.io/part-of"] == "kubecleaner":
 		return "it belongs to KubeCleaner", nil
 	case annotated(metadata.Annotations) != "":

@@ -5,6 +5,8 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -14,6 +16,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -69,6 +72,24 @@ func (i *Identities) Live(ctx context.Context, o object.Object, account *v1alpha
 		return nil, err
 	}
 	return who.actor.Live(ctx, o)
+}
+
+// MayActAs says why the operator may not act as the account. It is empty when the operator may. An error means that nobody knows.
+func (i *Identities) MayActAs(ctx context.Context, account v1alpha1.ServiceAccountRef) (refusal string, err error) {
+	client, err := i.As(account)
+	if err != nil {
+		return "", err
+	}
+	switch err := client.Get().AbsPath("/version").Do(ctx).Error(); {
+	case err == nil:
+		return "", nil
+	case summary.Forbidden(err) && strings.Contains(err.Error(), " cannot impersonate"):
+		return summary.Hint(err.Error(), &account) + " The API server says: " + summary.OneLine(err), nil
+	case summary.Forbidden(err): // the account itself may not ask this: the operator was let through
+		return "", nil
+	default:
+		return "", fmt.Errorf("asking the API server as ServiceAccount %s: %w", account, err)
+	}
 }
 
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +

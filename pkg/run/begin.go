@@ -38,9 +38,9 @@ type Begin struct {
 type begun struct {
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
-	// suspended says that the schedule was stopped before the run began; changed, that what an operator before wrote down would be done
-	// differently now.
-	suspended, changed bool
+	// cancelled says that somebody cancelled the run; suspended, that the schedule was stopped before the run began; changed, that what an
+	// operator before wrote down would be done differently now.
+	cancelled, suspended, changed bool
 	// foreign says which other controller may act on the same objects. Nil when there is none.
 	foreign error
 	// off says why acting is off. Empty when it is on, or for a Cleaner that only reports.
@@ -67,7 +67,7 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &begun{cleaner: cleaner, record: record, off: off, foreign: foreignController(cleaner, s.Clock.Now()), suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
+	b := &begun{cleaner: cleaner, record: record, off: off, cancelled: cleaner.Cancels(record.Name), foreign: foreignController(cleaner, s.Clock.Now()), suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
 	// The time of a run that an operator before began counts from then, if it is limited.
 	if record.Status.Phase == "" && !b.changed && (record.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil) {
 		record.Status.StartTime = &now
@@ -103,6 +103,8 @@ func isSame(left, wanted *v1alpha1.CleanerRunSpec) bool {
 // closing says why a run that an operator before had begun to carry out is not gone on with. Nil if it is.
 func (b *begun) closing() error {
 	switch {
+	case b.cancelled:
+		return journal.ErrCancelled
 	case b.suspended:
 		return errors.New("the Cleaner was suspended")
 	case b.changed:

@@ -18,6 +18,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
 )
@@ -49,6 +50,8 @@ type refusal struct {
 // mayRun says why a run that has a record may not begin. Nil if it may.
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
+	case b.cancelled:
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled, message: "Nothing was touched: " + journal.ErrCancelled.Error() + "."}
 	case b.changed:
 		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The run touched nothing yet and had to begin anew, and " +
 			b.whatChanged().Error() + "; the next run goes by that."}
@@ -135,6 +138,9 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
 		return v1alpha1.ReasonServiceAccountRequired, summary.OneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
 	}
+	if reason, message, err := s.accountRefused(ctx, cleaner.Spec.ServiceAccountRef, problems, homeless); reason != "" || err != nil {
+		return reason, message, err
+	}
 	who, fault := s.Identities.of(cleaner.Spec.ServiceAccountRef)
 	if fault != nil {
 		return "", "", fault
@@ -166,21 +172,38 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 		}
 		faults = append(faults, err)
 	}
-	if all := errors.Join(slices.Concat(problems, homeless, unknown)...); all != nil {
-		reason = v1alpha1.ReasonUnknownKind
-		switch {
-		case len(problems) > 0:
-			reason = v1alpha1.ReasonInvalidExpression
-		case len(homeless) > 0:
-			reason = v1alpha1.ReasonInvalidStorage
-		}
-		return reason, summary.OneLine(all), nil
+	if len(problems)+len(homeless)+len(unknown) > 0 {
+		return reasonAmong(problems, homeless, v1alpha1.ReasonUnknownKind), summary.OneLine(errors.Join(slices.Concat(problems, homeless, unknown)...)), nil
 	}
 	fault = errors.Join(faults...)
 	if account := cleaner.Spec.ServiceAccountRef; account != nil && summary.Forbidden(fault) {
 		fault = fmt.Errorf("%w. %s", fault, summary.Hint(fault.Error(), account))
 	}
 	return "", "", fault
+}
+
+// accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty when it may.
+func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems, homeless []error) (reason, message string, err error) {
+	if account == nil {
+		return "", "", nil
+	}
+	refusal, err := s.Identities.MayActAs(ctx, *account)
+	if err != nil || refusal == "" {
+		return "", "", err
+	}
+	all := slices.Concat(problems, homeless, []error{errors.New(refusal)})
+	return reasonAmong(problems, homeless, v1alpha1.ReasonServiceAccountForbidden), summary.OneLine(errors.Join(all...)), nil
+}
+
+// reasonAmong is the reason of the condition Ready for several problems: of those that only an edit mends, if there are any.
+func reasonAmong(problems, homeless []error, otherwise string) string {
+	switch {
+	case len(problems) > 0:
+		return v1alpha1.ReasonInvalidExpression
+	case len(homeless) > 0:
+		return v1alpha1.ReasonInvalidStorage
+	}
+	return otherwise
 }
 
 // metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/deadline"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/summary"
@@ -24,8 +25,11 @@ func stopReason(stopped error) string {
 	if late := (*deadline.Error)(nil); errors.As(stopped, &late) {
 		return v1alpha1.ReasonDeadlineExceeded
 	}
-	if isStop(stopped) {
+	switch {
+	case isStop(stopped):
 		return v1alpha1.ReasonActingStopped
+	case errors.Is(stopped, journal.ErrCancelled):
+		return v1alpha1.ReasonCancelled
 	}
 	return v1alpha1.ReasonFailed
 }

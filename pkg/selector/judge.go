@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -46,7 +47,12 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 }
 
 // selects asks for what can be seen of the object itself.
-func (s *Selector) selects(o object.Object) bool { return s.hasLabels(o) && s.eligible(o) }
+func (s *Selector) selects(o object.Object) bool { return s.hasLabels(o) && s.eligible(o) && !isRunPart(o) }
+
+// isRunPart reports whether the object is a part of what a run wrote down, such as copies. It is nobody's to clean, and says nothing in a list.
+func isRunPart(o object.Object) bool {
+	return o.Kind.Kind == "Secret" && o.Kind.Group == "" && object.JSON(o.Raw).At("metadata", "labels").Field(v1alpha1.PartLabel) != nil
+}
 
 // early asks for the finding, and then the conditions that do not look at logs. read reads the inputs but the logs.
 func (s *Selector) early(ctx context.Context, o object.Object, read func(context.Context, object.Object) (object.JSON, error)) (judgement, error) {

@@ -156,7 +156,7 @@ func (s *site) newRunner(t *testing.T) (*run.Runner, *faultproxy.Proxy) {
 		Client: live, Reader: selector.NewReader(raw, s.clock), Actor: action.NewActor(raw),
 		Journal: journal.New(live, operatorNamespace, s.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 		Event:      notify.Event(live, s.clock, "kubecleaner", "kubecleaner-test"),
-		Protection: guard.Protection{Namespaces: []string{operatorNamespace}},
+		Protection: guard.Protection{Operator: operatorNamespace},
 		Scripts:    s.scripts, Clock: s.clock, CheckSchema: served.Check, Stop: stop.Fixed(""), Stopping: errors.New("the operator stops"),
 	}), proxy
 }

@@ -52,7 +52,7 @@ func TestSelfDestruction(t *testing.T) {
 	}{
 		"annotated object":                {"v1", "ConfigMap", "default", map[string]any{}, protect, `it is annotated cleaner/protect: "true"`},
 		"annotated with something else":   {"v1", "ConfigMap", "default", map[string]any{}, map[string]string{v1alpha1.ProtectAnnotation: "false"}, ""},
-		"in the operator's namespace":     {"v1", "ConfigMap", operatorNamespace, map[string]any{}, nil, "namespace projectsveltos is protected (--protected-namespaces)"},
+		"in the operator's namespace":     {"v1", "ConfigMap", operatorNamespace, map[string]any{}, nil, "namespace projectsveltos is the operator's own, which no Cleaner may touch"},
 		"in kube-system":                  {"v1", "ConfigMap", "kube-system", map[string]any{}, nil, "namespace kube-system is protected (--protected-namespaces)"},
 		"in another namespace":            {"v1", "ConfigMap", "default", map[string]any{}, nil, ""},
 		"annotated Namespace":             {"v1", "Namespace", "", map[string]any{}, protect, `it is annotated cleaner/protect: "true"`},
@@ -137,16 +137,37 @@ func TestStockObjectsAreProtected(t *testing.T) {
 	wantOutcome(t, run, "default", v1alpha1.OutcomeTransformed)
 }
 
+// TestCopiesAreNotListed: what runs wrote down is Secrets, and no Cleaner of Secrets has to do with it.
+func TestCopiesAreNotListed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMap("old")
+	deleted := b.run(b.cleaner(v1alpha1.ActionDelete))
+	wantRun(t, deleted, v1alpha1.ReasonCompleted, "1 deleted.")
+	if deleted.Status.Copies == nil {
+		t.Fatal("there are no copies: this proves nothing")
+	}
+	run := b.run(b.cleaner(v1alpha1.ActionScan, selecting(kind("", "v1", "Secret", operatorNamespace))))
+	for _, o := range run.Status.Objects {
+		if strings.HasPrefix(o.Name, deleted.Name) {
+			t.Errorf("%s is listed: %s", o.Name, o.Reason)
+		}
+	}
+}
+
 // The operator's namespace and kube-system are protected as objects, too.
 func TestProtectedNamespacesAsObjects(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for _, name := range []string{operatorNamespace, "kube-system"} {
+	for name, why := range map[string]string{
+		operatorNamespace: "namespace projectsveltos is the operator's own, which no Cleaner may touch",
+		"kube-system":     "namespace kube-system is protected (--protected-namespaces)",
+	} {
 		t.Run(name, func(t *testing.T) {
 			selector := kind("", "v1", "Namespace", "")
 			selector.LabelFilters = equal(corev1.LabelMetadataName, name)
 			run := b.run(b.cleaner(v1alpha1.ActionDelete, selecting(selector)))
-			wantOutcome(t, run, name, v1alpha1.OutcomeProtected, "namespace "+name+" is protected (--protected-namespaces)")
+			wantOutcome(t, run, name, v1alpha1.OutcomeProtected, why)
 			b.wantUntouched()
 		})
 	}

@@ -30,7 +30,7 @@ func TestScheduleStopsWhenScriptsUseUpTheirTime(t *testing.T) {
 		l.finish()
 		wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonViewIncomplete, "ConfigMap "+b.namespace+"/one (1 of 1 objects could not be judged): evaluate: ")
 	}
-	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonBudgetExhausted, "in the last 3 runs the scripts used up their time or memory")
+	wantStalled(t, l.now, v1alpha1.ReasonBudgetExhausted, "in the last 3 runs the scripts used up their time or memory")
 	l.at(first.Add(10 * day)) // ticks pass
 	l.wantActive(time.Time{})
 	l.wantNext(time.Time{})

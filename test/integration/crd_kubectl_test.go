@@ -17,6 +17,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -84,11 +85,11 @@ func TestKubectlGet(t *testing.T) {
 	name, next := regexp.QuoteMeta(l.now.Name), l.first().Format(time.RFC3339)
 	age := `\d+s`
 	wantTable(t, kubectl(t, "", "get", "cleaners", l.now.Name),
-		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE",
-		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age)
+		"NAME SCHEDULE ACTION READY REASON RESULT MATCHED ACTED LAST RUN NEXT RUN AGE",
+		name, `0 3 \* \* \*`, "Delete", "True", "Scheduled", "Completed", "1", "1", age, next, age)
 	wantTable(t, kubectl(t, "", "get", "cln", l.now.Name, "-o", "wide"),
-		"NAME SCHEDULE ACTION READY RESULT MATCHED ACTED LAST RUN NEXT RUN AGE TIME ZONE DURATION REASON MESSAGE LAST RESULT",
-		name, `0 3 \* \* \*`, "Delete", "True", "Completed", "1", "1", age, next, age, `\S*`, `\S+s`, "Scheduled", `It runs every day at 03:00 UTC\.`, `1 of 2 objects matched; 1 deleted\.`)
+		"NAME SCHEDULE ACTION READY REASON RESULT MATCHED ACTED LAST RUN NEXT RUN AGE TIME ZONE DURATION",
+		name, `0 3 \* \* \*`, "Delete", "True", "Scheduled", "Completed", "1", "1", age, next, age, `\S*`, `\S+s`)
 	wantTable(t, kubectl(t, "", "get", "clr", record),
 		"NAME CLEANER ACTION PHASE REASON CONSIDERED MATCHED ACTED SKIPPED FAILED COPIES AGE",
 		record, name, "Delete", "Completed", "Completed", "2", "1", "1", "0", "0", "1", age)
@@ -102,6 +103,33 @@ func TestKubectlGet(t *testing.T) {
 		if !strings.Contains(all, want+"\n") {
 			t.Errorf("kubectl get kubecleaner does not list %s:\n%s", want, all)
 		}
+	}
+}
+
+// TestKubectlGetFits: the table of a Cleaner with long values, of which none is a sentence, fits a wide terminal; and one that does not run
+// says why.
+func TestKubectlGetFits(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := b.follow(b.cleaner(v1alpha1.ActionTransform, evaluate("function evaluate() error(\"no\") end"), func(c *v1alpha1.Cleaner) {
+		c.Name = fmt.Sprintf("pause-deployments-of-previews-%d", serial.Add(1))
+		c.Spec.Schedule, c.Spec.TimeZone, c.Spec.Transform = "30 20 * * MON-FRI", ptr.To("America/Sao_Paulo"), "function transform() return {} end"
+	}))
+	b.configMap("old")
+	l.startExecutor()
+	l.ask("now")
+	l.step()
+	l.finish()
+	wide := kubectl(t, "", "get", "cleaner", l.now.Name, "-o", "wide")
+	for line := range strings.Lines(wide) {
+		if len(strings.TrimRight(line, " \n")) > 200 {
+			t.Errorf("this line has %d characters, and 200 are to be enough: %s", len(line), line)
+		}
+	}
+	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "at night" })
+	l.step()
+	if got := kubectl(t, "", "get", "cleaner", l.now.Name); !strings.Contains(got, " False   InvalidSchedule ") {
+		t.Errorf("the reason is not shown without -o wide:\n%s", got)
 	}
 }
 

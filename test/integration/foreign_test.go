@@ -57,6 +57,7 @@ func TestOtherControllerStillRuns(t *testing.T) {
 	l.ask("now")
 	l.step()
 	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonForeignController, `It does not run: k8s-cleaner (field manager "manager") wrote the status of this Cleaner at `, "Remove that controller.")
+	wantNotStalled(t, l.now)
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed, "The run that was asked for did not begin: It does not run: k8s-cleaner")
 	if l.again < v1alpha1.ForeignQuiet {
 		t.Fatalf("it looks again after %s", l.again)

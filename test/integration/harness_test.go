@@ -83,6 +83,9 @@ type bench struct {
 	executor   *controllers.Executor
 	events     *events.FakeRecorder
 	finished   chan string
+	// accounts asks as whom the operator may act, and woken are the Cleaners that it wants looked at.
+	accounts *controllers.AccountWatcher
+	woken    []string
 	// namespace is the test's own.
 	namespace string
 }
@@ -145,7 +148,7 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Client: b.live, Reader: selector.NewReader(raw, b.clock), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
 		As: transport.Impersonate(plain, connections), RequireServiceAccount: s.requireAccount, Namespace: operatorNamespace, Lists: broadcast.New(clock.RealClock{}), Schemas: &cel.Schemas{},
 		Event:      notify.Event(b.live, b.clock, "kubecleaner", "kubecleaner-test"),
-		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}},
+		Protection: guard.Protection{Operator: operatorNamespace, Namespaces: []string{"kube-system"}},
 		Scripts:    newScripts(b.t),
 		Clock:      b.clock, CheckSchema: served.Check, Stop: s.off, Stopping: executor.ErrStopping,
 	})
@@ -180,6 +183,8 @@ func (b *bench) wire(plain *rest.Config, s settings) {
 		Weight: func(*v1alpha1.Cleaner) int64 { return s.memory }, CheckClock: func() error { return nil }, CheckSchema: served.Check,
 		Executor: b.executor, WhyOff: s.off.Why, RequireServiceAccount: s.requireAccount,
 	}
+	b.accounts = &controllers.AccountWatcher{Client: b.live, MayActAs: b.runner.Check.Identities.MayActAs, Clock: b.clock, Wake: func(name string) { b.woken = append(b.woken, name) }}
+	b.reconciler.AccountRefused = b.accounts.Refused
 }
 
 // newScripts makes a pool of script children that ends with the test.

@@ -76,6 +76,21 @@ func wantCondition(t *testing.T, c *v1alpha1.Cleaner, kind, status, reason strin
 	}
 }
 
+// wantStalled fails the test unless the condition Stalled says the same as Ready, which is False.
+func wantStalled(t *testing.T, c *v1alpha1.Cleaner, reason string, texts ...string) {
+	t.Helper()
+	wantCondition(t, c, v1alpha1.ConditionReady, "False", reason, texts...)
+	wantCondition(t, c, v1alpha1.ConditionStalled, "True", reason, texts...)
+}
+
+// wantNotStalled fails the test if there is a condition Stalled: kstatus wants it absent, not False.
+func wantNotStalled(t *testing.T, c *v1alpha1.Cleaner) {
+	t.Helper()
+	if stalled := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionStalled); stalled != nil {
+		t.Errorf("condition Stalled is %s %s: %s", stalled.Status, stalled.Reason, stalled.Message)
+	}
+}
+
 // outcomes returns what became of each object, by name.
 func outcomes(run *v1alpha1.CleanerRun) map[string]v1alpha1.OutcomeResult {
 	found := map[string]v1alpha1.OutcomeResult{}

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,12 +93,45 @@ func TestTheOperatorMayNotImpersonate(t *testing.T) {
 			const cannotImpersonate = " cannot impersonate" // each version of Kubernetes goes on in its own way
 			wayOut := "The operator may not act as ServiceAccount " + b.namespace + "/cleaner: apply config/policy, or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
 			wantRun(t, b.run(c), v1alpha1.ReasonForbidden, nothingRead, cannotImpersonate, wayOut)
-			wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "Mind: its kinds could not be checked: ", cannotImpersonate, wayOut)
+			wantCondition(t, b.reconcile(c), v1alpha1.ConditionReady, "False", v1alpha1.ReasonServiceAccountForbidden, cannotImpersonate, wayOut)
 			if b.left() != before {
 				t.Errorf("left are %s, want %s", b.left(), before)
 			}
 		})
 	}
+}
+
+// TestReadyFollowsTheRightToImpersonate: no object of ours changes when the operator gets the right to act as an account, or loses it.
+func TestReadyFollowsTheRightToImpersonate(t *testing.T) {
+	t.Parallel()
+	setup := newBench(t)
+	operator := fmt.Sprintf("operator-%d", serial.Add(1))
+	b := newBench(t, as(setup.operatorNamed(operator)))
+	b.account(may("configmaps", "list"))
+	c := b.cleaner(v1alpha1.ActionScan, naming(b.namespace, "cleaner"))
+	ready := func(status, reason, text string) {
+		t.Helper()
+		b.woken = nil
+		b.accounts.Look(t.Context())
+		if !slices.Contains(b.woken, c.Name) {
+			t.Fatalf("nothing looks at the Cleaner again; woken are %q", b.woken)
+		}
+		c = b.reconcile(c)
+		wantCondition(t, c, v1alpha1.ConditionReady, status, reason, text)
+		b.woken = nil
+		if b.accounts.Look(t.Context()); slices.Contains(b.woken, c.Name) {
+			t.Errorf("the Cleaner is looked at again although its status says what is so")
+		}
+	}
+	c = b.reconcile(c)
+	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonServiceAccountForbidden, "The operator may not act as ServiceAccount "+b.namespace+"/cleaner: apply config/policy")
+	wantNotStalled(t, c) // somebody may give the right at any time
+
+	binding := b.allow(operator, b.namespace, may("serviceaccounts", "impersonate"))
+	ready("True", v1alpha1.ReasonScheduled, "It runs every day at 03:00 UTC.")
+	must(t, b.user.Delete(t.Context(), binding))
+	awaitReview(t, operator, authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "serviceaccounts", Namespace: b.namespace}, false)
+	ready("False", v1alpha1.ReasonServiceAccountForbidden, "cannot impersonate")
 }
 
 // TestEveryRequestIsInTheAccountsName: all that a run asks of the cluster's objects, also for what changed meanwhile; and what

@@ -81,6 +81,12 @@ func ignoreForbidden(err error) error {
 // awaitRight waits until the API server knows of a user's right.
 func awaitRight(t *testing.T, user string, right authorizationv1.ResourceAttributes) {
 	t.Helper()
+	awaitReview(t, user, right, true)
+}
+
+// awaitReview waits until the API server says that a user has the right, or does not have it.
+func awaitReview(t *testing.T, user string, right authorizationv1.ResourceAttributes, allowed bool) {
+	t.Helper()
 	admin, err := client.New(env.Config, client.Options{})
 	must(t, err)
 	must(t, wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -88,7 +94,7 @@ func awaitRight(t *testing.T, user string, right authorizationv1.ResourceAttribu
 			User: user, Groups: []string{"system:authenticated"}, ResourceAttributes: &right,
 		}}
 		err := admin.Create(ctx, review)
-		return review.Status.Allowed, err
+		return review.Status.Allowed == allowed, err
 	}))
 }
 
@@ -107,13 +113,13 @@ func named(rule rbacv1.PolicyRule, name string) rbacv1.PolicyRule {
 var mayWriteCleaners = may("cleaners.apps.projectsveltos.io", "get", "list", "create", "update", "patch", "delete")
 
 // allow gives a user rights in a namespace or, with none, in the whole cluster.
-func (b *bench) allow(user, namespace string, rules ...rbacv1.PolicyRule) {
+func (b *bench) allow(user, namespace string, rules ...rbacv1.PolicyRule) (binding client.Object) {
 	b.t.Helper()
-	b.bind(user, namespace, "", rules...)
+	return b.bind(user, namespace, "", rules...)
 }
 
 // bind gives a user the rights of a ClusterRole that is there or, without its name, of a new one with the rules.
-func (b *bench) bind(user, namespace, role string, rules ...rbacv1.PolicyRule) {
+func (b *bench) bind(user, namespace, role string, rules ...rbacv1.PolicyRule) (binding client.Object) {
 	b.t.Helper()
 	meta := metav1.ObjectMeta{Name: fmt.Sprintf("identity-%d", serial.Add(1))}
 	if role == "" {
@@ -128,7 +134,7 @@ func (b *bench) bind(user, namespace, role string, rules ...rbacv1.PolicyRule) {
 	}
 	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
-	var binding client.Object = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
+	binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
 	if meta.Namespace = namespace; namespace != "" {
 		binding = &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
 	}
@@ -145,6 +151,7 @@ func (b *bench) bind(user, namespace, role string, rules ...rbacv1.PolicyRule) {
 		}
 		awaitRight(b.t, user, right)
 	}
+	return binding
 }
 
 // as is the client of a user, who has the rights in the whole cluster.
@@ -163,7 +170,12 @@ func (b *bench) as(user string, rules ...rbacv1.PolicyRule) client.Client {
 // operatorWith is the identity of an operator that has what it needs for itself and, in the test's namespace, the rights.
 func (b *bench) operatorWith(rules ...rbacv1.PolicyRule) *rest.Config {
 	b.t.Helper()
-	name := fmt.Sprintf("operator-%d", serial.Add(1))
+	return b.operatorNamed(fmt.Sprintf("operator-%d", serial.Add(1)), rules...)
+}
+
+// operatorNamed is that of an operator with the name.
+func (b *bench) operatorNamed(name string, rules ...rbacv1.PolicyRule) *rest.Config {
+	b.t.Helper()
 	user, err := env.AddUser(name)
 	must(b.t, err)
 	b.allow(name, "", operatorRules...)

@@ -20,7 +20,7 @@ func TestServiceAccountRequired(t *testing.T) {
 	b := newBench(t, requireAccount)
 	b.configMap("one")
 	c := b.reconcile(b.cleaner(v1alpha1.ActionDelete))
-	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonServiceAccountRequired, lacksAccount)
+	wantStalled(t, c, v1alpha1.ReasonServiceAccountRequired, lacksAccount)
 	if c.Status.NextScheduleTime != nil {
 		t.Errorf("its next run is at %s", c.Status.NextScheduleTime)
 	}

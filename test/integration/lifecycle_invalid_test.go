@@ -28,7 +28,7 @@ func TestInvalidSchedules(t *testing.T) {
 			b := newBench(t)
 			l := b.follow(b.cleaner(v1alpha1.ActionScan, scheduled(schedule)))
 			l.step()
-			wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalidSchedule, want)
+			wantStalled(t, l.now, v1alpha1.ReasonInvalidSchedule, want)
 			l.wantNext(time.Time{})
 			l.wantActive(time.Time{})
 			if l.now.Status.Schedule != "" || l.now.Status.ObservedGeneration != l.now.Generation {
@@ -38,6 +38,7 @@ func TestInvalidSchedules(t *testing.T) {
 			l.change(scheduled("0 3 * * *"))
 			l.step()
 			wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled, "every day at 03:00 UTC")
+			wantNotStalled(t, l.now)
 			l.wantActive(time.Time{}) // what passed while it was not valid is not made up for
 			l.wantNext(l.first().Add(day))
 		})

@@ -115,7 +115,7 @@ func TestRunNowWhileSuspended(t *testing.T) {
 	l.finish()
 	l.wantRecords(now)
 	l.wantNext(time.Time{})
-	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonSuspended)
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonSuspended)
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 deleted")
 }
 

@@ -27,8 +27,9 @@ func TestSuspend(t *testing.T) {
 	l.step()
 	l.wantNext(time.Time{})
 	l.wantRequeue(0)
-	wantCondition(t, l.now, v1alpha1.ConditionReady, "False", v1alpha1.ReasonSuspended,
+	wantCondition(t, l.now, v1alpha1.ConditionReady, "True", v1alpha1.ReasonSuspended,
 		"It is suspended (spec.suspend). Unsuspended: It runs every day at 03:00 UTC.")
+	wantNotStalled(t, l.now)
 	l.at(first.Add(2*day + time.Hour)) // ticks pass
 	l.wantActive(time.Time{})
 

@@ -70,7 +70,7 @@ type seenOutcomes struct {
 
 // compare previews a Cleaner of the scene, runs it, and compares what was said, what was recorded and what took place.
 func (s *scene) compare(seen *seenOutcomes) {
-	protection := guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}}
+	protection := guard.Protection{Operator: operatorNamespace, Namespaces: []string{"kube-system"}}
 	if s.protected != "" {
 		protection.Namespaces = append(protection.Namespaces, s.protected)
 	}

@@ -100,7 +100,7 @@ func newBench(t *testing.T) *bench {
 	b.runner = run.New(run.Config{
 		Client: b.user, Reader: selector.NewReader(b.raw, b.clock), Actor: action.NewActor(b.raw), Journal: b.journal,
 		Metrics: metrics.New(prometheus.NewRegistry()), Event: notify.Event(b.user, b.clock, "kubecleaner", "kubecleaner-test"),
-		Protection: guard.Protection{Namespaces: []string{operatorNamespace, "kube-system"}}, Scripts: scripts, Clock: b.clock, CheckSchema: served.Check, Stop: stop.Fixed(""),
+		Protection: guard.Protection{Operator: operatorNamespace, Namespaces: []string{"kube-system"}}, Scripts: scripts, Clock: b.clock, CheckSchema: served.Check, Stop: stop.Fixed(""),
 	})
 	for _, name := range []string{operatorNamespace, b.namespace} {
 		err := b.user.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})

@@ -77,7 +77,19 @@ func (c *Connection) Given() (name string) {
 
 // Connect returns a client of the cluster.
 func Connect(s *terminal.Session, c *Connection) (*Client, error) {
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.Overrides)
+	return connect(s, c.rules, &c.Overrides)
+}
+
+// ConnectAsYourself is Connect without --as and the like: what a preview as an account needs besides what the account sees.
+func ConnectAsYourself(s *terminal.Session, c *Connection) (*Client, error) {
+	yourself := c.Overrides
+	info := &yourself.AuthInfo
+	info.Impersonate, info.ImpersonateUID, info.ImpersonateGroups, info.ImpersonateUserExtra = "", "", nil, nil
+	return connect(s, c.rules, &yourself)
+}
+
+func connect(s *terminal.Session, rules *clientcmd.ClientConfigLoadingRules, overrides *clientcmd.ConfigOverrides) (*Client, error) {
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
 		if clientcmd.IsEmptyConfig(err) {

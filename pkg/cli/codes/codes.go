@@ -70,13 +70,14 @@ const (
 	PreviewTimeout Code = "E-PRE-005"
 	ObjectUnjudged Code = "E-PRE-006"
 
-	RunNotReady    Code = "E-RUN-001"
-	RunNotAnswered Code = "E-RUN-002"
-	RunNotBegun    Code = "E-RUN-003"
-	RunFailed      Code = "E-RUN-004"
-	RunTimeout     Code = "E-RUN-005"
-	RunNotFound    Code = "E-RUN-006"
-	RunUnreadable  Code = "E-RUN-007"
+	RunNotReady     Code = "E-RUN-001"
+	RunNotAnswered  Code = "E-RUN-002"
+	RunNotBegun     Code = "E-RUN-003"
+	RunFailed       Code = "E-RUN-004"
+	RunTimeout      Code = "E-RUN-005"
+	RunNotFound     Code = "E-RUN-006"
+	RunUnreadable   Code = "E-RUN-007"
+	RunNotConfirmed Code = "E-RUN-008"
 
 	RestoreNothing      Code = "E-RST-001"
 	RestoreUnreadable   Code = "E-RST-002"
@@ -142,6 +143,7 @@ func Table() [][2]string {
 		{string(RunTimeout), "the run goes on for longer than --timeout"},
 		{string(RunNotFound), "the cluster has no run of that name"},
 		{string(RunUnreadable), "what a run wrote down outside of its record, objects or outcomes, cannot be read"},
+		{string(RunNotConfirmed), "nobody confirmed that the Cleaner delete or change objects now"},
 		{string(RestoreNothing), "the run left nothing that could be brought back"},
 		{string(RestoreUnreadable), "the copies of a run cannot be read, or are not what the run wrote"},
 		{string(RestoreIncomplete), "something that the run touched is not as it was before"},

@@ -46,18 +46,21 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 	} else {
 		j.api, err = cluster.Connect(j.Session, &j.Connection)
 	}
+	if j.self = j.api; err == nil && j.dump == nil && j.Overrides.AuthInfo.Impersonate != "" {
+		j.self, err = cluster.ConnectAsYourself(j.Session, &j.Connection)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		cleaner, err := j.api.Cleaner(ctx, name)
+		cleaner, err := j.self.Cleaner(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		cleaners = append(cleaners, cleaner)
 	}
 	if len(names) > 0 {
-		if err := j.api.Intact(ctx, ""); err != nil {
+		if err := j.self.Intact(ctx, ""); err != nil {
 			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
 		}
 	}
@@ -111,15 +114,18 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 
 // runner is what judges. Manifests have no metrics.
 func (j *job) runner() *run.Runner {
-	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Namespaces: j.protected()}
-	clk := standing{Instant: j.now}
+	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Operator: j.operators(), Namespaces: j.protected()}
+	operator, clk := reader, standing{Instant: j.now}
+	if j.self != j.api {
+		operator = selector.NewReader(j.self.Raw, j.now)
+	}
 	runner := &run.Runner{
 		Check: run.Check{Identities: &run.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk},
-		Read:  run.Read{Operator: reader, Protection: protection, Clock: clk},
+		Read:  run.Read{Operator: operator, Protection: protection, Clock: clk},
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}
 	if j.dump == nil {
-		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, reader) }
+		runner.Read.Declared = func(ctx context.Context) ([]graph.Source, error) { return j.declared(ctx, operator) }
 		runner.Check.Queries = inputs.NewMetrics(nil, j.allowedHosts, j.api.Config.Host)
 	}
 	return runner
@@ -142,7 +148,7 @@ func (o *options) operators() string {
 
 // protected are the namespaces that the operator protects.
 func (o *options) protected() []string {
-	names := []string{o.operators()}
+	var names []string
 	for name := range strings.SplitSeq(o.protectedNamespaces, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)

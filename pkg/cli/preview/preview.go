@@ -50,7 +50,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "preview NAME... | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
 		Long: "Judges the objects of the cluster as the operator would, with your own rights, and shows what would become of each one and\n" +
-			"why. Nothing is saved or changed. NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, or - for the\n" +
+			"why. Nothing is saved or changed. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that account;\n" +
+			"the Cleaner is read with yours. NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, or - for the\n" +
 			"standard input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
 			"An occurrenceThreshold is not applied. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
 			"are understood as well.",
@@ -84,6 +85,8 @@ func Command(s *terminal.Session) *cobra.Command {
 type job struct {
 	*options
 	api     *cluster.Client
+	// self is the cluster as you see it, without --as: the Cleaners are yours to read, and the operator reads some things with its own rights.
+	self *cluster.Client
 	dump    *dump.Cluster // nil for a cluster
 	scripts *sandbox.Pool
 	now     cluster.Instant

@@ -6,12 +6,10 @@
 package restore
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,22 +41,27 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "restore RUN",
+		Use:   "restore RUN | KIND/NAMESPACE/NAME",
 		Short: "Bring back what a run deleted, and undo what it changed",
 		Long: "Brings back the objects that a run of a Cleaner deleted, from the copies that it made, and puts back the fields that it changed.\n" +
 			"Everything is done with your own rights; you need the right to read the copies as well. The API server tries everything\n" +
 			"first, and you are asked once. What exists and is not as its copy is, and fields that somebody edited since, are left alone\n" +
 			"without --force. A second restore changes nothing.\n\n" +
+			"With the name of an object, KIND/NAMESPACE/NAME or KIND/NAME, brings back this object, from the latest run that touched it.\n\n" +
 			"What was brought back is annotated, and no Cleaner touches it until you remove the annotation:\n" +
 			"  kubectl annotate KIND NAME [-n NAMESPACE] " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
 			"It exits with 0 when all that is to come back is back, with 4 when some of it is not, and else with 1.",
 		Example: "  kubectl cleaner runs\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --dry-run\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --only ConfigMap/shop/settings\n" +
+			"  kubectl cleaner restore ConfigMap/shop/settings\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --yes -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run or of one object, and was given %d; kubectl cleaner runs lists the runs", len(args)))
+			}
+			if _, isObject := objectOf(args[0]); isObject && len(o.only) > 0 {
+				return terminal.UsageError(cmd, "--only is for a run; to bring back several objects, write the run's name")
 			}
 			return nil
 		},
@@ -93,7 +96,13 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	run, err := api.CleanerRun(ctx, name)
+	var run *v1alpha1.CleanerRun
+	if ref, isObject := objectOf(name); isObject {
+		o.only, wanted = []string{name}, []cluster.Ref{ref}
+		run, err = o.newest(ctx, api, ref)
+	} else {
+		run, err = api.CleanerRun(ctx, name)
+	}
 	if err != nil {
 		return err
 	}
@@ -181,16 +190,8 @@ func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 		return nil
 	}
 	o.rows(plan, o.ErrOut).Flush()
-	fmt.Fprintf(o.ErrOut, "%s\nGo on? [y/N] ", planSummary(run, plan))
-	answer, err := bufio.NewReader(o.In).ReadString('\n')
-	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
-	case answer == "y" || answer == "yes":
-		return nil
-	case err != nil:
-		fmt.Fprintln(o.ErrOut)
-		return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back: nobody confirmed it"), "where there is nobody to ask, give --yes; --dry-run only shows it")
-	}
-	return terminal.Fail(codes.RestoreNotConfirmed, errors.New("nothing was brought back, as you wish"), "")
+	fmt.Fprintln(o.ErrOut, planSummary(run, plan))
+	return o.Confirm(codes.RestoreNotConfirmed, "nothing was brought back", "--dry-run only shows it")
 }
 
 func (o *options) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {

@@ -31,8 +31,6 @@ type follower struct {
 	run string
 	// queued is whether it waits for its turn, so that there is no CleanerRun yet.
 	queued bool
-	// whileSuspended is whether it goes on although the Cleaner is suspended.
-	whileSuspended bool
 	// phase says what is waited for.
 	phase string
 	// answered is whether the operator is seen to do something about it.
@@ -56,7 +54,6 @@ func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	f.goesOn()
 	switch status := &c.Status; {
 	case status.ActiveRun != nil && status.ActiveRun.Name == f.run:
-		f.whileSuspended = status.ActiveRun.WhileSuspended
 		return false, nil
 	case status.LastRun != nil && status.LastRun.Name == f.run, status.ActiveRun != nil:
 		return true, nil

@@ -112,12 +112,9 @@ func (r *progress) Facts(took time.Duration) any {
 
 // howToStop says what ends a run that goes on without the user.
 func (f *follower) howToStop() string {
-	if f.whileSuspended { // suspending it again would not
-		return "to stop it, delete the Cleaner: it runs although it is suspended"
-	}
 	what := "stop it before its next object"
 	if f.queued {
 		what = "keep it from beginning"
 	}
-	return fmt.Sprintf(`to %s: kubectl patch cleaner %s --type merge -p '{"spec":{"suspend":true}}'`, what, f.cleaner)
+	return fmt.Sprintf("to %s: %s cancel %s", what, terminal.Program, f.run)
 }

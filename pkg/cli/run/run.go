@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -28,6 +29,7 @@ type options struct {
 	*terminal.Session
 	cluster.Connection
 	wait     bool
+	yes      bool
 	timeout  time.Duration
 	progress string
 }
@@ -39,11 +41,12 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "run NAME",
 		Short: "Let the operator run a Cleaner now",
 		Long: "Asks the operator to run a Cleaner of the cluster now, whatever its schedule, also when it is suspended. The run does what the\n" +
-			"Cleaner says: it deletes, changes or reports. kubectl cleaner preview NAME shows beforehand what that would be.\n\n" +
+			"Cleaner says: it deletes, changes or reports. kubectl cleaner preview NAME shows beforehand what that would be. Before a run that\n" +
+			"deletes or changes objects, you are asked once.\n\n" +
 			"With --wait, follows the run to its end, and exits with 0 if it did all that it was asked to do, with 4 if it could not read,\n" +
 			"judge or touch something, and else with 1. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
 			"are understood as well.",
-		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m",
+		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m\n  kubectl cleaner run unused-configmaps --yes",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one Cleaner, and was given %d", len(args)))
@@ -59,6 +62,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
 	o.Bind(flags)
@@ -87,6 +91,9 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err := api.Intact(ctx, "no run was asked for: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
 		return err
 	}
+	if err := o.confirm(before); err != nil {
+		return err
+	}
 	asked, err := ask(ctx, api, before.Name, requestValue(o.Now(), before))
 	if err != nil {
 		return err
@@ -103,7 +110,7 @@ func (o *options) run(ctx context.Context, name string) error {
 func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
-		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
+		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted { // older operators say False of a suspended one
 		return nil
 	}
 	return terminal.Fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
@@ -135,12 +142,39 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 	return &answer, json.Unmarshal(body, &answer)
 }
 
+// confirm asks before a run that deletes or changes objects.
+func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
+	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes", v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
+	if o.yes || does == "" || onlyReports(cleaner) {
+		return nil
+	}
+	fmt.Fprintf(o.ErrOut, "cleaner %q %s what matches now%s\n", cleaner.Name, does, o.lastMatches(cleaner))
+	if cleaner.IsSuspended() {
+		o.Note("it is suspended, and runs all the same: once, now")
+	}
+	return o.Confirm(codes.RunNotConfirmed, "no run was asked for", terminal.Program+" preview "+cleaner.Name+" shows what it would do")
+}
+
+// lastMatches says how much the last run matched, as a hint at how much it will be.
+func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
+	last := cleaner.Status.LastRun
+	if last == nil {
+		return "; it has not run yet"
+	}
+	return fmt.Sprintf("; its last run, %s ago, matched %s", duration.HumanDuration(max(0, o.Now().Sub(last.NominalTime.Time))), terminal.Grouped(last.Matched, "object"))
+}
+
+// onlyReports reports whether the operator said that this version of the Cleaner only reports now, whatever its action.
+func onlyReports(cleaner *v1alpha1.Cleaner) bool {
+	return cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedGeneration == cleaner.Generation
+}
+
 // tellAsked says what was asked for.
 func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 	does := map[v1alpha1.Action]string{
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
-	if cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedGeneration == cleaner.Generation {
+	if onlyReports(cleaner) {
 		does = "it only reports what matches, because " + cmp.Or(terminal.OneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)

@@ -5,20 +5,42 @@ package runs
 
 import (
 	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// one prints one run, for programs with all its objects.
+// one prints one run with its objects: those that are asked for.
 func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) error {
-	if o.output != "json" && o.output != "yaml" {
-		return o.print([]v1alpha1.CleanerRun{*run})
+	if o.output == "name" {
+		return o.print([]v1alpha1.CleanerRun{*run}, nil)
 	}
 	unread := api.Fill(ctx, run)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if o.output == "json" || o.output == "yaml" {
+		return firstOf(o.oneForPrograms(run, unread == nil), unread)
+	}
+	o.tellRun(run)
+	if objects := o.inOrder(run.Status.Objects); len(objects) > 0 {
+		o.tellObjects(run, objects)
+	} else if !o.isEmpty() {
+		o.Note("no object of the run is as the flags ask for")
+	}
+	o.tellOmitted(run)
+	return unread
+}
+
+// oneForPrograms prints the record with its objects.
+func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error {
+	if !o.isEmpty() {
+		run.Status.Objects = o.inOrder(run.Status.Objects)
 	}
 	run.APIVersion, run.Kind, run.ManagedFields = v1alpha1.GroupVersion.String(), "CleanerRun", nil
 	write := terminal.WriteJSON
@@ -28,9 +50,71 @@ func (o *options) one(ctx context.Context, api *cluster.Client, run *v1alpha1.Cl
 	if err := write(o.Out, run); err != nil {
 		return err
 	}
-	if omitted := run.Status.ObjectsOmitted; omitted > 0 && unread == nil {
-		o.Note("%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
-			terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
+	if complete {
+		o.tellOmitted(run)
 	}
-	return unread
+	return nil
+}
+
+// tellRun says what the run did, and what can be done about it.
+func (o *options) tellRun(run *v1alpha1.CleanerRun) {
+	status, took := &run.Status, ""
+	if status.Duration != nil {
+		took = ", took " + status.Duration.Round(100*time.Millisecond).String()
+	}
+	fmt.Fprintf(o.Out, "run %s of cleaner %s: %s, %s, %s ago%s\n", run.Name, run.Spec.Cleaner, run.Spec.Action, phaseWords(run),
+		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))), took)
+	if status.Message != "" {
+		fmt.Fprintln(o.Out, terminal.OneLine(status.Message))
+	}
+	if kept := status.Copies; kept != nil && kept.Dropped == "" {
+		fmt.Fprintf(o.Out, "copies of %s until %s: %s restore %s\n", terminal.Grouped(kept.Objects, "object"), kept.ExpirationTime.UTC().Format(time.RFC3339), terminal.Program, run.Name)
+	}
+}
+
+// tellObjects prints the objects or, when they are more than --limit, first how many are alike.
+func (o *options) tellObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) {
+	fmt.Fprintln(o.Out)
+	listed := objects
+	if o.limit > 0 && len(objects) > o.limit {
+		listed = objects[:o.limit]
+		rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"}}
+		for _, g := range groups(objects) {
+			rows.Add([]terminal.Cell{
+				{Text: string(g.of.Outcome), In: colourOf(rows.Paint, g.of.Outcome)}, {Text: g.of.Kind}, {Text: g.of.Namespace}, {Text: terminal.Thousands(g.count)}, {Text: g.why},
+			})
+		}
+		rows.Flush()
+		fmt.Fprintln(o.Out)
+	}
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"OUTCOME", "NAMESPACE", "KIND", "NAME", "WHY"}}
+	for i := range listed {
+		object := &listed[i]
+		row := []terminal.Cell{{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)}, {Text: object.Namespace}, {Text: object.Kind}, {Text: object.Name}, {Text: why(object)}}
+		rows.Add(row)
+	}
+	rows.Flush()
+	if more := len(objects) - len(listed); more > 0 {
+		fmt.Fprintf(o.ErrOut, "... and %s more; for all of them: %s runs %s --limit 0; for some of them: --outcome, --namespace, --kind\n", terminal.Thousands(int64(more)), terminal.Program, run.Name)
+	}
+}
+
+// tellOmitted says how many objects no list has.
+func (o *options) tellOmitted(run *v1alpha1.CleanerRun) {
+	omitted := run.Status.ObjectsOmitted
+	if omitted == 0 {
+		return
+	}
+	o.Note("%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
+		terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
+}
+
+func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string) string {
+	switch outcome {
+	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeMatched:
+		return paint.Green
+	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied, v1alpha1.OutcomeKindGone, v1alpha1.OutcomeNotEvaluated:
+		return paint.Red
+	}
+	return nil
 }

@@ -28,15 +28,16 @@ func (o *options) acknowledged(parent context.Context, api *cluster.Client, name
 	defer cancel()
 	var reasons []string
 	for waited := time.Duration(0); ; waited += cluster.Rewatch {
-		var cleaners int
-		cleaners, reasons, err = whyAllOff(ctx, api)
+		var all said
+		all, err = whatCleanersSay(ctx, api)
+		reasons = all.reasons
 		switch {
 		case apierrors.IsForbidden(err):
 			return terminal.OneLine(err.Error()), nil
 		case err != nil: // the API server may be back soon
 		case slices.Contains(reasons, words):
 			return "", nil
-		case cleaners == 0:
+		case all.cleaners == 0:
 			return "there are no Cleaners", nil
 		case slices.Contains(reasons, v1alpha1.DryRunByFlag):
 			return "the operator runs with --dry-run and acts on nothing anyway", nil
@@ -67,8 +68,8 @@ func (o *options) acknowledged(parent context.Context, api *cluster.Client, name
 
 // nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another namespace.
 func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
-	_, reasons, err := whyAllOff(ctx, api)
-	reasons = slices.DeleteFunc(reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
+	all, err := whatCleanersSay(ctx, api)
+	reasons := slices.DeleteFunc(all.reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
 	if len(reasons) > 0 {
 		say := terminal.OneLine(strings.Join(reasons, "; "))
 		return terminal.Fail(codes.OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
@@ -79,17 +80,31 @@ func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, name
 	if err != nil {
 		o.Note("whether Cleaners say that acting is stopped could not be seen: %s", terminal.OneLine(err.Error()))
 	}
+	if n := len(all.suspended); n > 0 {
+		o.Note("%s suspended, each by itself: %s; to resume one: %s resume NAME", terminal.Counted(n, "Cleaner")+" "+terminal.Plural(int64(n), "is", "are"),
+			terminal.OneLine(terminal.Shortened(all.suspended, 10)), terminal.Program)
+	}
 	return nil
 }
 
-// whyAllOff are how many Cleaners there are, and the reasons for which the operator makes them only report, as far as their statuses say.
-func whyAllOff(ctx context.Context, c *cluster.Client) (cleaners int, reasons []string, err error) {
+// said is what the Cleaners' manifests and statuses say: how many there are, which are suspended, and for which reasons the operator makes them
+// only report.
+type said struct {
+	cleaners           int
+	suspended, reasons []string
+}
+
+func whatCleanersSay(ctx context.Context, c *cluster.Client) (all said, err error) {
 	err = cluster.List[v1alpha1.CleanerList](ctx, c, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) {
-		cleaners++
+		all.cleaners++
+		if cleaner.IsSuspended() {
+			all.suspended = append(all.suspended, cleaner.Name)
+		}
 		if why := cleaner.Status.DryRunReason; why != "" && why != cleaner.Observing(time.Time{}) {
-			reasons = append(reasons, why)
+			all.reasons = append(all.reasons, why)
 		}
 	})
-	slices.Sort(reasons)
-	return cleaners, slices.Compact(reasons), err
+	slices.Sort(all.reasons)
+	all.reasons = slices.Compact(all.reasons)
+	return all, err
 }

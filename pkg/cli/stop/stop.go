@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stop is kubectl cleaner stop and resume: the annotation that ends all acting, and whether the operator saw
-// it.
+// Package stop is kubectl cleaner stop, suspend and resume: the annotation that ends all acting, whether the operator saw it, and spec.suspend of
+// single Cleaners.
 package stop
 
 import (
@@ -15,16 +15,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 )
 
@@ -45,29 +41,44 @@ func Command(s *terminal.Session) *cobra.Command {
 		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
 			"no run begins another object. Runs go on as Scans, and say so, until kubectl cleaner resume. Nothing is restarted.\n\n" +
 			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
-			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, set its spec.suspend to true.",
+			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, use kubectl cleaner suspend NAME.",
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
-		Args:    terminal.None,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return terminal.UsageError(cmd, "takes no arguments, because it stops all Cleaners; to stop one: "+terminal.Program+" suspend "+terminal.ShellWord(args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.stop(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for everybody who wonders; your name and the time are added")
 	o.bindAll(cmd)
 	return cmd
 }
 
-// ResumeCommand takes a stop back.
+// ResumeCommand takes a stop back or, with names, a suspend.
 func ResumeCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "resume",
-		Short: "Let acting go on after kubectl cleaner stop",
-		Long: "Removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace, by which all acting was stopped. Runs that were\n" +
-			"stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts.",
-		Example: "  kubectl cleaner resume",
-		Args:    terminal.None,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.resume(cmd.Context()) },
+		Use:   "resume [NAME ...]",
+		Short: "Let all acting go on after a stop, or single Cleaners after a suspend",
+		Long: "Without a name, takes kubectl cleaner stop back: removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace. Runs that\n" +
+			"were stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts. Cleaners that are\n" +
+			"suspended stay so.\n\n" +
+			"With names, takes kubectl cleaner suspend back: sets spec.suspend of these Cleaners to false. A stop stays in force.",
+		Example: "  kubectl cleaner resume\n  kubectl cleaner resume unused-configmaps",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) > 0 {
+				if o.namespace != "" {
+					return terminal.UsageError(cmd, "--operator-namespace is for a resume without a name, which takes a stop back")
+				}
+				return o.setSuspended(cmd.Context(), names, false)
+			}
+			return o.resume(cmd.Context())
+		},
 	}
 	o.bindAll(cmd)
+	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
 }
 
@@ -203,37 +214,4 @@ func operators(ctx context.Context, c *cluster.Client) ([]string, error) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
-}
-
-func namespacePath(name string) string {
-	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}.Path("", name)
-}
-
-// stopReason is the value of the annotation by which all acting is stopped. Nil when it is not. Who may not read the namespace may still
-// be allowed to annotate it, so an error ends nothing.
-func stopReason(ctx context.Context, c *cluster.Client, namespace string) (*string, error) {
-	var metadata metav1.PartialObjectMetadata
-	if err := c.Read(ctx, namespacePath(namespace), &metadata); err != nil {
-		return nil, err
-	}
-	if reason, stopped := metadata.Annotations[v1alpha1.StopAnnotation]; stopped {
-		return &reason, nil
-	}
-	return nil, nil
-}
-
-// annotate sets the annotation that stops all acting, or removes it.
-func annotate(ctx context.Context, c *cluster.Client, namespace string, reason *string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}})
-	if err != nil {
-		return err
-	}
-	_, err = cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", cluster.FieldManager).Body(patch))
-	switch {
-	case apierrors.IsNotFound(err):
-		return terminal.Fail(codes.OperatorNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), "say which one is the operator's with --operator-namespace")
-	case err != nil:
-		return cluster.RequestError("annotating namespace "+namespace, err)
-	}
-	return nil
 }

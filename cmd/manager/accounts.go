@@ -1,0 +1,20 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/kubecleaner/kubecleaner/controllers"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+)
+
+// watchAccounts asks as whom the operator may act, and lets the reconciler know.
+func watchAccounts(mgr ctrl.Manager, identities *run.Identities, clk clock.WithTicker, reconciler *controllers.CleanerReconciler) manager.Runnable {
+	accounts := &controllers.AccountWatcher{Client: mgr.GetClient(), MayActAs: identities.MayActAs, Clock: clk, Wake: reconciler.Finished}
+	reconciler.AccountRefused = accounts.Refused
+	return accounts
+}

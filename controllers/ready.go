@@ -1,0 +1,32 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// setReady sets the condition Ready and, beside one that is false, the condition Stalled.
+func setReady(cleaner *v1alpha1.Cleaner, status metav1.ConditionStatus, reason, message string) {
+	setCondition(cleaner, v1alpha1.ConditionReady, status, reason, message)
+	if status == metav1.ConditionFalse && stalls(reason) {
+		setCondition(cleaner, v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, message)
+		return
+	}
+	meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionStalled)
+}
+
+// stalls reports whether nothing but an edit by a person mends a Cleaner that is not ready for the reason. A kind may still be installed, the
+// right to act as an account may still be given, and another controller may fall silent: the operator looks for these itself.
+func stalls(reason string) bool {
+	switch reason {
+	case v1alpha1.ReasonInvalidSchedule, v1alpha1.ReasonInvalidExpression, v1alpha1.ReasonInvalidStorage, v1alpha1.ReasonServiceAccountRequired,
+		v1alpha1.ReasonBudgetExhausted, v1alpha1.ReasonCRDOutdated:
+		return true
+	}
+	return false
+}

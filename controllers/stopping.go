@@ -1,0 +1,50 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+)
+
+// whyStopped says why the Cleaner, as it is now, stops its active run. Nil when it does not.
+func (r *CleanerReconciler) whyStopped(ctx context.Context, cleaner *v1alpha1.Cleaner) (stopped, err error) {
+	active := cleaner.Status.ActiveRun
+	switch {
+	case cleaner.Cancels(active.Name):
+		return journal.ErrCancelled, nil
+	case cleaner.IsSuspended() && !active.WhileSuspended:
+		return errSuspended, nil
+	}
+	if scans, err := r.becameScan(ctx, cleaner); !scans || err != nil {
+		return nil, err
+	}
+	return errBecameScan, nil
+}
+
+// becameScan reports whether the Cleaner's action was changed to Scan, and that of the active run is another. A run without a record
+// waits, which it may do again, or has just read the Cleaner, perhaps before the change.
+func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cleaner) (bool, error) {
+	if cleaner.EffectiveAction() != v1alpha1.ActionScan || cleaner.Status.Action == v1alpha1.ActionScan {
+		return false, nil
+	}
+	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
+	return err == nil && (run == nil || run.Spec.Action != v1alpha1.ActionScan), err
+}
+
+// mayNotBegin says why a run that has no record yet may not begin. Empty if it may, also as a Scan.
+func (r *round) mayNotBegin(stopped error) string {
+	switch {
+	case stopped != nil && !errors.Is(stopped, errBecameScan):
+		return stopped.Error()
+	case r.lost != "":
+		return "the Cleaner lost fields"
+	case r.foreign != "":
+		return "another controller wrote the Cleaner's status"
+	}
+	return ""
+}

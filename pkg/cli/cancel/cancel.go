@@ -1,0 +1,170 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cancel is kubectl cleaner cancel: the annotation that ends one run, and what became of the run.
+package cancel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// patience is how long the end of the run is waited for. The objects in hand take about a second.
+const patience = 10 * time.Second
+
+// options are the flags of cancel.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+}
+
+// Command is what users call.
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "End a run before its next object",
+		Long: "Ends a run that is going on before its next object, and keeps one that waits from beginning, by an annotation on its Cleaner\n" +
+			"(" + v1alpha1.CancelRunAnnotation + "). What the run did stays done, is in its record, and can be restored. The Cleaner runs\n" +
+			"again when it is due. The operator honours the annotation also if it is replaced in the middle of the run.\n\n" +
+			"It is an error if the run goes on for 10 seconds more. The name of a Cleaner stands for the run that it has now.",
+		Example: "  kubectl cleaner cancel unused-configmaps-1795230000\n  kubectl cleaner cancel unused-configmaps",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = terminal.CompleteFirst(o.complete)
+	return cmd
+}
+
+// complete names the runs that are going on.
+func (o *options) complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	if api, err := cluster.Connect(o.Session, &o.Connection); err == nil {
+		_ = cluster.List[v1alpha1.CleanerList](cmd.Context(), api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) { // none, when it fails
+			if c.Status.ActiveRun != nil {
+				names = append(names, c.Status.ActiveRun.Name)
+			}
+		})
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (o *options) run(ctx context.Context, name string) error {
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return err
+	}
+	cleaner, err := find(ctx, api, name[strings.LastIndex(name, "/")+1:]) // as kubectl prints it
+	if err != nil {
+		return err
+	}
+	run := cleaner.Status.ActiveRun.Name
+	if err := api.Intact(ctx, "no run was cancelled: what writes to a Cleaner now makes the loss of its fields last; to stop all acting: "+terminal.Program+" stop"); err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.CancelRunAnnotation: run}}})
+	if err != nil {
+		return err
+	}
+	_, err = cluster.Send(ctx, api.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner.Name)).Param("fieldManager", cluster.FieldManager).Body(patch))
+	if err != nil {
+		return cluster.RequestError("cancelling run "+run+" of cleaner "+terminal.Quoted(cleaner.Name), err)
+	}
+	fmt.Fprintf(o.ErrOut, "run %s of cleaner %q is cancelled: it ends before its next object\n", run, cleaner.Name)
+	return o.await(ctx, api, cleaner.Name, run)
+}
+
+// find finds the Cleaner whose active run has the name, or that has the name itself.
+func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Cleaner, error) {
+	var found *v1alpha1.Cleaner
+	var named bool
+	var active []string
+	err := cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
+		named = named || c.Name == name
+		if run := c.Status.ActiveRun; run != nil {
+			active = append(active, run.Name)
+			if run.Name == name || c.Name == name {
+				found = c
+			}
+		}
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, api.NoCleaner(ctx, "")
+	case err != nil:
+		return nil, cluster.RequestError("listing the Cleaners", err)
+	case found != nil:
+		return found, nil
+	case named:
+		return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("cleaner %q has no run that is going on or waits", name), "its runs: "+terminal.Program+" runs "+name)
+	}
+	if run, err := api.CleanerRun(ctx, name); err == nil {
+		return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("run %s has ended: %s", name, terminal.OneLine(run.Status.Message)),
+			"to undo what it did: "+terminal.Program+" restore "+name)
+	}
+	hint := "no run is going on"
+	if near := suggest.Nearest(name, active); near != "" {
+		hint = "did you mean " + terminal.Quoted(near) + "?"
+	} else if len(active) > 0 {
+		hint = "these are going on or wait: " + terminal.Shortened(active, 10)
+	}
+	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run %q that is going on", name), hint)
+}
+
+// await waits for the end of the run, and tells it.
+func (o *options) await(parent context.Context, api *cluster.Client, cleaner, run string) error {
+	ctx, cancel := context.WithTimeout(parent, patience+cluster.Rewatch)
+	defer cancel()
+	for waited := time.Duration(0); waited <= patience && ctx.Err() == nil; waited += cluster.Rewatch {
+		now, err := api.Cleaner(ctx, cleaner)
+		if err == nil && (now.Status.ActiveRun == nil || now.Status.ActiveRun.Name != run) {
+			return o.tellEnd(ctx, api, now, run)
+		}
+		select {
+		case <-o.Clock.After(cluster.Rewatch):
+		case <-ctx.Done():
+		}
+	}
+	if parent.Err() != nil {
+		o.Note("the annotation stays: the run ends before its next object as soon as the operator sees it")
+		return context.Cause(parent)
+	}
+	return terminal.Fail(codes.RunTimeout, fmt.Errorf("run %s did not end within %s; the annotation stays, and the run ends before its next object as soon as the operator sees it", run, patience),
+		"does the operator run? see: kubectl get cleaner "+cleaner+"; to stop all acting: "+terminal.Program+" stop")
+}
+
+// tellEnd says what the run did before it ended.
+func (o *options) tellEnd(ctx context.Context, api *cluster.Client, cleaner *v1alpha1.Cleaner, run string) error {
+	record, err := api.CleanerRun(ctx, run)
+	switch {
+	case apierrors.IsForbidden(err):
+		o.Note("the run ended; its record cannot be read: %s", terminal.OneLine(err.Error()))
+	case err != nil:
+		fmt.Fprintf(o.ErrOut, "the run ended; it has no record, so it touched nothing: kubectl describe cleaner %s\n", cleaner.Name)
+	default:
+		fmt.Fprintf(o.ErrOut, "it ended: %s\n", terminal.OneLine(record.Status.Message))
+		if kept := record.Status.Copies; kept != nil && kept.Dropped == "" && record.Status.Acted > 0 {
+			fmt.Fprintf(o.ErrOut, "%s to undo what it did: %s restore %s\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program, run)
+		}
+	}
+	return nil
+}

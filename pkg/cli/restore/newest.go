@@ -1,0 +1,79 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// objectOf reads the argument as the name of an object. It is false of a run's name, also as kubectl prints it.
+func objectOf(arg string) (cluster.Ref, bool) {
+	ref, ok := cluster.ParseRef(arg)
+	kind, _, _ := strings.Cut(strings.ToLower(ref.Kind), ".")
+	return ref, ok && kind != "cleanerrun" && kind != "cleanerruns"
+}
+
+// newest finds the latest run that touched the object and keeps copies.
+func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.Ref) (*v1alpha1.CleanerRun, error) {
+	runs, err := api.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var unread []error
+	lost := ""
+	for i := range runs {
+		run := &runs[i]
+		if run.Status.Intent == nil || run.Status.Copies == nil {
+			continue
+		}
+		full := run.DeepCopy() // the one to restore stays as it is stored
+		if !touched(full, ref) {
+			if err := api.Fill(ctx, full); err != nil {
+				unread = append(unread, err)
+				continue
+			}
+			if !touched(full, ref) {
+				continue
+			}
+		}
+		if why := run.Status.Copies.Dropped; why != "" {
+			lost = fmt.Sprintf("; run %s touched it, and its copies were dropped: %s", run.Name, terminal.OneLine(why))
+			continue
+		}
+		o.Note("the newest copy of %s is that of run %s of cleaner %s, %s ago", ref, run.Name, run.Spec.Cleaner,
+			duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))))
+		return run, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if len(unread) > 0 {
+		return nil, errors.Join(unread...)
+	}
+	return nil, terminal.Fail(codes.RestoreNothing, fmt.Errorf("no run that keeps copies touched %s%s", ref, lost),
+		"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies")
+}
+
+// touched reports whether the run deleted or changed the object, as far as the record lists objects.
+func touched(run *v1alpha1.CleanerRun, ref cluster.Ref) bool {
+	for i := range run.Status.Objects {
+		switch o := &run.Status.Objects[i]; o.Outcome {
+		case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone:
+			if strings.EqualFold(o.Kind, ref.Kind) && o.Namespace == ref.Namespace && o.Name == ref.Name {
+				return true
+			}
+		}
+	}
+	return false
+}

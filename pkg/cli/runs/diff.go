@@ -1,0 +1,118 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// change is an object whose outcome is another than in the run before. Nil is an object that one of the runs does not have.
+type change struct {
+	before, now *v1alpha1.ObjectOutcome
+}
+
+// compare are the objects that differ, in the order of now, and how many are the same. Then come those that only the run before has.
+func compare(before, now []v1alpha1.ObjectOutcome) (changes []change, same int) {
+	type key struct{ apiVersion, kind, namespace, name string }
+	of := func(o *v1alpha1.ObjectOutcome) key { return key{o.APIVersion, o.Kind, o.Namespace, o.Name} }
+	known, seen := map[key]*v1alpha1.ObjectOutcome{}, map[key]bool{}
+	for i := range before {
+		known[of(&before[i])] = &before[i]
+	}
+	for i := range now {
+		o := &now[i]
+		seen[of(o)] = true
+		switch was := known[of(o)]; {
+		case was == nil || was.Outcome != o.Outcome || isSpared(was) != isSpared(o):
+			changes = append(changes, change{before: was, now: o})
+		default:
+			same++
+		}
+	}
+	for i := range before {
+		if !seen[of(&before[i])] {
+			changes = append(changes, change{before: &before[i]})
+		}
+	}
+	return changes, same
+}
+
+// before is the run of the same Cleaner that ended last before the run.
+func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.CleanerRun, error) {
+	for i := range runs { // the latest first
+		r := &runs[i]
+		if r.Spec.Cleaner == run.Spec.Cleaner && r.Status.Phase.Final() && r.Spec.NominalTime.Before(&run.Spec.NominalTime) {
+			return r, nil
+		}
+	}
+	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name),
+		"a Cleaner keeps as many runs as its spec.successfulHistoryLimit and failedHistoryLimit say")
+}
+
+// diff prints what is otherwise than in the run before.
+func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) error {
+	last, err := before(run, runs)
+	if err != nil {
+		return err
+	}
+	unread := firstOf(api.Fill(ctx, run), api.Fill(ctx, last))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	changes, same := compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
+	var appeared, gone, changed int64
+	for _, c := range changes {
+		at, what, paint := c.now, "changed", rows.Paint.Yellow
+		switch {
+		case c.before == nil:
+			what, paint = "new", rows.Paint.Green
+			appeared++
+		case c.now == nil:
+			at, what, paint = c.before, "gone", nil
+			gone++
+		default:
+			changed++
+		}
+		row := []terminal.Cell{{Text: what, In: paint}, {Text: at.Namespace}, {Text: at.Kind}, {Text: at.Name}, {Text: outcomeOf(c.before)}, {Text: outcomeOf(c.now)}, {Text: ""}}
+		if c.now != nil {
+			row[6].Text = why(c.now)
+		}
+		rows.Add(row)
+	}
+	rows.Flush()
+	fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n", terminal.Thousands(appeared), terminal.Thousands(gone),
+		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name, duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
+	for _, r := range []*v1alpha1.CleanerRun{run, last} {
+		o.tellOmitted(r)
+	}
+	return unread
+}
+
+func outcomeOf(o *v1alpha1.ObjectOutcome) string {
+	switch {
+	case o == nil:
+		return ""
+	case isSpared(o):
+		return "Matched (protected)"
+	}
+	return string(o.Outcome)
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// outcomes are all outcomes in the order in which they are shown: what went wrong, what was done, what matched, and last what was left alone
+// as it should be.
+var outcomes = []v1alpha1.OutcomeResult{
+	v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied, v1alpha1.OutcomeKindGone, v1alpha1.OutcomeNotEvaluated,
+	v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomePlanned,
+	v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted, v1alpha1.OutcomeAbandoned,
+	v1alpha1.OutcomeConflict, v1alpha1.OutcomeChanged, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeGone, v1alpha1.OutcomeUnchanged,
+	v1alpha1.OutcomeUnknown, v1alpha1.OutcomeProtected,
+}
+
+// filter is which objects of a run are asked for. Empty is all.
+type filter struct {
+	outcomes, namespaces, kinds []string
+}
+
+func (f *filter) isEmpty() bool { return len(f.outcomes)+len(f.namespaces)+len(f.kinds) == 0 }
+
+// check says which outcome there is not.
+func (f *filter) check() string {
+	names := make([]string, 0, len(outcomes))
+	for _, o := range outcomes {
+		names = append(names, string(o))
+	}
+	for _, wanted := range f.outcomes {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, wanted) }) {
+			continue
+		}
+		if near := suggest.Nearest(wanted, names); near != "" {
+			return fmt.Sprintf("--outcome %s: there is no such outcome; did you mean %s?", terminal.Quoted(wanted), near)
+		}
+		return fmt.Sprintf("--outcome %s: there is no such outcome; there are %s", terminal.Quoted(wanted), terminal.OrList(names))
+	}
+	return ""
+}
+
+// wants reports whether an object is asked for. A kind may be written with its group, as Deployment.apps.
+func (f *filter) wants(o *v1alpha1.ObjectOutcome) bool {
+	group, _, hasGroup := strings.Cut(o.APIVersion, "/")
+	if !hasGroup {
+		group = ""
+	}
+	return among(f.outcomes, string(o.Outcome)) && among(f.namespaces, o.Namespace) && (among(f.kinds, o.Kind) || among(f.kinds, o.Kind+"."+group))
+}
+
+// among reports whether the word is among those that are wanted, or all are.
+func among(wanted []string, word string) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, word) })
+}
+
+// inOrder are the objects that are asked for: by outcome, and by kind, namespace and name.
+func (f *filter) inOrder(objects []v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
+	wanted := make([]v1alpha1.ObjectOutcome, 0, len(objects))
+	for i := range objects {
+		if f.wants(&objects[i]) {
+			wanted = append(wanted, objects[i])
+		}
+	}
+	slices.SortStableFunc(wanted, func(a, b v1alpha1.ObjectOutcome) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return wanted
+}
+
+// rank is where an object stands. What a Scan reports although it is protected comes last: no run would touch it.
+func rank(o *v1alpha1.ObjectOutcome) int {
+	at := slices.Index(outcomes, o.Outcome)
+	switch {
+	case isSpared(o):
+		return len(outcomes) + 1
+	case at < 0: // of a later version
+		return len(outcomes)
+	}
+	return at
+}
+
+func isSpared(o *v1alpha1.ObjectOutcome) bool {
+	return o.Outcome == v1alpha1.OutcomeMatched && strings.HasPrefix(o.Reason, "protected:")
+}
+
+// why is why an object has its outcome.
+func why(o *v1alpha1.ObjectOutcome) string {
+	if o.Outcome == v1alpha1.OutcomeMatched || o.Outcome == v1alpha1.OutcomeProtected {
+		return terminal.Because(o.Reason, o.Message)
+	}
+	return cmp.Or(o.Reason, o.Message)
+}
+
+// group is objects of one outcome, kind and namespace.
+type group struct {
+	of    v1alpha1.ObjectTally
+	count int64
+	// why is what all of them have in common. Empty when there is no such thing.
+	why string
+}
+
+// groups counts objects that are in order.
+func groups(objects []v1alpha1.ObjectOutcome) []*group {
+	var list []*group
+	at := map[v1alpha1.ObjectTally]*group{}
+	for i := range objects {
+		o := &objects[i]
+		of := v1alpha1.ObjectTally{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Outcome: o.Outcome}
+		if isSpared(o) {
+			of.Count = 1 // apart from the others
+		}
+		g := at[of]
+		if g == nil {
+			g = &group{of: of, why: why(o)}
+			at[of] = g
+			list = append(list, g)
+		}
+		if g.count++; g.why != why(o) {
+			g.why = ""
+		}
+	}
+	return list
+}

@@ -1,0 +1,126 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// TestAllOutcomesHaveAPlace: --outcome must know each that a record may have.
+func TestAllOutcomesHaveAPlace(t *testing.T) {
+	source, err := os.ReadFile("../../../api/v1alpha1/outcome.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	enum := regexp.MustCompile(`// \+kubebuilder:validation:Enum=(Planned;\S+)`).FindStringSubmatch(string(source))
+	if enum == nil {
+		t.Fatal("there is no enum of outcomes")
+	}
+	var have []string
+	for _, o := range outcomes {
+		have = append(have, string(o))
+	}
+	want := strings.Split(enum[1], ";")
+	slices.Sort(have)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// objects are written "Outcome APIVERSION Kind namespace/name reason".
+func objects(lines ...string) []v1alpha1.ObjectOutcome {
+	var list []v1alpha1.ObjectOutcome
+	for _, line := range lines {
+		words := strings.SplitN(line, " ", 5)
+		namespace, name, _ := strings.Cut(words[3], "/")
+		list = append(list, v1alpha1.ObjectOutcome{Outcome: v1alpha1.OutcomeResult(words[0]), APIVersion: words[1], Kind: words[2], Namespace: namespace, Name: name, Reason: words[4]})
+	}
+	return list
+}
+
+func names(list []v1alpha1.ObjectOutcome) string {
+	var words []string
+	for _, o := range list {
+		words = append(words, o.Name)
+	}
+	return strings.Join(words, " ")
+}
+
+var mixed = objects(
+	"Protected v1 ConfigMap shop/p kept",
+	"Matched v1 ConfigMap shop/spared protected: annotated cleaner/protect",
+	"Matched v1 ConfigMap shop/z unused",
+	"Matched v1 ConfigMap blog/y unused",
+	"Deleted apps/v1 Deployment shop/d unused",
+	"Denied apps/v1 Deployment shop/w a webhook said no",
+	"Later v1 ConfigMap shop/l of a later version",
+)
+
+func TestFilter(t *testing.T) {
+	for name, test := range map[string]struct {
+		filter filter
+		want   string
+	}{
+		"all, and protected ones last":  {filter{}, "w d y z p l spared"},
+		"an outcome in any case":        {filter{outcomes: []string{"deleted", "DENIED"}}, "w d"},
+		"a namespace":                   {filter{namespaces: []string{"blog"}}, "y"},
+		"a kind":                        {filter{kinds: []string{"deployment"}}, "w d"},
+		"a kind of a group":             {filter{kinds: []string{"Deployment.apps"}}, "w d"},
+		"a kind of another group":       {filter{kinds: []string{"Deployment.example.com"}}, ""},
+		"all of them":                   {filter{outcomes: []string{"Matched"}, namespaces: []string{"shop"}, kinds: []string{"ConfigMap"}}, "z spared"},
+		"a kind without a group, plain": {filter{kinds: []string{"ConfigMap"}}, "y z p l spared"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := names(test.filter.inOrder(mixed)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	if got, want := (&filter{outcomes: []string{"Delete"}}).check(), `--outcome "Delete": there is no such outcome; did you mean Deleted?`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	var got []string
+	for _, g := range groups((&filter{}).inOrder(append(mixed, objects("Deleted apps/v1 Deployment shop/e another cause")...))) {
+		got = append(got, strings.Join([]string{string(g.of.Outcome), g.of.Kind, g.of.Namespace, string(rune('0' + g.count)), g.why}, " "))
+	}
+	want := []string{
+		"Denied Deployment shop 1 a webhook said no", "Deleted Deployment shop 2 ", "Matched ConfigMap blog 1 unused", "Matched ConfigMap shop 1 unused",
+		"Protected ConfigMap shop 1 kept", "Later ConfigMap shop 1 of a later version", "Matched ConfigMap shop 1 protected: annotated cleaner/protect",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	before := objects("Matched v1 ConfigMap shop/same -", "Matched v1 ConfigMap shop/done -", "Deleted v1 ConfigMap shop/gone -", "Matched v1 ConfigMap shop/kept -")
+	now := objects("Matched v1 ConfigMap shop/same another reason", "Deleted v1 ConfigMap shop/done -", "Matched v1 Secret shop/same -", "Matched v1 ConfigMap shop/kept protected: annotated")
+	changes, same := compare(before, now)
+	var got []string
+	for _, c := range changes {
+		var name string
+		if c.now != nil {
+			name = c.now.Kind + "/" + c.now.Name
+		} else {
+			name = c.before.Kind + "/" + c.before.Name
+		}
+		got = append(got, name+" "+outcomeOf(c.before)+" -> "+outcomeOf(c.now))
+	}
+	want := []string{"ConfigMap/done Matched -> Deleted", "Secret/same  -> Matched", "ConfigMap/kept Matched -> Matched (protected)", "ConfigMap/gone Deleted -> "}
+	if diff := cmp.Diff(want, got); diff != "" || same != 1 {
+		t.Errorf("%d are the same; (-want +got):\n%s", same, diff)
+	}
+}

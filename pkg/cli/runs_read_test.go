@@ -1,0 +1,129 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// recordOf writes the record of a run of the Cleaner that came so long after nominal.
+func (s *site) recordOf(c *v1alpha1.Cleaner, after time.Duration, status v1alpha1.CleanerRunStatus) *v1alpha1.CleanerRun {
+	s.Helper()
+	at := metav1.NewTime(nominal.Add(after))
+	record := &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RunName(c.Name, at.Time)}, Spec: v1alpha1.CleanerRunSpec{
+		Cleaner: c.Name, CleanerUID: c.UID, NominalTime: at, Trigger: v1alpha1.TriggerSchedule, Action: v1alpha1.ActionDelete,
+	}}
+	must(s.T, s.Create(s.Context(), record))
+	s.Cleanup(func() { _ = s.Delete(context.Background(), record) })
+	record.Status = status
+	must(s.T, s.Status().Update(s.Context(), record))
+	return record
+}
+
+func outcomeOf(outcome v1alpha1.OutcomeResult, namespace, name, reason string) v1alpha1.ObjectOutcome {
+	return v1alpha1.ObjectOutcome{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name, Outcome: outcome, Reason: reason, Message: "unused"}
+}
+
+// aDayLater makes the program believe that a day has passed since nominal.
+func aDayLater(o *terminal.Options) { o.Now = func() time.Time { return nominal.Add(24 * time.Hour) } }
+
+func TestRunsShowWhatWaitsAndWhatFailed(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	s.recordOf(c, 0, v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunFailed, Reason: v1alpha1.ReasonPartiallyFailed, RunCounts: v1alpha1.RunCounts{Matched: 5, Acted: 3, Failed: 2}})
+	s.recordOf(c, time.Hour, v1alpha1.CleanerRunStatus{})
+	o := &operator{site: s, cleaner: c}
+	o.status(func(c *v1alpha1.Cleaner) {
+		at := metav1.NewTime(nominal.Add(2 * time.Hour))
+		c.Status.Action = v1alpha1.ActionDelete
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: v1alpha1.RunName(c.Name, at.Time), NominalTime: at, Trigger: v1alpha1.TriggerManual}
+	})
+	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name), codes.ExitDone,
+		"NAME   CLEANER   ACTION   PHASE   WHEN   MATCHED   ACTED   FAILED   COPIES   KEPT UNTIL\n"+
+			"unused-NS-SECONDS   unused-NS   Delete   Waiting   22h ago   -   -   -   -   -\n"+
+			"unused-NS-SECONDS   unused-NS   Delete   Reading   23h ago   -   -   -   -   -\n"+
+			"unused-NS-SECONDS   unused-NS   Delete   Failed: PartiallyFailed   24h ago   5   3   2   -   -\n", "")
+}
+
+func TestRunIsReadByPeople(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	s.recordOf(c, 0, v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, Objects: []v1alpha1.ObjectOutcome{
+		outcomeOf(v1alpha1.OutcomeDeleted, "shop", "old", ""), outcomeOf(v1alpha1.OutcomeProtected, "shop", "kept", "annotated cleaner/protect"),
+	}})
+	run := s.recordOf(c, time.Hour, v1alpha1.CleanerRunStatus{
+		Phase: v1alpha1.RunFailed, Reason: v1alpha1.ReasonPartiallyFailed, Message: "4 of 9 objects matched; 2 deleted, 1 failed.", Duration: &metav1.Duration{Duration: 1234 * time.Millisecond},
+		Copies: &v1alpha1.RunCopies{Objects: 2, Storage: v1alpha1.StorageSecret, ExpirationTime: metav1.NewTime(nominal.AddDate(0, 0, 7))},
+		Objects: []v1alpha1.ObjectOutcome{
+			outcomeOf(v1alpha1.OutcomeProtected, "shop", "kept", "annotated cleaner/protect"), outcomeOf(v1alpha1.OutcomeDeleted, "shop", "b", ""),
+			outcomeOf(v1alpha1.OutcomeDeleted, "blog", "a", ""), outcomeOf(v1alpha1.OutcomeDenied, "shop", "c", "a webhook said no"),
+		},
+	})
+	const head = "run unused-NS-SECONDS of cleaner unused-NS: Delete, Failed: PartiallyFailed, 23h ago, took 1.2s\n4 of 9 objects matched; 2 deleted, 1 failed.\n" +
+		"copies of 2 objects until 2027-01-22T08:00:00Z: kubectl cleaner restore unused-NS-SECONDS\n\n"
+	const columns = "OUTCOME   NAMESPACE   KIND   NAME   WHY\n"
+	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name), codes.ExitDone, head+columns+"Denied   shop   ConfigMap   c   a webhook said no\n"+
+		"Deleted   blog   ConfigMap   a   unused\nDeleted   shop   ConfigMap   b   unused\nProtected   shop   ConfigMap   kept   annotated cleaner/protect (it matches: unused)\n", "")
+	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name, "--limit", "1"), codes.ExitDone, head+
+		"OUTCOME   KIND   NAMESPACE   OBJECTS   WHY\nDenied   ConfigMap   shop   1   a webhook said no\nDeleted   ConfigMap   blog   1   unused\n"+
+		"Deleted   ConfigMap   shop   1   unused\nProtected   ConfigMap   shop   1   annotated cleaner/protect (it matches: unused)\n\n"+columns+"Denied   shop   ConfigMap   c   a webhook said no\n",
+		"... and 3 more; for all of them: kubectl cleaner runs unused-NS-SECONDS --limit 0; for some of them: --outcome, --namespace, --kind\n")
+	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--outcome", "deleted,Failed", "-n", "shop"), codes.ExitDone, head+columns+"Deleted   shop   ConfigMap   b   unused\n", "")
+	s.wants(s.call(t.Context(), aDayLater, "runs", run.Name, "--kind", "Secret"), codes.ExitDone, strings.TrimSuffix(head, "\n"), "note: no object of the run is as the flags ask for\n")
+	if got := s.call(t.Context(), nil, "runs", run.Name, "--outcome", "Denied", "-o", "json"); !strings.Contains(got.out, `"name": "c"`) || strings.Contains(got.out, `"name": "b"`) {
+		t.Errorf("-o json does not go by --outcome:\n%s", got.out)
+	}
+	s.wants(s.call(t.Context(), aDayLater, "runs", c.Name, "--diff"), codes.ExitDone, "CHANGE   NAMESPACE   KIND   NAME   BEFORE   NOW   WHY\n"+
+		"new   shop   ConfigMap   c   -   Denied   a webhook said no\nnew   blog   ConfigMap   a   -   Deleted   unused\nnew   shop   ConfigMap   b   -   Deleted   unused\n"+
+		"gone   shop   ConfigMap   old   Deleted   -   -\n",
+		"3 new, 1 gone, 0 changed, 1 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n")
+	s.wants(s.call(t.Context(), aDayLater, "runs", v1alpha1.RunName(c.Name, nominal.Time), "--diff"), codes.ExitError, "",
+		"error: there is no run of cleaner \"unused-NS\" before run unused-NS-SECONDS on record\n"+
+			"hint: a Cleaner keeps as many runs as its spec.successfulHistoryLimit and failedHistoryLimit say   [E-RUN-006]\n")
+}
+
+func TestRunsUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"runs --diff":                "--outcome, --namespace, --kind and --diff are for one run: write its name, or that of its Cleaner",
+		"runs x --outcome Delete":    `--outcome "Delete": there is no such outcome; did you mean Deleted?`,
+		"runs x --diff -o json":      "--diff prints a table; leave -o json out",
+		"runs x --limit -1":          "--limit must be at least 0",
+		"runs --outcome Deleted":     "--outcome, --namespace, --kind and --diff are for one run: write its name, or that of its Cleaner",
+		"runs x --outcome Qqqqqqqqq": `--outcome "Qqqqqqqqq": there is no such outcome; there are Failed, Denied,`,
+	} {
+		got := call(t.Context(), t, "", nil, strings.Fields(args)...)
+		if got.code != codes.ExitUsage || !strings.HasPrefix(got.errOut, "error: kubectl cleaner runs: "+want) {
+			t.Errorf("%s: exit code %d: %s", args, got.code, got.errOut)
+		}
+	}
+}
+
+// TestLargeRunIsReadByPeople: also the objects that the CleanerRun has no room for are counted and found.
+func TestLargeRunIsReadByPeople(t *testing.T) {
+	s := newSite(t)
+	record, _ := s.large()
+	got := s.call(t.Context(), nil, "runs", record.Name)
+	for _, want := range []string{"\nDenied        Deployment   x           3 ", "\nDeleted       Deployment   x           2,994 ", "\nTerminating   Deployment   x           3 "} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is missing in:\n%s", want, got.out[:min(len(got.out), 2000)])
+		}
+	}
+	if lines := strings.Count(got.out, "\n"); lines > 70 || got.code != codes.ExitDone {
+		t.Errorf("%d lines, exit code %d", lines, got.code)
+	}
+	got = s.call(t.Context(), nil, "runs", record.Name, "--outcome", "Deleted", "--limit", "0")
+	if n := strings.Count(got.out, "\nDeleted "); n != much-6 {
+		t.Errorf("%d objects are listed as deleted, want %s", n, fmt.Sprint(much-6))
+	}
+}

@@ -1,0 +1,104 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// SuspendCommand stops the schedules of single Cleaners.
+func SuspendCommand(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "suspend NAME ...",
+		Short: "Stop the schedule of single Cleaners",
+		Long: "Sets spec.suspend of the Cleaners. A suspended Cleaner does not run by its schedule, and a run of the schedule that is going on stops before\n" +
+			"its next object. kubectl cleaner run NAME still runs it once. kubectl cleaner resume NAME takes this back.\n\n" +
+			"To stop all Cleaners at once, in an emergency, use kubectl cleaner stop. To end one run only, use kubectl cleaner cancel RUN.",
+		Example: "  kubectl cleaner suspend unused-configmaps",
+		Args:    terminal.AtLeastOne("the name of a Cleaner; to stop all acting: " + terminal.Program + " stop"),
+		RunE:    func(cmd *cobra.Command, names []string) error { return o.setSuspended(cmd.Context(), names, true) },
+	}
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
+	return cmd
+}
+
+// setSuspended suspends the Cleaners, or resumes them. One that fails does not keep the others from it.
+func (o *options) setSuspended(ctx context.Context, names []string, suspend bool) error {
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return err
+	}
+	if err := api.Intact(ctx, "nothing was changed: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
+		return err
+	}
+	var failed []error
+	for _, name := range names {
+		failed = append(failed, o.setOne(ctx, api, name, suspend))
+	}
+	return errors.Join(failed...)
+}
+
+// setOne suspends one Cleaner, or resumes it.
+func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, suspend bool) error {
+	cleaner, err := api.Cleaner(ctx, name)
+	if err != nil {
+		return err
+	}
+	already := ""
+	if cleaner.IsSuspended() == suspend {
+		already = " already"
+	} else {
+		patch := fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)
+		_, err := cluster.Send(ctx, api.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner.Name)).Param("fieldManager", cluster.FieldManager).Body(patch))
+		switch {
+		case apierrors.IsNotFound(err):
+			return api.NoCleaner(ctx, cleaner.Name)
+		case err != nil:
+			return cluster.RequestError(fmt.Sprintf("changing spec.suspend of cleaner %q", cleaner.Name), err)
+		}
+	}
+	if suspend {
+		o.tellSuspended(cleaner, already)
+	} else {
+		o.tellResumed(cleaner, already)
+	}
+	if by := cluster.ManagedBy(cleaner); by != "" && already == "" {
+		o.Note("%s manages cleaner %q and may take this back: change spec.suspend where its manifest is, too", terminal.OneLine(by), cleaner.Name)
+	}
+	return nil
+}
+
+func (o *options) tellSuspended(cleaner *v1alpha1.Cleaner, already string) {
+	fmt.Fprintf(o.ErrOut, "cleaner %q is suspended%s: it does not run by its schedule\n", cleaner.Name, already)
+	switch active := cleaner.Status.ActiveRun; {
+	case active == nil:
+	case active.WhileSuspended: // somebody asked for it although the Cleaner was suspended
+		o.Note("the run %s goes on; to end it: %s cancel %s", active.Name, terminal.Program, active.Name)
+	default:
+		o.Note("the run %s stops before its next object", active.Name)
+	}
+}
+
+func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
+	if already != "" {
+		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended\n", cleaner.Name)
+	} else {
+		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n", cleaner.Name)
+	}
+	if why := cleaner.Status.DryRunReason; why != "" {
+		o.Note("Cleaners only report now, because %s; to let acting go on: %s resume, without a name", terminal.OneLine(why), terminal.Program)
+	}
+}

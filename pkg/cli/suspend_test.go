@@ -1,0 +1,139 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+func TestSuspendAndResumeOne(t *testing.T) {
+	s := newSite(t)
+	s.deployOperator(s.namespace)
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "cleaners", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
+	})
+	isSuspended := func(want bool) {
+		t.Helper()
+		must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		if c.IsSuspended() != want {
+			t.Errorf("suspended is %v, want %v", c.IsSuspended(), want)
+		}
+	}
+	o := &operator{site: s, cleaner: c}
+	const fluxTakesItBack = "note: Flux Kustomization flux-system/cleaners manages cleaner \"unused-NS\" and may take this back: change spec.suspend where its manifest is, too\n"
+	o.status(func(c *v1alpha1.Cleaner) {
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: o.runName(), NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule}
+	})
+	s.wants(s.call(t.Context(), nil, "suspend", c.Name), codes.ExitDone, "",
+		"cleaner \"unused-NS\" is suspended: it does not run by its schedule\nnote: the run unused-NS-SECONDS stops before its next object\n"+fluxTakesItBack)
+	isSuspended(true)
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.ActiveRun.WhileSuspended = true })
+	s.wants(s.call(t.Context(), nil, "suspend", "cleaner/"+c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is suspended already: it does not run by its schedule\n"+
+		"note: the run unused-NS-SECONDS goes on; to end it: kubectl cleaner cancel unused-NS-SECONDS\n")
+
+	// To take a stop back is another thing, and says so.
+	s.wants(s.call(t.Context(), nil, "resume"), codes.ExitDone, "", toResumeNothing+
+		"note: 1 Cleaner is suspended, each by itself: unused-NS; to resume one: kubectl cleaner resume NAME\n")
+	isSuspended(true)
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "all acting is stopped (incident 7)" })
+	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "",
+		"cleaner \"unused-NS\" is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n"+
+			"note: Cleaners only report now, because all acting is stopped (incident 7); to let acting go on: kubectl cleaner resume, without a name\n"+fluxTakesItBack)
+	isSuspended(false)
+	o.status(func(c *v1alpha1.Cleaner) { c.Status.DryRunReason = "" })
+	s.wants(s.call(t.Context(), nil, "resume", c.Name), codes.ExitDone, "", "cleaner \"unused-NS\" is not suspended\n")
+
+	usage := func(err string, args ...string) {
+		t.Helper()
+		s.wants(s.call(t.Context(), nil, args...), codes.ExitUsage, "", "error: "+err+"\nhint: run: kubectl cleaner "+args[0]+" --help   [E-USE-001]\n")
+	}
+	usage("kubectl cleaner suspend: needs the name of a Cleaner; to stop all acting: kubectl cleaner stop", "suspend")
+	usage("kubectl cleaner stop: takes no arguments, because it stops all Cleaners; to stop one: kubectl cleaner suspend nightly", "stop", "nightly")
+	usage("kubectl cleaner resume: --operator-namespace is for a resume without a name, which takes a stop back", "resume", "nightly", "--operator-namespace", "x")
+	// One that fails does not keep the others from it.
+	s.wants(s.call(t.Context(), nil, "suspend", c.Name+"s", c.Name), codes.ExitError, "",
+		"cleaner \"unused-NS\" is suspended: it does not run by its schedule\nnote: the run unused-NS-SECONDS goes on; to end it: kubectl cleaner cancel unused-NS-SECONDS\n"+fluxTakesItBack+
+			"error: there is no cleaner \"unused-NSs\" in the cluster\nhint: did you mean \"unused-NS\"?   [E-CLU-002]\n")
+	isSuspended(true)
+}
+
+func TestCancel(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	o := &operator{site: s, cleaner: c}
+	run := o.runName()
+	s.wants(s.call(t.Context(), nil, "cancel", c.Name), codes.ExitError, "",
+		"error: cleaner \"unused-NS\" has no run that is going on or waits\nhint: its runs: kubectl cleaner runs unused-NS   [E-RUN-006]\n")
+	busy := func(c *v1alpha1.Cleaner) {
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{Name: run, NominalTime: nominal, Trigger: v1alpha1.TriggerSchedule}
+	}
+	o.status(busy)
+	const cancelled = "run unused-NS-SECONDS of cleaner \"unused-NS\" is cancelled: it ends before its next object\n"
+	s.wants(s.call(t.Context(), meanwhile(nothing), "cancel", run), codes.ExitError, "", cancelled+
+		"error: run unused-NS-SECONDS did not end within 10s; the annotation stays, and the run ends before its next object as soon as the operator sees it\n"+
+		"hint: does the operator run? see: kubectl get cleaner unused-NS; to stop all acting: kubectl cleaner stop   [E-RUN-005]\n")
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	if !c.Cancels(run) {
+		t.Errorf("the annotations are %q", c.Annotations)
+	}
+	s.wants(s.call(t.Context(), nil, "cancel", run+"0"), codes.ExitError, "",
+		"error: there is no run \"unused-NS-SECONDS0\" that is going on\nhint: did you mean \"unused-NS-SECONDS\"?   [E-RUN-006]\n")
+
+	// One that waits leaves no record.
+	s.wants(s.call(t.Context(), meanwhile(func(waited int) {
+		if waited == 1 {
+			o.status(func(c *v1alpha1.Cleaner) { c.Status.ActiveRun = nil })
+		}
+	}), "cancel", c.Name), codes.ExitDone, "", cancelled+"the run ended; it has no record, so it touched nothing: kubectl describe cleaner unused-NS\n")
+
+	o.status(busy)
+	end := end(v1alpha1.RunInterrupted, v1alpha1.ReasonCancelled, "The run was stopped: it was cancelled. 16 deleted, 4 left alone.")
+	s.wants(s.call(t.Context(), meanwhile(func(waited int) {
+		if waited == 2 {
+			end(o)
+			record := &v1alpha1.CleanerRun{}
+			must(t, s.Get(t.Context(), client.ObjectKey{Name: run}, record))
+			record.Status.Acted, record.Status.Copies = 16, &v1alpha1.RunCopies{Objects: 16, Storage: v1alpha1.StorageSecret, ExpirationTime: metav1.NewTime(nominal.AddDate(0, 0, 7))}
+			must(t, s.Status().Update(t.Context(), record))
+		}
+	}), "cancel", "cleanerrun/"+run), codes.ExitDone, "", cancelled+"it ended: The run was stopped: it was cancelled. 16 deleted, 4 left alone.\n"+
+		"hint: to undo what it did: kubectl cleaner restore unused-NS-SECONDS\n")
+	s.wants(s.call(t.Context(), nil, "cancel", run), codes.ExitError, "",
+		"error: run unused-NS-SECONDS has ended: The run was stopped: it was cancelled. 16 deleted, 4 left alone.\n"+
+			"hint: to undo what it did: kubectl cleaner restore unused-NS-SECONDS   [E-RUN-006]\n")
+}
+
+// TestRunAsksFirst: a run that deletes or changes objects is asked for only after a yes.
+func TestRunAsksFirst(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner(func(c *v1alpha1.Cleaner) { c.Spec.Suspend = new(true) })
+	wantAsked := func(want bool) {
+		t.Helper()
+		must(t, s.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		if got := c.Annotations[v1alpha1.RunRequestedAtAnnotation] != ""; got != want {
+			t.Errorf("a run was asked for: %v, want %v", got, want)
+		}
+	}
+	const question = "cleaner \"unused-NS\" deletes what matches now; it has not run yet\nnote: it is suspended, and runs all the same: once, now\nGo on? [y/N] "
+	s.wants(s.answering("", "run", c.Name), codes.ExitError, "", question+"\nerror: no run was asked for: nobody confirmed it\n"+
+		"hint: where there is nobody to ask, give --yes; kubectl cleaner preview unused-NS shows what it would do   [E-RUN-008]\n")
+	s.wants(s.answering("n\n", "run", c.Name), codes.ExitError, "", question+"error: no run was asked for, as you wish   [E-RUN-008]\n")
+	wantAsked(false)
+	s.wants(s.answering("y\n", "run", c.Name), codes.ExitDone, "", question+asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
+	wantAsked(true)
+
+	// A Scan does no harm.
+	reports := s.cleaner(func(c *v1alpha1.Cleaner) {
+		scan := v1alpha1.ActionScan
+		c.Name, c.Spec.Action = "reports-"+s.namespace, &scan
+	})
+	s.wants(s.answering("", "run", reports.Name), codes.ExitDone, "", "asked for a run of cleaner \"reports-NS\"; it only reports what matches\n"+
+		"hint: to see how it goes: kubectl get cleaner reports-NS -o wide --watch\n")
+}

@@ -1,0 +1,64 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package object
+
+import "strings"
+
+// ManagedBy is that of the parts, where it is not known whether the cluster has Argo CD.
+func (o Object) ManagedBy() string { return o.Parts().ManagedBy(false) }
+
+// ManagedBy names what manages an object, as its labels and annotations say: "Helm release shop/web". What made an object would make it again.
+// argo is whether the cluster serves Argo CD's Applications: then the label app.kubernetes.io/instance is theirs.
+func (o *Parts) ManagedBy(argo bool) string {
+	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
+	named := func(what, namespace, name string) string {
+		if namespace != "" {
+			name = namespace + "/" + name
+		}
+		return what + " " + name
+	}
+	for _, flux := range []struct{ group, what string }{
+		{"kustomize.toolkit.fluxcd.io", "Flux Kustomization"}, {"helm.toolkit.fluxcd.io", "Flux HelmRelease"},
+	} {
+		if name := labels.Field(flux.group + "/name").Text(); name != "" {
+			return named(flux.what, labels.Field(flux.group+"/namespace").Text(), name)
+		}
+	}
+	if id := annotations.Field("argocd.argoproj.io/tracking-id").Text(); id != "" {
+		application, _, _ := strings.Cut(id, ":")
+		return named("Argo CD application", "", application)
+	}
+	for _, instance := range []string{"argocd.argoproj.io/instance", "argocd.argoproj.io/application-set-name"} {
+		if name := labels.Field(instance).Text(); name != "" {
+			return named("Argo CD application", "", name)
+		}
+	}
+	if release := annotations.Field("meta.helm.sh/release-name").Text(); release != "" {
+		return named("Helm release", annotations.Field("meta.helm.sh/release-namespace").Text(), release)
+	}
+	// By this label Argo CD tells what it made, unless it is told otherwise.
+	if name := labels.Field("app.kubernetes.io/instance").Text(); argo && name != "" {
+		return named("Argo CD application", "", name)
+	}
+	return otherManager(labels, annotations)
+}
+
+func otherManager(labels, annotations JSON) string {
+	for name, value := range labels.Fields() {
+		switch key := name.String(); {
+		case key == "olm.owner", key == "olm.managed":
+			return "Operator Lifecycle Manager"
+		case strings.HasPrefix(key, "operators.coreos.com/"):
+			return "Operator Lifecycle Manager"
+		case key == "app.kubernetes.io/managed-by" && value.Text() == "Helm":
+			return "Helm"
+		case key == "kapp.k14s.io/app":
+			return "kapp"
+		}
+	}
+	if owner := annotations.Field("objectset.rio.cattle.io/owner-name").Text(); owner != "" {
+		return "add-on " + owner
+	}
+	return ""
+}
