@@ -73,11 +73,32 @@ func (o *options) print(lines []Line) error {
 	paint := o.Paint(o.Out)
 	colour := map[Status]func(string) string{OK: paint.Green, Unknown: paint.Yellow, Warn: paint.Yellow, Fail: paint.Red}
 	rows := &terminal.Table{Out: o.Out, Paint: paint, Header: []string{"STATUS", "CHECK", "MESSAGE"}}
-	for _, line := range lines {
+	for _, line := range together(lines) {
 		rows.Add([]terminal.Cell{{Text: string(line.Status), In: colour[line.Status]}, {Text: line.Check}, {Text: line.words()}})
 	}
 	rows.Flush()
 	return nil
+}
+
+// maxObjects is how many objects a line names of which the same is true.
+const maxObjects = 3
+
+// together makes one line of those that say the same of several objects: one cause may be told of hundreds of Cleaners.
+func together(lines []Line) (all []Line) {
+	objects := map[int][]string{}
+	for _, line := range lines {
+		i := slices.IndexFunc(all, func(l Line) bool {
+			return l.Status == line.Status && l.Check == line.Check && l.Message == line.Message
+		})
+		if i < 0 {
+			i, all = len(all), append(all, line)
+		}
+		objects[i] = append(objects[i], line.Object)
+	}
+	for i := range all {
+		all[i].Object = terminal.Shortened(objects[i], maxObjects)
+	}
+	return all
 }
 
 // words are the line as people read it.

@@ -48,6 +48,8 @@ type patient struct {
 	cleaners  []v1alpha1.Cleaner
 	// cleanersErr says why the Cleaners could not be read.
 	cleanersErr error
+	// declaredErr says why it is not known which references users declared. Their kinds are read for findings.
+	declaredErr error
 	needed      *rights.Source
 	reviews     *rights.Reviewer
 }
@@ -79,8 +81,10 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 		p.args = argsOf(&p.deployments[0])
 	}
 	p.cleanersErr = cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) { p.cleaners = append(p.cleaners, *c) })
-	declared, _ := survey.Declared(ctx, p.reader, p.namespace) // a declared kind that is not known asks for no right
-	p.needed = &rights.Source{Reader: p.reader, Survey: survey.Options{Now: p.here, Declared: declared}}
+	p.needed = &rights.Source{Reader: p.reader, Survey: survey.Options{Now: p.here}}
+	if slices.ContainsFunc(p.cleaners, func(c v1alpha1.Cleaner) bool { return c.HasFindings() }) {
+		p.needed.Survey.Declared, p.declaredErr = survey.Declared(ctx, p.reader, p.namespace)
+	}
 	p.reviews = rights.NewReviewer(api)
 	return p, nil
 }

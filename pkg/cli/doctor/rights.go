@@ -86,6 +86,9 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 	if operator == nil {
 		return noAccount(), ""
 	}
+	if p.declaredErr != nil {
+		lines = append(lines, unread("", "which kinds findings look at is not known", p.declaredErr))
+	}
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
 		object := ref("Cleaner", c.Name)
