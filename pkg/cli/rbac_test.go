@@ -4,10 +4,14 @@
 package cli
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
@@ -30,8 +34,11 @@ func TestRBACPrintsNothingThatLacksSomething(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"nothing given": {"", nil, codes.ExitUsage, "needs either a file (-f FILE) or the name of a Cleaner"},
-		"both given":    {"", []string{"tidy", "-f", rbacFile}, codes.ExitUsage, "needs either a file (-f FILE) or the name of a Cleaner"},
+		"nothing given": {"", nil, codes.ExitUsage, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)"},
+		"both given":    {"", []string{"tidy", "-f", rbacFile}, codes.ExitUsage, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)"},
+		"three given":   {"", []string{"tidy", "-f", rbacFile, "-l", "a=b"}, codes.ExitUsage, "needs one of these"},
+		"wrong labels":  {"", []string{"-l", "a b c"}, codes.ExitUsage, "--selector: "},
+		"other labels":  {"", []string{"-l", "nobody=here"}, codes.ExitError, "the cluster has no Cleaner with the labels nobody=here"},
 		"no account": {
 			"",
 			[]string{"-f", rbacFile},
@@ -76,6 +83,16 @@ func TestRBACOfTheCluster(t *testing.T) {
 	}
 	if strings.Contains(got.out, "ClusterRole") {
 		t.Errorf("one namespace needs no ClusterRole:\n%s", got.out)
+	}
+	labelled := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Name, c.Labels = "labelled-"+s.namespace, map[string]string{"team": s.namespace}
+	})
+	got = s.call(t.Context(), nil, "rbac", "-l", "team="+s.namespace, "--service-account", "a/b", "-o", "json")
+	var list struct {
+		Items []metav1.PartialObjectMetadata
+	}
+	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list.Items) != 3 || list.Items[1].Kind != "Role" || list.Items[1].Namespace != s.namespace {
+		t.Errorf("rbac of %s: %v\n%s%s", labelled.Name, err, got.out, got.errOut)
 	}
 	if names := s.complete("rbac", "unused-"); !strings.Contains(names, c.Name) {
 		t.Errorf("the names of Cleaners are not completed: %q", names)

@@ -31,6 +31,8 @@ type options struct {
 	*terminal.Session
 	cluster.Connection
 	files             []string
+	selector          string
+	output            string
 	account           string
 	operatorNamespace string
 }
@@ -39,25 +41,28 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "rbac (-f FILE... | NAME...)",
+		Use:   "rbac (-f FILE... | NAME... | -l SELECTOR)",
 		Short: "Print the Roles that Cleaners need to run as a ServiceAccount",
 		Long: "Prints, as YAML, the ServiceAccount that Cleaners name in spec.serviceAccountRef, and the Roles and bindings with the least rights with which they\n" +
 			"can read and act. A comment above each rule says which selector needs it. Nothing is created: apply the output with kubectl.\n\n" +
 			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input; NAME is a Cleaner of the\n" +
-			"cluster. A selector gets a Role in its namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other\n" +
+			"cluster, and SELECTOR selects those with labels. A selector gets a Role in its namespace, or in those that its namespaceSelector names by kubernetes.io/metadata.name. Any other\n" +
 			"selector gets a ClusterRole. A finding needs the right to list all kinds that could name the object.\n\n" +
 			"The cluster says which kinds there are: print the Roles again after you install CustomResourceDefinitions.",
 		Example: "  kubectl cleaner rbac -f cleaner.yaml\n  kubectl cleaner rbac -f cleaners/ --service-account team-a/cleaner | kubectl apply -f -\n" +
-			"  kubectl cleaner rbac unused-configmaps",
+			"  kubectl cleaner rbac unused-configmaps\n  kubectl cleaner rbac -l team=a",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(o.files) == 0) == (len(args) == 0) {
-				return terminal.UsageError(cmd, "needs either a file (-f FILE) or the name of a Cleaner")
+			sources := slices.DeleteFunc([]bool{len(o.files) > 0, len(args) > 0, o.selector != ""}, func(given bool) bool { return !given })
+			if len(sources) != 1 {
+				return terminal.UsageError(cmd, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)")
 			}
 			return o.run(cmd.Context(), cmd, args)
 		},
 		ValidArgsFunction: cluster.CompleteCleaners(s, &o.Connection),
 	}
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "the Cleaners of the cluster with these labels, for example team=a")
+	cmd.Flags().VarP(terminal.NewChoice(&o.output, "yaml", "json"), "output", "o", "what to print: yaml, with comments, or json, a List without them")
 	cmd.Flags().StringVar(&o.account, "service-account", "", "the account of the Cleaners that name none, as NAMESPACE/NAME")
 	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
 		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
@@ -80,23 +85,20 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, names []string) e
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		cleaner, err := api.Cleaner(ctx, name)
-		if err != nil {
-			return err
-		}
-		cleaners = append(cleaners, cleaner)
+	ofCluster, err := o.ofCluster(ctx, cmd, api, names)
+	if err != nil {
+		return err
 	}
+	cleaners = append(cleaners, ofCluster...)
 	groups, err := byAccount(cmd, cleaners, given)
 	if err != nil {
 		return err
 	}
-	text, err := o.manifests(ctx, api, groups)
+	documents, err := o.manifests(ctx, api, groups)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(o.Out, text)
-	return err
+	return o.print(documents)
 }
 
 // givenAccount is --service-account. Nil when it was not given.
@@ -145,16 +147,15 @@ func byAccount(cmd *cobra.Command, cleaners []*v1alpha1.Cleaner, given *v1alpha1
 }
 
 // manifests are the ServiceAccounts, Roles and bindings of all groups.
-func (o *options) manifests(ctx context.Context, api *cluster.Client, groups []*group) (string, error) {
+func (o *options) manifests(ctx context.Context, api *cluster.Client, groups []*group) (documents []string, err error) {
 	source := &rights.Source{Reader: selector.NewReader(api.Raw, cluster.Instant(o.Now())), Survey: survey.Options{Now: o.Now()}}
 	if slices.ContainsFunc(groups, (*group).hasFindings) {
 		declared, err := o.declared(ctx, source.Reader)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		source.Survey.Declared = declared
 	}
-	var documents []string
 	var errs []error
 	for _, g := range groups {
 		var all []rights.Right
@@ -164,15 +165,15 @@ func (o *options) manifests(ctx context.Context, api *cluster.Client, groups []*
 		}
 		written, err := rights.ForAccount(g.account, rights.Least(all))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		written[0] = g.heading() + written[0]
 		documents = append(documents, written...)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return "", failure(err)
+		return nil, failure(err)
 	}
-	return strings.Join(documents, "---\n"), nil
+	return documents, nil
 }
 
 func (g *group) hasFindings() bool {
