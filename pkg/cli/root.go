@@ -70,6 +70,7 @@ func command(s *terminal.Session) *cobra.Command {
 		stop.Command(s), stop.ResumeCommand(s), notify.Command(s), versionCommand(s), codesTopic())
 	addCompletion(root)
 	completeChoices(root)
+	completePlaces(s, root)
 	return root
 }
 
