@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
@@ -38,4 +40,32 @@ func addCompletion(root *cobra.Command) {
 			},
 		})
 	}
+}
+
+// completePlaces lets the shell complete the flags of all commands that say which cluster and which namespace to look at.
+func completePlaces(s *terminal.Session, cmd *cobra.Command) {
+	if cmd.Flag("kubeconfig") != nil { // it fails for a flag that the command does not have, or that has a completion
+		_ = cmd.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return connectionOf(cmd).Contexts(), cobra.ShellCompDirectiveNoFileComp
+		})
+		_ = cmd.RegisterFlagCompletionFunc("operator-namespace", func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
+				names, _ = api.Namespaces(cmd.Context()) // none, when it fails
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		completePlaces(s, sub)
+	}
+}
+
+// connectionOf is the connection that the flags of a command ask for.
+func connectionOf(cmd *cobra.Command) *cluster.Connection {
+	connection, flags := &cluster.Connection{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	connection.Bind(flags)
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		_ = flags.Set(flag.Name, flag.Value.String()) // it fails for the flags that say nothing of the cluster
+	})
+	return connection
 }

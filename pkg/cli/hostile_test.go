@@ -187,6 +187,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"why --from DIR/dump.yaml --complete ConfigMap/HOSTILE/a", "why --from DIR/dump.yaml HOSTILE/a", "why --from DIR/dump.yaml HOSTILE",
 		"preview -f DIR/cleaner.yaml --now HOSTILE",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
+		"rbac -f DIR/wrong.yaml", "rbac -f HOSTILE", "rbac -f DIR/cleaner.yaml --service-account HOSTILE", "doctor HOSTILE", "doctor -o HOSTILE",
 		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",
 	}
 	server := []string{
@@ -194,6 +195,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"preview tidy", "preview HOSTILE", "runs", "runs -o wide", "runs -o json", "runs -o yaml", "runs -o name", "runs HOSTILE",
 		"run tidy", "run tidy --yes --wait", "run tidy --yes --wait --progress json", "run HOSTILE", "restore HOSTILE", "restore tidy-1 --only HOSTILE",
 		"notify test tidy", "notify test tidy HOSTILE", "__complete run e", "__complete restore e",
+		"rbac tidy --service-account a/b", "rbac HOSTILE", "__complete rbac e", "doctor", "doctor -o json --operator-namespace stopped",
 		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
 		"suspend tidy", "suspend HOSTILE", "resume HOSTILE", "cancel HOSTILE",
 	}

@@ -17,9 +17,11 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cancel"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/doctor"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/preview"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/rbac"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/restore"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/run"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/runs"
@@ -66,9 +68,11 @@ func command(s *terminal.Session) *cobra.Command {
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(scan.Command(s), why.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
-		stop.Command(s), stop.SuspendCommand(s), stop.ResumeCommand(s), cancel.Command(s), notify.Command(s), versionCommand(s), codesTopic())
+		rbac.Command(s), doctor.Command(s), stop.Command(s), stop.SuspendCommand(s), stop.ResumeCommand(s), cancel.Command(s), notify.Command(s),
+		versionCommand(s), codesTopic())
 	addCompletion(root)
 	completeChoices(root)
+	completePlaces(s, root)
 	return root
 }
 

@@ -15,9 +15,10 @@ import (
 func versionCommand(s *terminal.Session) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this plugin",
-		Args:  terminal.None,
+		Use:     "version",
+		Short:   "Print the version of this plugin",
+		Example: "  kubectl cleaner version\n  kubectl cleaner version -o json",
+		Args:    terminal.None,
 		RunE: func(*cobra.Command, []string) error {
 			facts := struct {
 				Version  string `json:"version"`

@@ -47,12 +47,17 @@ func (f *Finder) needs() needs {
 			n.selective[r.kind] = true
 			add(n.sources, f.Table.PodKinds())
 		}
-		if r.cascades || r.typ == v1alpha1.FindingIdle {
+		if r.cascades && f.wantsCascading(r) || r.typ == v1alpha1.FindingIdle {
 			add(n.reads, scalers)
 		}
 		add(n.reads, r.reads)
 	}
 	return n
+}
+
+// wantsCascading reports whether somebody wants to know what only unused and idle objects use. Otherwise it makes no difference whether a user is idle.
+func (f *Finder) wantsCascading(r *row) bool {
+	return f.Wanted == nil || r.kind == anyKind || slices.Contains(f.Wanted, Want{r.kind, v1alpha1.FindingCascading})
 }
 
 // needWatched takes note of what may name the objects that are watched.

@@ -71,6 +71,19 @@ func (s *Sender) New(kind v1alpha1.NotificationType) Send {
 	}
 }
 
+// Check says what is wrong with the settings of a channel, as far as that shows without sending anything.
+func Check(kind v1alpha1.NotificationType, settings Settings) error {
+	channel, ok := channelOf(kind)
+	if !ok {
+		return nil
+	}
+	values, err := channel.read(settings)
+	if err == nil {
+		return nil
+	}
+	return values.redact(err)
+}
+
 // deliver sends one message. The libraries of the services see answers that anybody may have written: if one panics, the message has
 // failed.
 func (s *Sender) deliver(ctx context.Context, channel channel, values values, limited string, message Message) error {

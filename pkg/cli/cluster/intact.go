@@ -18,16 +18,7 @@ import (
 // Intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that is not refused: the
 // operator knows.
 func (c *Client) Intact(ctx context.Context, hint string) error {
-	connections, err := rest.HTTPClientFor(c.Config)
-	if err != nil {
-		return err
-	}
-	served, err := schema.NewServed(c.Config, connections, clock.RealClock{})
-	if err != nil {
-		return err
-	}
-	lacks, err := served.Check(ctx)
-	connections.CloseIdleConnections()
+	lacks, err := c.Lacks(ctx)
 	if err == nil && lacks != "" && !schema.IsUnread(lacks) {
 		return terminal.Fail(codes.RunNotReady, errors.New(lacks), hint)
 	}
@@ -35,4 +26,18 @@ func (c *Client) Intact(ctx context.Context, hint string) error {
 		return RequestError("looking which fields of Cleaners the API server keeps", err)
 	}
 	return nil
+}
+
+// Lacks says which fields of Cleaners the API server does not keep. It is empty when it keeps them all.
+func (c *Client) Lacks(ctx context.Context) (string, error) {
+	connections, err := rest.HTTPClientFor(c.Config)
+	if err != nil {
+		return "", err
+	}
+	defer connections.CloseIdleConnections()
+	served, err := schema.NewServed(c.Config, connections, clock.RealClock{})
+	if err != nil {
+		return "", err
+	}
+	return served.Check(ctx)
 }

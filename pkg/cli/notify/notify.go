@@ -72,8 +72,30 @@ func testCommand(s *terminal.Session) *cobra.Command {
 	cmd.Flags().StringVar(&o.caFile, "notify-ca-file", "", "file with certificates (PEM) of authorities to trust besides the system's, as the operator's flag of this name")
 	cmd.Flags().StringVar(&o.allowed, "allowed-notification-hosts", "", "comma-separated hosts that a sample may be sent to although they are this machine or have a private address, as the operator's flag of this name")
 	o.Bind(cmd.Flags())
-	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
+	cmd.ValidArgsFunction = o.complete
 	return cmd
+}
+
+// complete completes the name of a Cleaner, and then of one of its notifications.
+func (o *options) complete(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(given) != 1 {
+		return terminal.CompleteFirst(cluster.CompleteCleaners(o.Session, &o.Connection))(cmd, given, begun)
+	}
+	var names []cobra.Completion
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	cleaner, err := api.Cleaner(cmd.Context(), given[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, n := range cleaner.Spec.Notifications {
+		if n.Type.NeedsSecret() {
+			names = append(names, cobra.CompletionWithDesc(n.Name, string(n.Type)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *options) run(ctx context.Context, args []string) error {

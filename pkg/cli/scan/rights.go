@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -98,7 +97,8 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 		j.Note("there is no Role to print: no list was forbidden")
 		return nil
 	}
-	text, err := rolesFor(forbidden)
+	roles := rights.Roles(rightsOf(forbidden))
+	text, err := rolesFor(roles)
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 	if account, ok := strings.CutPrefix(who, "system:serviceaccount:"); ok {
 		user = "--serviceaccount=" + terminal.ShellWord(terminal.OneLine(account))
 	}
-	for _, role := range roleKinds(forbidden) {
-		if role.namespace == "" {
+	for _, role := range roles {
+		if role.Namespace == "" {
 			fmt.Fprintf(j.Out, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
 		} else {
-			fmt.Fprintf(j.Out, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.namespace, missingRole, user)
+			fmt.Fprintf(j.Out, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.Namespace, missingRole, user)
 		}
 	}
 	if j.Namespace == "" {
@@ -124,65 +124,23 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// roleOf is a Role, or a ClusterRole without a namespace, that is to be made.
-type roleOf struct {
-	namespace string
-	unread    []search.Unread
-}
-
-func roleKinds(forbidden []search.Unread) (roles []roleOf) {
+// rightsOf are the rights to list what is forbidden.
+func rightsOf(forbidden []search.Unread) (all []rights.Right) {
 	for _, u := range forbidden {
-		i := slices.IndexFunc(roles, func(r roleOf) bool { return r.namespace == u.Namespace })
-		if i < 0 {
-			i, roles = len(roles), append(roles, roleOf{namespace: u.Namespace})
-		}
-		roles[i].unread = append(roles[i].unread, u)
+		all = append(all, rights.Right{Verb: "list", Group: u.Group, Resource: u.Resource, Namespace: u.Namespace})
 	}
-	slices.SortFunc(roles, func(a, b roleOf) int { return strings.Compare(a.namespace, b.namespace) })
-	return roles
+	return all
 }
 
 // rolesFor are the Roles, as YAML, that let somebody list what is forbidden.
-func rolesFor(forbidden []search.Unread) (string, error) {
+func rolesFor(roles []rights.Role) (string, error) {
 	var documents []string
-	for _, role := range roleKinds(forbidden) {
-		meta, kind := metav1.ObjectMeta{Name: missingRole, Namespace: role.namespace}, "Role"
-		if role.namespace == "" {
-			kind = "ClusterRole"
-		}
-		text, err := terminal.AsYAML(map[string]any{
-			"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": kind, "metadata": nameOf(meta), "rules": listRules(role.unread),
-		})
+	for _, role := range roles {
+		text, err := role.YAML(missingRole)
 		if err != nil {
 			return "", err
 		}
 		documents = append(documents, text)
 	}
 	return strings.Join(documents, "---\n"), nil
-}
-
-func nameOf(meta metav1.ObjectMeta) map[string]string {
-	found := map[string]string{"name": meta.Name}
-	if meta.Namespace != "" {
-		found["namespace"] = meta.Namespace
-	}
-	return found
-}
-
-// listRules are the rules to list the kinds, one for each group.
-func listRules(unread []search.Unread) (rules []rbacv1.PolicyRule) {
-	for _, u := range unread {
-		i := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == u.Group })
-		if i < 0 {
-			i, rules = len(rules), append(rules, rbacv1.PolicyRule{Verbs: []string{"list"}, APIGroups: []string{u.Group}})
-		}
-		if !slices.Contains(rules[i].Resources, u.Resource) {
-			rules[i].Resources = append(rules[i].Resources, u.Resource)
-		}
-	}
-	for i := range rules {
-		slices.Sort(rules[i].Resources)
-	}
-	slices.SortFunc(rules, func(a, b rbacv1.PolicyRule) int { return strings.Compare(a.APIGroups[0], b.APIGroups[0]) })
-	return rules
 }

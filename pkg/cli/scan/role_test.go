@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -90,7 +91,7 @@ func scanRules(t *testing.T) string {
 		all = append(all, search.Unread{Group: v1alpha1.GroupVersion.Group, Resource: resource})
 	}
 	var text strings.Builder
-	for _, rule := range listRules(all) {
+	for _, rule := range rights.Rules(rightsOf(all)) {
 		fmt.Fprintf(&text, "- apiGroups: [%q]\n  resources:\n  - %s\n  verbs: [\"get\", \"list\"]\n", rule.APIGroups[0], strings.Join(rule.Resources, "\n  - "))
 	}
 	return text.String()

@@ -1,0 +1,148 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+const (
+	// unseenAfter is after how long the operator should have seen a new Cleaner.
+	unseenAfter = time.Minute
+	// overdueAfter is by how much a run may be late: the operator starts a run of its schedule within seconds, unless many are due at once.
+	overdueAfter = 5 * time.Minute
+	// maxRun is how long a run may take that sets no activeDeadlineSeconds.
+	maxRun = time.Hour
+	// tooOften is the shortest time between two runs that is still taken for what the user meant.
+	tooOften = time.Minute
+)
+
+// cleanersUnread is the line of a check that looks at Cleaners, if they could not be read.
+func (p *patient) cleanersUnread() []Line {
+	switch {
+	case p.cleanersErr == nil:
+		return nil
+	case p.known() == nil:
+		return []Line{{Status: Unknown, Message: "the cluster does not know Cleaners", WayOut: "see the check crds"}}
+	}
+	return []Line{unread("", "the Cleaners could not be read", p.cleanersErr)}
+}
+
+// ready looks whether the operator is ready to run each Cleaner.
+func (p *patient) ready(context.Context) (lines []Line, well string) {
+	if lines := p.cleanersUnread(); lines != nil {
+		return lines, ""
+	}
+	for i := range p.cleaners {
+		if line, wrong := notReady(&p.cleaners[i], p.there); wrong {
+			lines = append(lines, line)
+		}
+	}
+	return lines, terminal.Counted(len(p.cleaners), "Cleaner") + ", none of which lacks anything to run"
+}
+
+func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
+	line := Line{Object: ref("Cleaner", c.Name)}
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case ready == nil && now.Sub(c.CreationTimestamp.Time) < unseenAfter:
+		return line, false
+	case ready == nil:
+		line.Status, line.Message, line.WayOut = Fail, "the operator has never looked at it", "see the checks operator and leader"
+	case c.Status.ObservedGeneration < c.Generation && ready.ObservedGeneration < c.Generation:
+		line.Status, line.WayOut = Warn, "run doctor again in a moment; if it stays so, see the checks operator and leader"
+		line.Message = fmt.Sprintf("the operator has not looked at its last edit (generation %d; it saw %d)", c.Generation, c.Status.ObservedGeneration)
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonSuspended, ready.Status == metav1.ConditionTrue:
+		return line, false
+	default:
+		line.Status, line.Message, line.WayOut = Fail, fmt.Sprintf("it does not run: %s: %s", ready.Reason, ready.Message), "correct the Cleaner: kubectl edit cleaner "+c.Name
+	}
+	return line, true
+}
+
+// schedules looks for those that never fire, or too often.
+func (p *patient) schedules(context.Context) (lines []Line, well string) {
+	if lines := p.cleanersUnread(); lines != nil {
+		return lines, ""
+	}
+	for i := range p.cleaners {
+		lines = append(lines, doubtful(&p.cleaners[i], p.there)...)
+	}
+	return lines, terminal.Counted(len(p.cleaners), "schedule") + " can be read and fire"
+}
+
+func doubtful(c *v1alpha1.Cleaner, now time.Time) (lines []Line) {
+	edit := "correct spec.schedule: kubectl edit cleaner " + c.Name
+	say := func(status Status, message string) {
+		lines = append(lines, Line{Status: status, Object: ref("Cleaner", c.Name), Message: message, WayOut: edit})
+	}
+	parsed, err := schedule.Parse(c.Spec.Schedule, ptr.Deref(c.Spec.TimeZone, ""))
+	if err != nil {
+		say(Fail, err.Error())
+		return lines
+	}
+	next := parsed.Next(now)
+	if next.IsZero() {
+		say(Fail, fmt.Sprintf("its schedule %q never fires", c.Spec.Schedule))
+		return lines
+	}
+	for _, warning := range parsed.Warnings() {
+		say(Warn, warning)
+	}
+	if gap := parsed.Next(next).Sub(next); len(lines) == 0 && gap > 0 && gap < tooOften {
+		say(Warn, fmt.Sprintf("its schedule fires every %s", gap))
+	}
+	return lines
+}
+
+// runsOf looks for runs that are stuck, overdue or failed.
+func (p *patient) runsOf(context.Context) (lines []Line, well string) {
+	if lines := p.cleanersUnread(); lines != nil {
+		return lines, ""
+	}
+	for i := range p.cleaners {
+		c := &p.cleaners[i]
+		if line, wrong := late(c, p.there); wrong {
+			lines = append(lines, line)
+		}
+		done := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+		if done != nil && done.Status == metav1.ConditionFalse {
+			lines = append(lines, Line{
+				Status: Warn, Object: ref("Cleaner", c.Name), Message: fmt.Sprintf("its last run did not succeed: %s: %s", done.Reason, done.Message),
+				WayOut: terminal.Program + " runs " + c.Name,
+			})
+		}
+	}
+	return lines, "no run is stuck or overdue, and the last run of each Cleaner succeeded"
+}
+
+// late says that a run of the Cleaner goes on for too long, or should have begun.
+func late(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
+	line := Line{Status: Fail, Object: ref("Cleaner", c.Name), WayOut: "see the checks operator and leader, and the operator's logs"}
+	if active := c.Status.ActiveRun; active != nil {
+		limit := maxRun
+		if seconds := c.Spec.ActiveDeadlineSeconds; seconds != nil {
+			limit = time.Duration(*seconds) * time.Second
+		}
+		age := now.Sub(active.NominalTime.Time)
+		line.Message = fmt.Sprintf("its run %s is stuck: it was due %s ago, and a run ends after %s", active.Name, age.Round(time.Second), limit)
+		return line, age > limit+overdueAfter
+	}
+	if next := c.Status.NextScheduleTime; next != nil && !c.IsSuspended() {
+		by := now.Sub(next.Time)
+		line.Message = fmt.Sprintf("its run is overdue: it was due at %s, %s ago", next.UTC().Format(time.RFC3339), by.Round(time.Second))
+		return line, by > overdueAfter
+	}
+	return line, false
+}

@@ -1,0 +1,111 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	of := func(statuses ...Status) (lines []Line) {
+		for _, status := range statuses {
+			lines = append(lines, Line{Status: status})
+		}
+		return lines
+	}
+	for name, test := range map[string]struct {
+		lines   []Line
+		code    int
+		summary string
+	}{
+		"well":      {of(OK, OK), codes.ExitDone, "nothing is wrong"},
+		"a warning": {of(OK, Warn), codes.ExitPartial, "1 warning"},
+		"unknown":   {of(OK, Unknown), codes.ExitPartial, "1 unknown"},
+		"all":       {of(Fail, Unknown, Warn, Fail), codes.ExitError, "2 failures, 1 warning, 1 unknown"},
+	} {
+		if code, text := exitCode(test.lines), summary(test.lines); code != test.code || text != test.summary {
+			t.Errorf("%s: %d, %q", name, code, text)
+		}
+	}
+}
+
+// The same cause is one row, however many Cleaners it stops.
+func TestTheSameCauseIsOneRow(t *testing.T) {
+	t.Parallel()
+	line := func(object, message string) Line {
+		return Line{Status: Fail, Check: "cleaners", Object: object, Message: message, WayOut: "mend it"}
+	}
+	got := together([]Line{line("a", "x"), line("b", "x"), line("c", "y"), line("d", "x"), line("e", "x"), line("f", "x")})
+	want := []Line{line("a, b, d and 2 more", "x"), line("c", "y")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	p := &patient{args: []string{"/manager", "--dry-run", "-max_copies_bytes=1Gi", "--s3-secret", "bucket", "--leader-elect=false", "--leader-elect"}}
+	for name, want := range map[string]string{"dry-run": "", "max-copies-bytes": "1Gi", "s3-secret": "bucket", "leader-elect": ""} {
+		if value, given := p.flag(name); !given || value != want {
+			t.Errorf("%s: %q, %v", name, value, given)
+		}
+	}
+	if _, given := p.flag("copies-path"); given || !p.isSet("dry-run") || p.isSet("copies-path") {
+		t.Error("a flag that was not given is set, or one that was is not")
+	}
+}
+
+func TestWhatAWebhookIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	rule := func(group, resource string, operation admissionv1.OperationType) *hook {
+		return &hook{rules: []admissionv1.RuleWithOperations{{
+			Operations: []admissionv1.OperationType{operation}, Rule: admissionv1.Rule{APIGroups: []string{group}, Resources: []string{resource}},
+		}}}
+	}
+	deletion := request{"apps", "deployments", admissionv1.Delete, ""}
+	status := request{"apps", "deployments/status", admissionv1.Update, ""}
+	for name, test := range map[string]struct {
+		hook    *hook
+		request request
+		want    bool
+	}{
+		"the resource":            {rule("apps", "deployments", admissionv1.Delete), deletion, true},
+		"all resources":           {rule("*", "*", admissionv1.OperationAll), deletion, true},
+		"all and subresources":    {rule("*", "*/*", admissionv1.OperationAll), status, true},
+		"another group":           {rule("", "deployments", admissionv1.Delete), deletion, false},
+		"another resource":        {rule("apps", "daemonsets", admissionv1.Delete), deletion, false},
+		"another operation":       {rule("apps", "deployments", admissionv1.Create), deletion, false},
+		"its status only":         {rule("apps", "deployments/status", admissionv1.OperationAll), deletion, false},
+		"a subresource":           {rule("apps", "deployments/status", admissionv1.Update), status, true},
+		"any subresource of it":   {rule("apps", "deployments/*", admissionv1.Update), status, true},
+		"no subresource":          {rule("apps", "deployments", admissionv1.Update), status, false},
+		"all, no subresource":     {rule("*", "*", admissionv1.Update), status, false},
+		"another subresource":     {rule("apps", "deployments/scale", admissionv1.Update), status, false},
+		"that subresource of all": {rule("apps", "*/status", admissionv1.Update), status, true},
+	} {
+		if got := test.hook.matches(test.request); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestNoEndpoints(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]string{
+		`{}`: "has no Pod that is ready",
+		`{"items":[{"endpoints":[{"addresses":["10.0.0.1"],"conditions":{"ready":false}}]}]}`:                 "has no Pod that is ready",
+		`{"items":[{"endpoints":[]},{"endpoints":[{"addresses":["10.0.0.1"],"conditions":{}}]}]}`:             "",
+		`{"items":[{"endpoints":[{"addresses":["10.0.0.1"],"conditions":{"ready":true}}]},{"endpoints":[]}]}`: "",
+	} {
+		if why, err := noEndpoints([]byte(list)); err != nil || why != want {
+			t.Errorf("%s: %q, %v", list, why, err)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/stop"
+)
+
+// leaseName is the Lease that the operator's replicas compete for: cmd/manager names it.
+const leaseName = "kubecleaner-leader"
+
+// operator looks whether one operator runs.
+func (p *patient) operator(context.Context) (lines []Line, well string) {
+	if p.deploymentsErr != nil {
+		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
+	}
+	if len(p.deployments) == 0 {
+		return []Line{{Status: Fail, Message: "there is no Deployment of the operator: no Cleaner runs", WayOut: "install KubeCleaner; if it has other labels, nobody can find it"}}, ""
+	}
+	var names []string
+	for i := range p.deployments {
+		d := &p.deployments[i]
+		names = append(names, d.Namespace+"/"+d.Name)
+		if line, wrong := unavailable(d); wrong {
+			lines = append(lines, line)
+		}
+	}
+	if len(p.deployments) > 1 {
+		lines = append(lines, Line{
+			Status: Fail, Message: "there are several operators, which act on the same Cleaners: " + strings.Join(names, ", "), WayOut: "remove all but one",
+		})
+	}
+	return lines, fmt.Sprintf("Deployment %s is available", strings.Join(names, ", "))
+}
+
+// unavailable says why a Deployment has no Pod that works.
+func unavailable(d *appsv1.Deployment) (Line, bool) {
+	line := Line{Status: Fail, Object: ref("Deployment", d.Namespace, d.Name)}
+	look := fmt.Sprintf("kubectl -n %s describe pods -l app.kubernetes.io/component=manager", d.Namespace)
+	switch wanted := ptr.Deref(d.Spec.Replicas, 1); {
+	case wanted == 0:
+		line.Message, line.WayOut = "it is scaled to 0: no Cleaner runs", fmt.Sprintf("kubectl -n %s scale deployment %s --replicas=1", d.Namespace, d.Name)
+	case d.Status.AvailableReplicas == 0:
+		line.Message, line.WayOut = "no Pod of it is available: no Cleaner runs"+because(d), look
+	case d.Status.AvailableReplicas < wanted:
+		line.Status, line.Message, line.WayOut = Warn, fmt.Sprintf("%d of %d Pods are available%s", d.Status.AvailableReplicas, wanted, because(d)), look
+	default:
+		return Line{}, false
+	}
+	return line, true
+}
+
+// because is what the Deployment's conditions say of the cause.
+func because(d *appsv1.Deployment) string {
+	for _, typ := range []appsv1.DeploymentConditionType{appsv1.DeploymentReplicaFailure, appsv1.DeploymentProgressing, appsv1.DeploymentAvailable} {
+		for _, c := range d.Status.Conditions {
+			isBad := c.Status == corev1.ConditionFalse
+			if typ == appsv1.DeploymentReplicaFailure {
+				isBad = c.Status == corev1.ConditionTrue
+			}
+			if c.Type == typ && isBad && c.Message != "" {
+				return " (" + strings.TrimSuffix(c.Message, ".") + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// leaseGrace is how much later than its duration a Lease may be renewed: the clocks of the operator and of the API server differ a little.
+const leaseGrace = 15 * time.Second
+
+// leader looks whether somebody renews the Lease.
+func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
+	if value, given := p.flag("leader-elect"); given && value == "false" {
+		return nil, "the operator runs without leader election (--leader-elect=false)"
+	}
+	object := ref("Lease", p.namespace, leaseName)
+	var lease coordinationv1.Lease
+	err := p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease)
+	look := fmt.Sprintf("kubectl -n %s logs deployment/kubecleaner-manager", p.namespace)
+	switch {
+	case apierrors.IsNotFound(err):
+		return []Line{{Status: Fail, Object: object, Message: "it does not exist: no operator has ever led here", WayOut: look + "; if the operator is in another namespace, give --operator-namespace"}}, ""
+	case err != nil:
+		return []Line{unread(object, "whether there is a leader could not be read", err)}, ""
+	case ptr.Deref(lease.Spec.HolderIdentity, "") == "" || lease.Spec.RenewTime == nil:
+		return []Line{{Status: Fail, Object: object, Message: "nobody leads: no run begins", WayOut: look}}, ""
+	}
+	age := p.there.Sub(lease.Spec.RenewTime.Time)
+	valid := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 15)) * time.Second
+	if age > valid+leaseGrace {
+		return []Line{{
+			Status: Fail, Object: object, WayOut: look,
+			Message: fmt.Sprintf("the leader %s has not renewed it for %s: no run begins", *lease.Spec.HolderIdentity, age.Round(time.Second)),
+		}}, ""
+	}
+	return nil, "the leader is " + terminal.OneLine(*lease.Spec.HolderIdentity)
+}
+
+// stopped looks whether acting is off.
+func (p *patient) stopped(ctx context.Context) (lines []Line, well string) {
+	object := ref("Namespace", p.namespace)
+	var metadata metav1.PartialObjectMetadata
+	err := p.api.Read(ctx, "/api/v1/namespaces/"+p.namespace, &metadata)
+	switch reason, is := metadata.Annotations[v1alpha1.StopAnnotation]; {
+	case apierrors.IsNotFound(err):
+		lines = append(lines, Line{Status: Fail, Object: object, Message: "the operator's namespace does not exist", WayOut: "say which it is with --operator-namespace"})
+	case err != nil:
+		lines = append(lines, unread(object, "whether all acting is stopped could not be read", err))
+	case is:
+		lines = append(lines, Line{Status: Warn, Object: object, Message: stop.Words(reason) + ": every Cleaner only reports", WayOut: terminal.Program + " resume"})
+	}
+	if p.isSet("dry-run") {
+		lines = append(lines, Line{Status: Warn, Message: v1alpha1.DryRunByFlag + ": every Cleaner only reports", WayOut: "remove the flag from the operator's Deployment, if that is not meant"})
+	}
+	return lines, "acting is not stopped"
+}
+
+// legacy looks for k8s-cleaner, which acts on the same Cleaners, and deletes by default.
+func (p *patient) legacy(context.Context) (lines []Line, well string) {
+	for i := range p.legacies {
+		d := &p.legacies[i]
+		line := Line{Object: ref("Deployment", d.Namespace, d.Name)}
+		if ptr.Deref(d.Spec.Replicas, 1) == 0 {
+			line.Status, line.Message = Warn, "k8s-cleaner is scaled to 0: it acts on the same Cleaners as soon as somebody scales it up"
+		} else {
+			line.Status, line.Message = Fail, "k8s-cleaner runs beside KubeCleaner: both act on the same Cleaners, and k8s-cleaner deletes where no action is set"
+		}
+		line.WayOut = fmt.Sprintf("remove it: kubectl -n %s delete deployment %s", d.Namespace, d.Name)
+		lines = append(lines, line)
+	}
+	for i := range p.cleaners {
+		if why := p.cleaners[i].ForeignController(p.there); why != "" {
+			lines = append(lines, Line{Status: Fail, Object: ref("Cleaner", p.cleaners[i].Name), Message: why, WayOut: "find and remove the other controller, also if it runs outside of this cluster"})
+		}
+	}
+	for _, err := range []error{p.deploymentsErr, p.known()} {
+		if err != nil {
+			lines = append(lines, unread("", "whether k8s-cleaner still runs could not be read", err))
+		}
+	}
+	return lines, "no other controller acts on Cleaners"
+}
+
+// known is why the Cleaners could not be read. That there is no such kind is told by the check of the CustomResourceDefinitions.
+func (p *patient) known() error {
+	if apierrors.IsNotFound(p.cleanersErr) {
+		return nil
+	}
+	return p.cleanersErr
+}
+
+// maxSkew is by how much clocks may differ: the operator judges no ages when its own differs by more.
+const maxSkew = time.Minute
+
+// clocks compares the clock of this machine, and the leader's as far as its Lease shows it, with that of the API server.
+func (p *patient) clocks(ctx context.Context) (lines []Line, well string) {
+	if p.undated != nil {
+		lines = append(lines, Line{Status: Unknown, Message: "the API server does not say what time it is (header Date)", WayOut: "ask it without a proxy"})
+	}
+	skew := p.here.Sub(p.there).Round(time.Second)
+	if skew.Abs() > maxSkew {
+		lines = append(lines, Line{
+			Status: Warn, Message: fmt.Sprintf("the clock of this machine is %s %s that of the API server: previews judge ages by it", skew.Abs(), aheadOrBehind(skew)),
+			WayOut: "set the clock of this machine",
+		})
+	}
+	var lease coordinationv1.Lease
+	if p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease) == nil && lease.Spec.RenewTime != nil {
+		if ahead := lease.Spec.RenewTime.Sub(p.there).Round(time.Second); ahead > maxSkew {
+			lines = append(lines, Line{
+				Status: Fail, Object: ref("Lease", p.namespace, leaseName), WayOut: "set the clock of its node",
+				Message: fmt.Sprintf("the operator's clock is %s ahead of that of the API server: ages cannot be judged, so runs touch nothing", ahead),
+			})
+		}
+	}
+	if i := slices.IndexFunc(p.cleaners, hasSkew); i >= 0 {
+		lines = append(lines, Line{
+			Status: Fail, Object: ref("Cleaner", p.cleaners[i].Name), WayOut: "set the clock of the operator's node",
+			Message: "its last run says that the operator's clock differs from that of the API server",
+		})
+	}
+	return lines, "this machine and the API server agree about the time"
+}
+
+func aheadOrBehind(skew time.Duration) string {
+	if skew < 0 {
+		return "behind"
+	}
+	return "ahead of"
+}
+
+// hasSkew reports whether the last run of a Cleaner was refused because of the operator's clock: pkg/transport has the words.
+func hasSkew(c v1alpha1.Cleaner) bool {
+	return c.Status.FailureMessage != nil && strings.Contains(*c.Status.FailureMessage, "the operator's clock is")
+}

@@ -1,0 +1,174 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/rights"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
+)
+
+// patient is an installation, as far as several checks look at it. What could not be read has an error instead.
+type patient struct {
+	*options
+	api    *cluster.Client
+	reader *selector.Reader
+	// kubernetes is what the API server says of itself. here is the time by the clock of this machine, and there by that of the API server.
+	kubernetes version.Info
+	// unversioned says why that is not known.
+	unversioned error
+	here, there time.Time
+	// undated says why it is not known what time it is by the API server.
+	undated error
+	// deployments are those of the operator, and legacies those of k8s-cleaner.
+	deployments, legacies []appsv1.Deployment
+	deploymentsErr        error
+	// namespace is the operator's, and args the arguments of its container.
+	namespace string
+	args      []string
+	cleaners  []v1alpha1.Cleaner
+	// cleanersErr says why the Cleaners could not be read.
+	cleanersErr error
+	// declaredErr says why it is not known which references users declared. Their kinds are read for findings.
+	declaredErr error
+	needed      *rights.Source
+	reviews     *rights.Reviewer
+}
+
+// examine reads what several checks need. An API server that does not answer is an error: then nothing can be checked.
+func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, error) {
+	p := &patient{options: o, api: api}
+	if err := p.greet(ctx); err != nil {
+		return nil, cluster.RequestError("asking the API server for its version", err)
+	}
+	p.reader = selector.NewReader(api.Raw, cluster.Instant(p.here))
+	p.deploymentsErr = cluster.List[appsv1.DeploymentList](ctx, api, "/apis/apps/v1/deployments", func(d *appsv1.Deployment) {
+		switch {
+		case isOperator(d):
+			p.deployments = append(p.deployments, *d)
+		case isLegacy(d):
+			p.legacies = append(p.legacies, *d)
+		}
+	})
+	p.namespace = cluster.DefaultOperatorNamespace
+	switch {
+	case o.operatorNamespace != "":
+		p.namespace = o.operatorNamespace
+		p.deployments = slices.DeleteFunc(p.deployments, func(d appsv1.Deployment) bool { return d.Namespace != o.operatorNamespace })
+	case len(p.deployments) > 0:
+		p.namespace = p.deployments[0].Namespace
+	}
+	if len(p.deployments) > 0 {
+		p.args = argsOf(&p.deployments[0])
+	}
+	p.cleanersErr = cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) { p.cleaners = append(p.cleaners, *c) })
+	p.needed = &rights.Source{Reader: p.reader, Survey: survey.Options{Now: p.here}}
+	if slices.ContainsFunc(p.cleaners, func(c v1alpha1.Cleaner) bool { return c.HasFindings() }) {
+		p.needed.Survey.Declared, p.declaredErr = survey.Declared(ctx, p.reader, p.namespace)
+	}
+	p.reviews = rights.NewReviewer(api)
+	return p, nil
+}
+
+// greet asks the API server for its version, and for the time.
+func (p *patient) greet(ctx context.Context) error {
+	connections, err := rest.HTTPClientFor(p.api.Config)
+	if err != nil {
+		return err
+	}
+	defer connections.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.api.Raw.Get().AbsPath("/version").URL().String(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := connections.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	p.here = p.Now()
+	if p.there, p.undated = http.ParseTime(response.Header.Get("Date")); p.undated != nil {
+		p.there = p.here
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		var status metav1.Status
+		_ = json.Unmarshal(body, &status) // another server may say it in other words
+		p.unversioned = fmt.Errorf("GET /version: %s: %s", response.Status, status.Message)
+		return nil
+	}
+	p.unversioned = json.Unmarshal(body, &p.kubernetes)
+	return nil
+}
+
+// isOperator goes by the labels of config/manager and of the chart.
+func isOperator(d *appsv1.Deployment) bool {
+	return d.Labels["app.kubernetes.io/name"] == "kubecleaner" && d.Labels["app.kubernetes.io/component"] == "manager"
+}
+
+// isLegacy goes by the image of k8s-cleaner and, because a mirror may call that otherwise, by its labels.
+func isLegacy(d *appsv1.Deployment) bool {
+	const name = "k8s-cleaner"
+	if d.Labels["app.kubernetes.io/name"] == name || d.Labels["control-plane"] == name || d.Spec.Template.Labels["control-plane"] == name {
+		return true
+	}
+	return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+		image := c.Image[strings.LastIndex(c.Image, "/")+1:]
+		image, _, _ = strings.Cut(image, "@")
+		image, _, _ = strings.Cut(image, ":")
+		return image == name
+	})
+}
+
+func argsOf(d *appsv1.Deployment) (args []string) {
+	for _, c := range d.Spec.Template.Spec.Containers {
+		args = append(append(args, c.Command...), c.Args...)
+	}
+	return args
+}
+
+// flag is the value of one of the operator's flags: the last one counts. Names may be written with underscores, as the operator reads them.
+func (p *patient) flag(name string) (value string, given bool) {
+	for i, arg := range p.args {
+		key, written, has := strings.Cut(arg, "=")
+		if !strings.HasPrefix(key, "-") || strings.ReplaceAll(strings.TrimLeft(key, "-"), "_", "-") != name {
+			continue
+		}
+		value, given = written, true
+		if !has && i+1 < len(p.args) && !strings.HasPrefix(p.args[i+1], "-") {
+			value = p.args[i+1]
+		}
+	}
+	return value, given
+}
+
+// isSet reports whether a flag that is true or false is true.
+func (p *patient) isSet(name string) bool {
+	value, given := p.flag(name)
+	return given && value != "false"
+}
+
+// ref names an object, as lines do.
+func ref(parts ...string) string { return terminal.OneLine(strings.Join(parts, "/")) }

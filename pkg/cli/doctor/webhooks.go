@@ -1,0 +1,163 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+)
+
+// hook is a webhook that can refuse requests, of either kind.
+type hook struct {
+	object, name string
+	service      *admissionv1.ServiceReference
+	rules        []admissionv1.RuleWithOperations
+	// narrowed is true when it looks at some objects or namespaces only.
+	narrowed bool
+}
+
+// request is what is sent to the API server.
+type request struct {
+	group, resource string
+	operation       admissionv1.OperationType
+	// words say who sends it, and for what.
+	words string
+}
+
+// webhooks looks for webhooks that refuse what the operator does, because what they call does not answer.
+func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
+	hooks, err := p.hooks(ctx)
+	if err != nil {
+		return []Line{unread("", "which webhooks there are could not be read", err)}, ""
+	}
+	sent := p.requests(ctx)
+	for i := range hooks {
+		h := &hooks[i]
+		hit := slices.IndexFunc(sent, h.matches)
+		if hit < 0 || h.service == nil {
+			continue
+		}
+		why, err := p.dead(ctx, h.service)
+		where := fmt.Sprintf("webhook %s calls Service %s/%s", h.name, h.service.Namespace, h.service.Name)
+		switch {
+		case err != nil:
+			lines = append(lines, unread(h.object, where+", and whether that answers could not be read", err))
+		case why != "":
+			line := Line{Status: Fail, Object: h.object, Message: fmt.Sprintf("%s, which %s: %s is refused", where, why, sent[hit].words)}
+			if h.narrowed {
+				line.Status, line.Message = Warn, strings.TrimSuffix(line.Message, "is refused")+"may be refused, depending on labels and conditions"
+			}
+			line.WayOut = "mend the Service, or remove the webhook if nothing needs it any more"
+			lines = append(lines, line)
+		}
+	}
+	return lines, "no webhook refuses what the operator does because its Service is away"
+}
+
+// hooks are all webhooks whose failure refuses a request.
+func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
+	const path = "/apis/admissionregistration.k8s.io/v1/"
+	isNarrow := func(selectors ...*metav1.LabelSelector) bool {
+		return slices.ContainsFunc(selectors, func(s *metav1.LabelSelector) bool { return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 })
+	}
+	validating := func(c *admissionv1.ValidatingWebhookConfiguration) {
+		for _, w := range c.Webhooks {
+			if ptr.Deref(w.FailurePolicy, admissionv1.Fail) == admissionv1.Fail {
+				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
+				hooks = append(hooks, hook{ref("ValidatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow})
+			}
+		}
+	}
+	mutating := func(c *admissionv1.MutatingWebhookConfiguration) {
+		for _, w := range c.Webhooks {
+			if ptr.Deref(w.FailurePolicy, admissionv1.Fail) == admissionv1.Fail {
+				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
+				hooks = append(hooks, hook{ref("MutatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow})
+			}
+		}
+	}
+	if err := cluster.List[admissionv1.ValidatingWebhookConfigurationList](ctx, p.api, path+"validatingwebhookconfigurations", validating); err != nil {
+		return nil, err
+	}
+	return hooks, cluster.List[admissionv1.MutatingWebhookConfigurationList](ctx, p.api, path+"mutatingwebhookconfigurations", mutating)
+}
+
+// requests are those that the operator sends: for its records, and for what Cleaners delete and change.
+func (p *patient) requests(ctx context.Context) []request {
+	group := v1alpha1.GroupVersion.Group
+	sent := []request{
+		{group, "cleanerruns", admissionv1.Create, "what the operator writes down of each run (create cleanerruns)"},
+		{group, "cleanerruns/status", admissionv1.Update, "what the operator writes down of each run (update cleanerruns/status)"},
+		{group, "cleaners/status", admissionv1.Update, "the status of Cleaners (update cleaners/status)"},
+		{"coordination.k8s.io", "leases", admissionv1.Update, "the operator's leader election (update leases)"},
+		{"", "secrets", admissionv1.Create, "what the operator writes down of each run, such as copies (create secrets)"},
+	}
+	for i := range p.cleaners {
+		c := &p.cleaners[i]
+		operation := map[v1alpha1.Action]admissionv1.OperationType{v1alpha1.ActionDelete: admissionv1.Delete, v1alpha1.ActionTransform: admissionv1.Update}[c.EffectiveAction()]
+		for _, spec := range c.Spec.ResourcePolicySet.ResourceSelectors {
+			kind, err := p.reader.Resolve(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
+			if operation == "" || err != nil { // the check cleaners tells of a kind that is not served
+				continue
+			}
+			sent = append(sent, request{kind.Group, kind.Resource, operation, fmt.Sprintf("what Cleaner %s does (%s %s)", c.Name, strings.ToLower(string(operation)), kind.Resource)})
+		}
+	}
+	return sent
+}
+
+// matches reports whether the webhook is asked about a request.
+func (h *hook) matches(r request) bool {
+	return slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool {
+		resource, subresource, isSub := strings.Cut(r.resource, "/")
+		isResource := slices.ContainsFunc(rule.Resources, func(named string) bool {
+			switch name, sub, hasSub := strings.Cut(named, "/"); {
+			case named == "*/*":
+				return true
+			case name != "*" && name != resource:
+				return false
+			case !isSub:
+				return !hasSub
+			default:
+				return hasSub && (sub == "*" || sub == subresource)
+			}
+		})
+		has := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
+		isOperation := slices.Contains(rule.Operations, admissionv1.OperationAll) || slices.Contains(rule.Operations, r.operation)
+		return isResource && has(rule.APIGroups, r.group) && isOperation
+	})
+}
+
+// dead says why a Service does not answer. It is empty when it may.
+func (p *patient) dead(ctx context.Context, to *admissionv1.ServiceReference) (why string, err error) {
+	var service corev1.Service
+	err = p.api.Read(ctx, "/api/v1/namespaces/"+to.Namespace+"/services/"+to.Name, &service)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "does not exist", nil
+	case err != nil:
+		return "", err
+	case service.Spec.Type == corev1.ServiceTypeExternalName || len(service.Spec.Selector) == 0:
+		return "", nil // nobody can tell
+	}
+	body, err := cluster.Send(ctx, p.api.Raw.Get().AbsPath("/apis/discovery.k8s.io/v1/namespaces/"+to.Namespace+"/endpointslices").
+		Param("labelSelector", discoveryv1.LabelServiceName+"="+to.Name))
+	if err != nil {
+		return "", err
+	}
+	return noEndpoints(body)
+}

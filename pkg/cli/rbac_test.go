@@ -1,0 +1,100 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+const rbacFile = "testdata/rbac/cleaners.yaml"
+
+func TestRBAC(t *testing.T) {
+	s := newSite(t)
+	args := []string{"rbac", "-f", rbacFile, "--service-account", "team-a/scanner"}
+	got := s.call(t.Context(), nil, args...)
+	golden(t, filepath.Join("rbac", "cleaners.txt"), args, got)
+}
+
+// What somebody writes wrongly is told, and no Role is printed that would lack something.
+func TestRBACPrintsNothingThatLacksSomething(t *testing.T) {
+	s := newSite(t)
+	unknown := strings.Replace(hostileCleaner, "kind: ConfigMap", "kind: ConfigMop", 1)
+	for name, test := range map[string]struct {
+		stdin string
+		args  []string
+		code  int
+		says  string
+	}{
+		"nothing given": {"", nil, codes.ExitUsage, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)"},
+		"both given":    {"", []string{"tidy", "-f", rbacFile}, codes.ExitUsage, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)"},
+		"three given":   {"", []string{"tidy", "-f", rbacFile, "-l", "a=b"}, codes.ExitUsage, "needs one of these"},
+		"wrong labels":  {"", []string{"-l", "a b c"}, codes.ExitUsage, "--selector: "},
+		"other labels":  {"", []string{"-l", "nobody=here"}, codes.ExitError, "the cluster has no Cleaner with the labels nobody=here"},
+		"no account": {
+			"",
+			[]string{"-f", rbacFile},
+			codes.ExitUsage,
+			"no spec.serviceAccountRef in Cleaner hooks; set it, or say which account you will set: --service-account NAMESPACE/NAME",
+		},
+		"a wrong account": {"", []string{"-f", rbacFile, "--service-account", "scanner"}, codes.ExitUsage, "write NAMESPACE/NAME, for example team-a/cleaner"},
+		"no such Cleaner": {"", []string{"nowhere"}, codes.ExitError, `there is no cleaner "nowhere" in the cluster`},
+		"a wrong file":    {strings.Replace(hostileCleaner, "ACTION", "Remove", 1), []string{"-f", "-"}, codes.ExitError, "1 error in the Cleaners; no Role was printed"},
+		"an unknown kind": {
+			strings.Replace(unknown, "ACTION", "Scan", 1),
+			[]string{"-f", "-", "--service-account", "a/b"},
+			codes.ExitError,
+			"cleaner tidy: resourceSelectors[0]: kind ConfigMop of v1 is not served; did you mean \"ConfigMap\"?",
+		},
+	} {
+		got := callWith(t, test.stdin, append([]string{"rbac", "--kubeconfig", s.kubeconfig}, test.args...)...)
+		if got.code != test.code || got.out != "" || !strings.Contains(got.errOut, test.says) {
+			t.Errorf("%s: exit %d, want %d, and %q in:\n%s%s", name, got.code, test.code, test.says, got.out, got.errOut)
+		}
+	}
+}
+
+func callWith(t *testing.T, stdin string, args ...string) session {
+	t.Helper()
+	return call(t.Context(), t, stdin, nil, args...)
+}
+
+// A Cleaner of the cluster says itself as which account it runs.
+func TestRBACOfTheCluster(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	got := s.call(t.Context(), nil, "rbac", c.Name, "--service-account", s.namespace+"/cleaner")
+	for _, want := range []string{
+		"# Set spec.serviceAccountRef: {namespace: " + s.namespace + ", name: cleaner} in: " + c.Name + "\n", "kind: ServiceAccount\n",
+		"# list: Cleaner " + c.Name + ", resourceSelectors[0]: select ConfigMap\n", "# delete: Cleaner " + c.Name + ", resourceSelectors[0]: action Delete\n",
+		"- apiGroups:\n  - \"\"\n  resources:\n  - configmaps\n  verbs:\n  - list\n  - get\n  - delete\n",
+	} {
+		if !strings.Contains(got.out, want) || got.code != codes.ExitDone {
+			t.Errorf("exit %d, and %q is not in:\n%s%s", got.code, want, got.out, got.errOut)
+		}
+	}
+	if strings.Contains(got.out, "ClusterRole") {
+		t.Errorf("one namespace needs no ClusterRole:\n%s", got.out)
+	}
+	labelled := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Name, c.Labels = "labelled-"+s.namespace, map[string]string{"team": s.namespace}
+	})
+	got = s.call(t.Context(), nil, "rbac", "-l", "team="+s.namespace, "--service-account", "a/b", "-o", "json")
+	var list struct {
+		Items []metav1.PartialObjectMetadata
+	}
+	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list.Items) != 3 || list.Items[1].Kind != "Role" || list.Items[1].Namespace != s.namespace {
+		t.Errorf("rbac of %s: %v\n%s%s", labelled.Name, err, got.out, got.errOut)
+	}
+	if names := s.complete("rbac", "unused-"); !strings.Contains(names, c.Name) {
+		t.Errorf("the names of Cleaners are not completed: %q", names)
+	}
+}

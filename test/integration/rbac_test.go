@@ -1,0 +1,311 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// printed is what kubectl cleaner rbac prints for a Cleaner of the cluster.
+func printed(t *testing.T, cleaner string) string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	options := terminal.Options{Version: "v1.2.3", Now: time.Now, Getenv: func(string) string { return "" }}
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	if code := cli.Execute(t.Context(), streams, options, []string{"rbac", cleaner, "--kubeconfig", env.Kubeconfig}); code != 0 {
+		t.Fatalf("kubectl cleaner rbac %s: exit %d: %s", cleaner, code, errOut.String())
+	}
+	return out.String()
+}
+
+// granted is a verb that a printed Role gives.
+type granted struct {
+	namespace, verb, group, resource, name string
+}
+
+// attributes are what a review asks.
+func (g granted) attributes() authorizationv1.ResourceAttributes {
+	resource, subresource, _ := strings.Cut(g.resource, "/")
+	return authorizationv1.ResourceAttributes{Namespace: g.namespace, Verb: g.verb, Group: g.group, Resource: resource, Subresource: subresource, Name: g.name}
+}
+
+// must reports whether a run always needs it: to get an object is for those that change meanwhile.
+func (g granted) must() bool {
+	return g.verb != "get" || g.name != "" || g.resource == "pods/log"
+}
+
+// grants are the verbs in the Roles of what was printed, each with its Role and the Role without it.
+func grants(t *testing.T, text string) (all []granted, roles []client.Object) {
+	t.Helper()
+	for doc := range strings.SplitSeq(text, "\n---\n") {
+		var role rbacv1.ClusterRole
+		must(t, yaml.Unmarshal([]byte(doc), &role))
+		if role.Kind != "Role" && role.Kind != "ClusterRole" {
+			continue
+		}
+		for _, rule := range role.Rules {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					all = append(all, granted{role.Namespace, verb, rule.APIGroups[0], resource, strings.Join(rule.ResourceNames, "")})
+				}
+			}
+		}
+		if role.Kind == "ClusterRole" {
+			roles = append(roles, &role)
+		} else {
+			roles = append(roles, &rbacv1.Role{ObjectMeta: role.ObjectMeta, Rules: role.Rules})
+		}
+	}
+	return all, roles
+}
+
+// without are the rules but for one verb on one resource.
+func without(rules []rbacv1.PolicyRule, g granted) (left []rbacv1.PolicyRule) {
+	for _, rule := range rules {
+		if rule.APIGroups[0] != g.group || !slices.Contains(rule.Resources, g.resource) || strings.Join(rule.ResourceNames, "") != g.name {
+			left = append(left, rule)
+			continue
+		}
+		others, less := rule.DeepCopy(), rule.DeepCopy()
+		others.Resources = slices.DeleteFunc(others.Resources, func(r string) bool { return r == g.resource })
+		less.Resources, less.Verbs = []string{g.resource}, slices.DeleteFunc(less.Verbs, func(v string) bool { return v == g.verb })
+		for _, part := range []*rbacv1.PolicyRule{others, less} {
+			if len(part.Resources) > 0 && len(part.Verbs) > 0 {
+				left = append(left, *part)
+			}
+		}
+	}
+	return left
+}
+
+// rewrite gives the Role in the cluster these rules.
+func (b *bench) rewrite(o client.Object, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) {
+	b.t.Helper()
+	must(b.t, b.user.Get(b.t.Context(), client.ObjectKeyFromObject(o), o))
+	switch role := o.(type) {
+	case *rbacv1.Role:
+		role.Rules = change(role.Rules)
+	case *rbacv1.ClusterRole:
+		role.Rules = change(role.Rules)
+	}
+	must(b.t, b.user.Update(b.t.Context(), o))
+}
+
+// awaitNoRight waits until the API server knows that a user has lost a right.
+func (b *bench) awaitNoRight(user string, right authorizationv1.ResourceAttributes) {
+	b.t.Helper()
+	must(b.t, wait.PollUntilContextTimeout(b.t.Context(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &right}}
+		err := b.user.Create(ctx, review)
+		return !review.Status.Allowed, err
+	}))
+}
+
+// printedCase is a Cleaner, and what a run of it does that has all rights that rbac prints for it.
+type printedCase struct {
+	cleaner func(b *bench) *v1alpha1.Cleaner
+	objects func(b *bench)
+	want    string
+	// few tries one verb only: that to select.
+	few bool
+}
+
+// sample is a Cleaner of config/samples, under a name of its own.
+func sample(file string, edit ...func(*v1alpha1.Cleaner)) func(b *bench) *v1alpha1.Cleaner {
+	return func(b *bench) *v1alpha1.Cleaner {
+		text, err := os.ReadFile("../../config/samples/" + file)
+		must(b.t, err)
+		var found v1alpha1.Cleaner
+		for doc := range strings.SplitSeq(string(text), "\n---\n") {
+			var c v1alpha1.Cleaner
+			must(b.t, yaml.Unmarshal([]byte(doc), &c))
+			if c.Kind == "Cleaner" {
+				found = c
+			}
+		}
+		return b.cleaner(found.EffectiveAction(), func(c *v1alpha1.Cleaner) {
+			c.Spec = found.Spec
+			for _, e := range append(edit, naming(b.namespace, "cleaner")) {
+				e(c)
+			}
+		})
+	}
+}
+
+func deletesAs(edit ...func(*bench) func(*v1alpha1.Cleaner)) func(b *bench) *v1alpha1.Cleaner {
+	return func(b *bench) *v1alpha1.Cleaner {
+		edits := []func(*v1alpha1.Cleaner){naming(b.namespace, "cleaner"), maxCount(10)}
+		for _, e := range edit {
+			edits = append(edits, e(b))
+		}
+		return b.cleaner(v1alpha1.ActionDelete, edits...)
+	}
+}
+
+// inside selects the objects of a kind in the test's namespace.
+func inside(group, version, name string) func(*bench) func(*v1alpha1.Cleaner) {
+	return func(b *bench) func(*v1alpha1.Cleaner) { return selecting(kind(group, version, name, b.namespace)) }
+}
+
+func always(edit func(*v1alpha1.Cleaner)) func(*bench) func(*v1alpha1.Cleaner) {
+	return func(*bench) func(*v1alpha1.Cleaner) { return edit }
+}
+
+func (b *bench) web(annotations map[string]string) {
+	b.t.Helper()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "web", Annotations: annotations}}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	d.Spec.Template.Labels = d.Spec.Selector.MatchLabels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "image"}}
+	must(b.t, b.user.Create(b.t.Context(), d))
+}
+
+// TestPrintedRightsAreEnoughAndNoMore applies what rbac prints for a Cleaner, runs it to success as its account, and shows that it does not succeed with
+// any verb less. The label and the namespaces narrow the samples down to the test's own namespace; other tests use the same cluster.
+func TestPrintedRightsAreEnoughAndNoMore(t *testing.T) {
+	t.Parallel()
+	config := deployed(t)
+	labelled := func(b *bench) {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}
+		must(b.t, b.user.Patch(b.t.Context(), ns, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"cleaner-samples":"true"}}}`))))
+	}
+	for name, test := range map[string]printedCase{
+		"sample: expired ConfigMaps": {sample("delete_expired_configmaps.yaml"), func(b *bench) {
+			labelled(b)
+			b.configMap("old", func(cm *corev1.ConfigMap) {
+				cm.Annotations = map[string]string{"cleaner/expires": "2020-01-01T00:00:00Z"}
+			})
+		}, "1 deleted", false},
+		"sample: paused Deployments": {sample("transform_pause_deployments.yaml"), func(b *bench) {
+			labelled(b)
+			b.web(map[string]string{"pause-resume": "true"})
+		}, "1 changed", false},
+		"sample: a team's ConfigMaps": {sample("team_service_account.yaml", func(c *v1alpha1.Cleaner) {
+			c.Spec.ResourcePolicySet.ResourceSelectors[0].MinAgeSeconds = nil
+			c.Spec.ResourcePolicySet.ResourceSelectors[0].Namespace = ""
+			c.Spec.ResourcePolicySet.ResourceSelectors[0].NamespaceSelector = "cleaner-samples=true"
+		}), func(b *bench) {
+			labelled(b)
+			b.configMap("temporary", func(cm *corev1.ConfigMap) { cm.Labels["temporary"] = "" })
+		}, "deleted", true},
+		"a finding": {deletesAs(always(finds(v1alpha1.FindingUnused))), func(b *bench) {
+			b.serviceAccount()
+			b.configMap("unused")
+		}, "1 deleted", false},
+		"finished Jobs": {deletesAs(inside("batch", "v1", "Job"), always(finds(v1alpha1.FindingFinished)), always(func(c *v1alpha1.Cleaner) {
+			c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+		})), (*bench).finishedJob, "1 deleted", true},
+		"a workload": {deletesAs(inside("apps", "v1", "Deployment")), func(b *bench) { b.web(nil) }, "1 deleted", false},
+		"evicted Pods with events": {
+			deletesAs(inside("", "v1", "Pod"), always(withEvents), always(func(c *v1alpha1.Cleaner) {
+				c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PodDeletion: v1alpha1.PodDeletionEvict}
+			})), func(b *bench) {
+				b.serviceAccount()
+				b.pod("web", "any", withEphemeralVolume)
+			}, "1 deleted", false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, as(config))
+			c := test.cleaner(b)
+			test.objects(b)
+			b.provesLeast(c, test)
+		})
+	}
+}
+
+// withEphemeralVolume lets a Pod own a claim, which goes with it.
+func withEphemeralVolume(pod *corev1.Pod) {
+	claim := &corev1.PersistentVolumeClaimTemplate{}
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	volume := corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: claim}}}
+	pod.Spec.Volumes = append(pod.Spec.Volumes, volume)
+}
+
+// finishedJob creates a Job that has finished.
+func (b *bench) finishedJob() {
+	b.t.Helper()
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "done"}}
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "image"}}
+	must(b.t, b.user.Create(b.t.Context(), job))
+	long := metav1.NewTime(time.Now().Add(-time.Hour))
+	job.Status.StartTime, job.Status.CompletionTime, job.Status.Succeeded = &long, &long, 1
+	for _, typ := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{Type: typ, Status: corev1.ConditionTrue, LastTransitionTime: long})
+	}
+	must(b.t, b.user.Status().Update(b.t.Context(), job))
+}
+
+// provesLeast first runs the Cleaner with one verb less each time, which leaves its object alone, and then with all.
+func (b *bench) provesLeast(c *v1alpha1.Cleaner, test printedCase) {
+	b.t.Helper()
+	all, roles := b.applyPrinted(c)
+	tried := 0
+	for _, g := range all {
+		// Without the definitions, a run reads all custom resources: that is no failure. One namespace's right gives the cluster's nothing.
+		if !g.must() || g.resource == "customresourcedefinitions" || test.few && (tried > 0 || g.verb != "list") {
+			continue
+		}
+		tried++
+		role := roles[slices.IndexFunc(roles, func(o client.Object) bool { return o.GetNamespace() == g.namespace })]
+		var before []rbacv1.PolicyRule
+		b.rewrite(role, func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule { before = rules; return without(rules, g) })
+		b.awaitNoRight(b.accountName(), g.attributes())
+		if run := b.run(c); run.Status.Reason == v1alpha1.ReasonCompleted && strings.Contains(run.Status.Message, test.want) {
+			b.t.Fatalf("the run succeeds without %+v, which is printed: %s", g, run.Status.Message)
+		}
+		b.rewrite(role, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return before })
+		awaitRight(b.t, b.accountName(), g.attributes())
+	}
+	if tried == 0 {
+		b.t.Error("no right was tried")
+	}
+	run := b.run(c)
+	for again := 0; again < 5 && !strings.Contains(run.Status.Message, test.want); again++ {
+		b.applyPrinted(c) // another test may have installed a custom resource meanwhile
+		run = b.run(c)
+	}
+	wantRun(b.t, run, v1alpha1.ReasonCompleted, test.want)
+}
+
+// applyPrinted applies what rbac prints, and waits until it is in force.
+func (b *bench) applyPrinted(c *v1alpha1.Cleaner) (all []granted, roles []client.Object) {
+	b.t.Helper()
+	text := printed(b.t, c.Name)
+	kubectl(b.t, text, "apply", "--server-side", "--force-conflicts", "-f", "-")
+	all, roles = grants(b.t, text)
+	for _, role := range roles {
+		b.t.Cleanup(func() { _ = b.user.Delete(context.Background(), role) })
+	}
+	for _, g := range all {
+		awaitRight(b.t, b.accountName(), g.attributes())
+	}
+	return all, roles
+}
