@@ -6,6 +6,7 @@ package imports
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -183,6 +184,9 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 	for _, s := range selectors {
 		whole := false
 		for _, alternative := range alternatives {
+			if p.leaveOutNamespaces(&s, alternative) {
+				continue
+			}
 			condition, applies := p.excluded(&s, alternative)
 			whole = whole || applies && condition == ""
 			if applies && condition != "" {
@@ -194,6 +198,52 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 		}
 	}
 	return left
+}
+
+// leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of them.
+func (p *policy) leaveOutNamespaces(s *v1alpha1.ResourceSelector, alternative []placed) bool {
+	if len(alternative) != 1 || slices.Contains(clusterScoped, s.Kind) || p.namespace != "" || !p.ofKind(s, alternative[0].Resources.Kinds) {
+		return false
+	}
+	rest := alternative[0].filter
+	not := negated(rest.Resources.NamespaceSelector)
+	rest.Resources.Kinds, rest.Resources.NamespaceSelector = nil, nil
+	if not == "" || !reflect.DeepEqual(rest, filter{}) {
+		return false
+	}
+	all := []string{not}
+	if s.NamespaceSelector != "" {
+		all = append([]string{s.NamespaceSelector}, all...)
+	}
+	if s.Namespace != "" { // it is united with the selector of namespaces, and would not be narrowed by it
+		all = append([]string{"kubernetes.io/metadata.name in (" + s.Namespace + ")"}, all...)
+		s.Namespace = ""
+	}
+	s.NamespaceSelector = strings.Join(all, ",")
+	return true
+}
+
+// negated is the opposite of a label selector of one requirement. Empty for any other.
+func negated(selector *metav1.LabelSelector) string {
+	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) != 1 {
+		return ""
+	}
+	for key, value := range selector.MatchLabels {
+		if anyWildcard([]string{key, value}) {
+			return ""
+		}
+		return key + "!=" + value
+	}
+	e := selector.MatchExpressions[0]
+	e.Operator = map[metav1.LabelSelectorOperator]metav1.LabelSelectorOperator{
+		metav1.LabelSelectorOpIn: metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpNotIn: metav1.LabelSelectorOpIn,
+		metav1.LabelSelectorOpExists: metav1.LabelSelectorOpDoesNotExist, metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
+	}[e.Operator]
+	text := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{e}})
+	if strings.HasPrefix(text, "<") || anyWildcard([]string{text}) || e.Operator == metav1.LabelSelectorOpIn { // NotIn is also true without the label
+		return ""
+	}
+	return text
 }
 
 // excluded is the condition under which an object of a selector is excluded by all filters of an alternative. It is empty when all of its objects are. What
@@ -244,8 +294,9 @@ func (p *policy) ofKind(s *v1alpha1.ResourceSelector, names []string) bool {
 func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed) (within []string) {
 	if f.Resources.NamespaceSelector != nil {
 		p.lost(p.d, f.at+".resources.namespaceSelector", "is not carried over: conditions do not see labels of namespaces; all namespaces count as excluded",
-			"use namespaceSelector in match instead, which is carried over")
+			"change the condition not-excluded of the Cleaner, or use namespaceSelector in match, which is carried over")
 		f.Resources.NamespaceSelector = nil
+		within = append(within, "true")
 	}
 	if names := f.Resources.Namespaces; len(names) > 0 {
 		within = append(within, "(has(object.metadata.namespace) && ("+matchesAny("object.metadata.namespace", names)+"))")

@@ -4,6 +4,7 @@
 package imports
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,7 +130,7 @@ func (in *janitorInput) readConfigMap(d *manifest.Document) (found bool) {
 func (in *janitorInput) readRules(d *manifest.Document, raw []byte, root *yamlnode.Node, down int) {
 	in.seen(d)
 	var file struct{ Rules []*rule }
-	if err := yaml.Unmarshal(raw, &file); err != nil {
+	if err := json.Unmarshal(raw, &file); err != nil {
 		in.lost(d, "rules", "cannot be read: "+err.Error(), "check it with kube-janitor")
 		return
 	}

@@ -116,10 +116,14 @@ func (j *job) cleanup(d *manifest.Document) *v1alpha1.Cleaner {
 	if len(of.Spec.Context) > 0 {
 		j.lost(d, "spec.context", "is not carried over: a Cleaner asks nothing else before it looks at objects", "conditions that use it are not carried over either")
 	}
-	selectors := p.selectors(&of.Spec.Match)
-	selectors = p.without(selectors, &of.Spec.Exclude)
+	all := p.selectors(&of.Spec.Match)
+	selectors := p.without(all, &of.Spec.Exclude)
 	for i := range selectors {
 		selectors[i].MatchConditions = append(selectors[i].MatchConditions, conditions...)
+	}
+	if len(all) > 0 && len(selectors) == 0 {
+		j.lost(d, "spec.exclude", "leaves nothing of what match selects, so no Cleaner was written", "")
+		return nil
 	}
 	if len(selectors) == 0 {
 		j.lost(d, "spec.match", "no kind of it could be carried over, so no Cleaner was written", "write a Cleaner with a selector for each kind")

@@ -12,6 +12,7 @@ import (
 	yamlnode "go.yaml.in/yaml/v3"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // maxPlain is how long a text may be that stands in the line of its key.
@@ -26,6 +27,9 @@ func copied(node *yamlnode.Node, wasJSON bool) *yamlnode.Node {
 		if meant.Kind == yamlnode.ScalarNode && meant.Tag == "!!str" && (strings.Contains(meant.Value, "\n") || len(meant.Value) > maxPlain) {
 			meant.Style = yamlnode.LiteralStyle
 		}
+	}
+	if meant.Kind == yamlnode.ScalarNode && terminal.Clean(meant.Value) != meant.Value {
+		meant.Style = yamlnode.DoubleQuotedStyle // in which the escapes that the terminal shows are read as what they stand for
 	}
 	meant.Content = slices.Clone(meant.Content)
 	for i, child := range meant.Content {
