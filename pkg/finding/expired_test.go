@@ -28,17 +28,24 @@ func TestDialects(t *testing.T) {
 			map[string]string{janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl", ours: "", both: "", "Mayfly": ""},
 		},
 		"another one cannot be read": {
-			"janitor/ttl: 1h, cleaner/ttl: 1x", "nobody can tell when its time is over: annotation cleaner/ttl \"1x\" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever",
+			"janitor/ttl: 1h, cleaner/ttl: 1x",
+			"nobody can tell when its time is over: annotation cleaner/ttl \"1x\" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever",
 			map[string]string{janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl", "Mayfly": ""},
 		},
 		"both are over": {
 			"janitor/ttl: 1h, cleaner/ttl: 90m", "its time was over at 2026-03-01T11:30:00Z, by cleaner/ttl",
-			map[string]string{janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl", both: "its time was over at 2026-03-01T11:30:00Z, by cleaner/ttl"},
+			map[string]string{
+				janitor: "its time was over at 2026-03-01T11:00:00Z, by janitor/ttl",
+				both:    "its time was over at 2026-03-01T11:30:00Z, by cleaner/ttl",
+			},
 		},
 	} {
 		for _, each := range []bool{false, true} {
 			f := finding.New(finding.Options{
-				Table: tableOf(t), Served: kinds, Now: now, EachDialect: each, Wanted: []finding.Want{{Kind: gk("ConfigMap"), Type: v1alpha1.FindingExpired}},
+				Table: tableOf(t), Served: kinds, Now: now, EachDialect: each, Wanted: []finding.Want{{
+					Kind: gk("ConfigMap"),
+					Type: v1alpha1.FindingExpired,
+				}},
 			})
 			o := load(t, of("v1 ConfigMap shop/a", "creationTimestamp: "+ago(2*time.Hour)+", annotations: {"+test.marks+"}"), 1, kinds)
 			f.Look(f.Lists()[0], o)

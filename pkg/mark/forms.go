@@ -49,11 +49,15 @@ var forms = []form{
 		write: "a number and one of s, m, h, d, w, such as 7d, or forever",
 	},
 	{
-		dialect: v1alpha1.MarkKubeJanitor, key: "janitor/expires", mayBeEmpty: true, layouts: []string{"2006-01-02T15:04:05Z", minutes, time.DateOnly},
+		dialect: v1alpha1.MarkKubeJanitor, key: "janitor/expires", mayBeEmpty: true, layouts: []string{
+			"2006-01-02T15:04:05Z", minutes,
+			time.DateOnly,
+		},
 		write: "2026-03-01T12:00:00Z, 2026-03-01T12:00 or 2026-03-01",
 	},
 	{
-		dialect: v1alpha1.MarkK8sTTLController, key: "k8s-ttl-controller.twin.sh/ttl", start: "k8s-ttl-controller.twin.sh/refreshed-at", after: orZero(duration),
+		dialect: v1alpha1.MarkK8sTTLController, key: "k8s-ttl-controller.twin.sh/ttl", start: "k8s-ttl-controller.twin.sh/refreshed-at",
+		after: orZero(duration),
 		write: "a duration such as 90m, 12h, 7d or 2w",
 	},
 	{

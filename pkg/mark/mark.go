@@ -38,7 +38,8 @@ type Mark struct {
 	Err error
 }
 
-// Read reads the marks of an object. Those of an object that another one owns do not count: a controller hands its own marks to what it makes, and decides
+// Read reads the marks of an object. Those of an object that another one owns do not count: a controller hands its own marks to what it makes, and
+// decides
 // itself. pod-reaper's counts for every Pod, because it is meant for templates.
 func Read(o Object) (marks []Mark) {
 	for i := range forms {
@@ -140,8 +141,9 @@ func (f *form) afterStart(o Object, after time.Duration) (time.Time, error) {
 		if text, ok := o.Annotation(f.start); ok {
 			at, ok := parseTime(time.RFC3339, text)
 			if !ok {
-				return time.Time{}, fmt.Errorf("its time counts from annotation %s %s, which cannot be read: write a time such as 2026-03-01T12:00:00Z",
-					f.start, quoted(text))
+				return time.Time{},
+					fmt.Errorf("its time counts from annotation %s %s, which cannot be read: write a time such as 2026-03-01T12:00:00Z",
+						f.start, quoted(text))
 			}
 			start = at
 		}

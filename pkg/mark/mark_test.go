@@ -47,19 +47,29 @@ func TestForms(t *testing.T) {
 	for key, forms := range map[string]map[string]string{
 		ttl: {
 			"90s": "1m30s", "90m": "1h30m0s", "12h": "12h0m0s", "1h30m": "1h30m0s", "7d": "168h0m0s", "2w": "336h0m0s", "1w2d3h4m5s": "219h4m5s",
-			"1.5d": "36h0m0s", "0.5h": "30m0s", "0s": "0s", "250ms": "250ms", "10us": "10µs", "10µs": "10µs", "5ns": "5ns", "007d": "168h0m0s", "forever": "never",
-			"15250w": "2562000h0m0s",
+			"1.5d": "36h0m0s", "0.5h": "30m0s", "0s": "0s", "250ms": "250ms", "10us": "10µs", "10µs": "10µs", "5ns": "5ns", "007d": "168h0m0s",
+			"forever": "never",
+			"15250w":  "2562000h0m0s",
 		},
 		expires: {
-			"2026-03-02": "12h0m0s", "2026-03-01T12:00:01Z": "1s", "2026-03-01T13:00:00+01:00": "0s", "2026-03-01T12:00:00.5Z": "500ms", "2026-03-01T12:01": "1m0s",
-			"2024-02-29": "-17556h0m0s",
+			"2026-03-02": "12h0m0s", "2026-03-01T12:00:01Z": "1s", "2026-03-01T13:00:00+01:00": "0s", "2026-03-01T12:00:00.5Z": "500ms",
+			"2026-03-01T12:01": "1m0s",
+			"2024-02-29":       "-17556h0m0s",
 		},
-		janitor:  {"90s": "1m30s", "5m": "5m0s", "1h": "1h0m0s", "7d": "168h0m0s", "2w": "336h0m0s", "forever": "never", "0s": "never", "0w": "never"},
+		janitor: {
+			"90s": "1m30s", "5m": "5m0s", "1h": "1h0m0s", "7d": "168h0m0s", "2w": "336h0m0s", "forever": "never", "0s": "never",
+			"0w": "never",
+		},
 		janitorX: {"2026-03-01T12:00:01Z": "1s", "2026-03-01T12:01": "1m0s", "2026-03-02": "12h0m0s"},
-		twin:     {"90s": "1m30s", "1h30m": "1h30m0s", "1d": "24h0m0s", "1w": "168h0m0s", "1w2d3h": "219h0m0s", "1.5h": "1h30m0s", "0": "0s", "0s": "0s"},
+		twin: {
+			"90s": "1m30s", "1h30m": "1h30m0s", "1d": "24h0m0s", "1w": "168h0m0s", "1w2d3h": "219h0m0s", "1.5h": "1h30m0s", "0": "0s",
+			"0s": "0s",
+		},
 		kyverno: {
-			"10m": "10m0s", "2h": "2h0m0s", "4d": "96h0m0s", "1w": "168h0m0s", "1.5h": "1h30m0s", "1d2h": "26h0m0s", "3days": "72h0m0s", "1week": "168h0m0s",
-			"2wk": "336h0m0s", "1hr": "1h0m0s", "90sec": "1m30s", "5min": "5m0s", "1D": "24h0m0s", "2026-03-02": "12h0m0s", "2026-03-01T120001Z": "1s", "0": "0s",
+			"10m": "10m0s", "2h": "2h0m0s", "4d": "96h0m0s", "1w": "168h0m0s", "1.5h": "1h30m0s", "1d2h": "26h0m0s", "3days": "72h0m0s",
+			"1week": "168h0m0s",
+			"2wk":   "336h0m0s", "1hr": "1h0m0s", "90sec": "1m30s", "5min": "5m0s", "1D": "24h0m0s", "2026-03-02": "12h0m0s",
+			"2026-03-01T120001Z": "1s", "0": "0s",
 		},
 		mayfly: {"30s": "30s", "1h30m": "1h30m0s", "2026-03-01T12:00:01Z": "1s", "2026-03-02": "12h0m0s"},
 		reaper: {"720h": "720h0m0s", "1h30m": "1h30m0s", "1ms": "1ms"},
@@ -115,12 +125,22 @@ func TestWords(t *testing.T) {
 		of   mark.Object
 		want string
 	}{
-		"ours":     {marked(ttl, "90"), `annotation cleaner/ttl "90" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever`},
-		"a label":  {marked(kyverno, "soon"), `label cleanup.kyverno.io/ttl "soon" cannot be read: write a duration such as 10m, 2h, 4d or 1w, a date such as 2026-03-01, or a time such as 2026-03-01T120000Z`},
-		"hostile":  {marked(ttl, "\x1b[2J\n"), `annotation cleaner/ttl "\x1b[2J\n" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever`},
-		"long":     {marked(janitor, strings.Repeat("a", 1000)), `annotation janitor/ttl "` + strings.Repeat("a", 64) + `"... cannot be read: write a number and one of s, m, h, d, w, such as 7d, or forever`},
-		"no age":   {ageless, `annotation cleaner/ttl "1h" cannot be read: nobody knows when the object was created`},
-		"no start": {of(misread), `annotation k8s-ttl-controller.twin.sh/ttl "1h" cannot be read: its time counts from annotation k8s-ttl-controller.twin.sh/refreshed-at "yesterday", which cannot be read: write a time such as 2026-03-01T12:00:00Z`},
+		"ours": {marked(ttl, "90"), `annotation cleaner/ttl "90" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever`},
+		"a label": {
+			marked(kyverno, "soon"),
+			`label cleanup.kyverno.io/ttl "soon" cannot be read: write a duration such as 10m, 2h, 4d or 1w, a date such as 2026-03-01, or a time such as 2026-03-01T120000Z`,
+		},
+		"hostile": {
+			marked(ttl, "\x1b[2J\n"),
+			`annotation cleaner/ttl "\x1b[2J\n" cannot be read: write a duration such as 90m, 12h, 7d or 2w, or forever`,
+		},
+		"long": {marked(janitor, strings.Repeat("a", 1000)), `annotation janitor/ttl "` + strings.Repeat("a", 64) +
+			`"... cannot be read: write a number and one of s, m, h, d, w, such as 7d, or forever`},
+		"no age": {ageless, `annotation cleaner/ttl "1h" cannot be read: nobody knows when the object was created`},
+		"no start": {
+			of(misread),
+			`annotation k8s-ttl-controller.twin.sh/ttl "1h" cannot be read: its time counts from annotation k8s-ttl-controller.twin.sh/refreshed-at "yesterday", which cannot be read: write a time such as 2026-03-01T12:00:00Z`,
+		},
 	} {
 		_, ok, err := mark.Last(mark.Read(test.of))
 		if ok || err == nil || err.Error() != test.want {
@@ -143,7 +163,10 @@ func TestLast(t *testing.T) {
 		"never, found first or last": {texts: map[string]string{ttl: "1h", janitor: "forever"}, want: janitor + " never"},
 		"one cannot be read":         {texts: map[string]string{ttl: "1h", janitor: "soon"}, wrong: 1},
 		"two cannot be read":         {texts: map[string]string{ttl: "soon", expires: "later", janitor: "1h"}, wrong: 2},
-		"of one dialect":             {texts: map[string]string{ttl: "soon", janitor: "1h"}, dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}, want: janitor + " 1h0m0s"},
+		"of one dialect": {
+			texts:    map[string]string{ttl: "soon", janitor: "1h"},
+			dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}, want: janitor + " 1h0m0s",
+		},
 		"of a dialect without marks": {texts: map[string]string{ttl: "1h"}, dialects: []v1alpha1.MarkDialect{v1alpha1.MarkMayfly}},
 		"counts from another time":   {texts: map[string]string{twin: "1h", refreshed: "2026-03-01T13:00:00Z"}, want: twin + " 2h0m0s"},
 		"that time alone is no mark": {texts: map[string]string{refreshed: "2026-03-01T13:00:00Z"}},
@@ -168,7 +191,10 @@ func TestLast(t *testing.T) {
 }
 
 func TestWhoseMarksCount(t *testing.T) {
-	all := map[string]string{ttl: "1h", expires: "2026-03-01", janitor: "1h", janitorX: "2026-03-01", twin: "1h", kyverno: "1h", mayfly: "1h", reaper: "1h"}
+	all := map[string]string{
+		ttl: "1h", expires: "2026-03-01", janitor: "1h", janitorX: "2026-03-01", twin: "1h", kyverno: "1h", mayfly: "1h",
+		reaper: "1h",
+	}
 	for name, test := range map[string]struct {
 		isPod, isOwned bool
 		want           string
@@ -214,7 +240,10 @@ func TestDialects(t *testing.T) {
 
 // FuzzRead checks that nothing panics, that a mark is in exactly one of three states, and that no duration ends before the creation.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"1h30m", "1w2d", "forever", "2026-03-01", "2026-03-01T12:00:00Z", "2026-03-01T120000Z", "9223372036854775807ns", "15250w1d", "1.999999999999999999d", "0", ""} {
+	for _, text := range []string{
+		"1h30m", "1w2d", "forever", "2026-03-01", "2026-03-01T12:00:00Z", "2026-03-01T120000Z", "9223372036854775807ns",
+		"15250w1d", "1.999999999999999999d", "0", "",
+	} {
 		f.Add(text, "2026-03-01T12:00:00Z")
 	}
 	f.Fuzz(func(t *testing.T, text, refreshed string) {

@@ -99,8 +99,9 @@ func TestImportFromKyverno(t *testing.T) {
 	b := newBench(t)
 	b.settings(map[string]func(*corev1.ConfigMap){
 		"tmp-big": datum("size", "big"), "tmp-huge": datum("size", "huge"), "tmp-small": datum("size", "small"), "tmp-unsized": datum("color", "red"),
-		"tmp-keep": datum("size", "big"), "other": datum("size", "big"), "tmp-labelled": func(cm *corev1.ConfigMap) { cm.Data["size"], cm.Labels["tier"] = "big", "prod" },
-		"ephemeral": label("ephemeral", "yes"), "lasting": label("ephemeral", "no"),
+		"tmp-keep": datum("size", "big"), "other": datum("size", "big"),
+		"tmp-labelled": func(cm *corev1.ConfigMap) { cm.Data["size"], cm.Labels["tier"] = "big", "prod" },
+		"ephemeral":    label("ephemeral", "yes"), "lasting": label("ephemeral", "no"),
 	})
 	all := b.imported(codes.ExitDone, "kyverno", "kyverno.yaml", "--keep-action")
 	if len(all) != 2 {
@@ -121,10 +122,12 @@ func TestImportFromKubeJanitor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.settings(map[string]func(*corev1.ConfigMap){
-		"temporary": label("temporary", "yes"), "kept": func(cm *corev1.ConfigMap) { cm.Labels["temporary"], cm.Labels["keep"] = "yes", "main" }, "plain": label("a", "b"),
+		"temporary": label("temporary", "yes"), "kept": func(cm *corev1.ConfigMap) { cm.Labels["temporary"], cm.Labels["keep"] = "yes", "main" },
+		"plain":            label("a", "b"),
 		"marked-temporary": func(cm *corev1.ConfigMap) { cm.Labels["temporary"], cm.Annotations["janitor/ttl"] = "yes", "forever" },
-		"ttl":              annotation("janitor/ttl", "1h"), "ttl-later": annotation("janitor/ttl", "1w"), "expires": annotation("janitor/expires", "2026-01-01"),
-		"odd": annotation("janitor/ttl", "1x"), "ours": annotation("cleaner/ttl", "1h"),
+		"ttl":              annotation("janitor/ttl", "1h"), "ttl-later": annotation("janitor/ttl", "1w"),
+		"expires": annotation("janitor/expires", "2026-01-01"),
+		"odd":     annotation("janitor/ttl", "1x"), "ours": annotation("cleaner/ttl", "1h"),
 	})
 	all := b.imported(codes.ExitDone, "kube-janitor", "kube-janitor.yaml", "--keep-action")
 	if len(all) != 2 {

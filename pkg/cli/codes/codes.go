@@ -85,18 +85,13 @@ const (
 
 	NotificationNotFound Code = "E-NTF-001"
 
-	ImportNothing  Code = "E-IMP-001"
-	ImportLost     Code = "W-IMP-001"
-	ImportMistaken Code = "W-IMP-002"
-	ImportDiffers  Code = "N-IMP-001"
-
 	OperatorNotFound Code = "E-STP-001"
 	StopNotSeen      Code = "E-STP-002"
 )
 
 // Table says what each code means.
 func Table() [][2]string {
-	return [][2]string{
+	return append([][2]string{
 		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
 		{string(OutputFailed), "the output cannot be written"},
 		{string(FileUnreadable), "a file or directory cannot be read"},
@@ -152,12 +147,8 @@ func Table() [][2]string {
 		{string(RestoreIncomplete), "something that the run touched is not as it was before"},
 		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
 		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
-		{string(ImportNothing), "there is nothing to import in what was given"},
-		{string(ImportLost), "something was not carried over by import"},
-		{string(ImportMistaken), "what is imported is known not to do what it is meant to do"},
-		{string(ImportDiffers), "what is imported behaves in another way, on purpose"},
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
 		{string(TestNothing), "there is nothing to test in a directory"},
-	}
+	}, importTable()...)
 }

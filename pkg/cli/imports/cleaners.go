@@ -69,13 +69,15 @@ func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlno
 	action, older, was := c.Spec.Action, c.Spec.ResourcePolicySet.Action, ""
 	switch {
 	case action != nil && older != nil && *action != *older:
-		j.lost(d, inSet, fmt.Sprintf("is %s, and spec.action is %s: only one of them can be meant; spec.action was taken", *older, *action), "check which one is right")
+		j.lost(d, inSet, fmt.Sprintf("is %s, and spec.action is %s: only one of them can be meant; spec.action was taken", *older, *action),
+			"check which one is right")
 	case action == nil && older != nil:
 		action = older
 	case action == nil:
 		deletes := v1alpha1.ActionDelete
 		action, was = &deletes, ", because none was set"
-		j.differs(d, "spec", "there is no action: k8s-cleaner deletes then, and KubeCleaner only reports", "the action is written now; --keep-action writes Delete")
+		j.differs(d, "spec", "there is no action: k8s-cleaner deletes then, and KubeCleaner only reports",
+			"the action is written now; --keep-action writes Delete")
 	}
 	if older != nil {
 		remove(get(spec, "resourcePolicySet"), "action")
@@ -103,14 +105,17 @@ func moveZone(c *v1alpha1.Cleaner, node *yamlnode.Node) {
 func (j *job) differences(d *manifest.Document, c *v1alpha1.Cleaner) {
 	spec := &c.Spec
 	if spec.OccurrenceThreshold != nil && *spec.OccurrenceThreshold > 1 {
-		j.differs(d, "spec.occurrenceThreshold", fmt.Sprintf("here an object is acted on when it matches in %d runs in a row; k8s-cleaner acts sooner", *spec.OccurrenceThreshold), "")
+		j.differs(d, "spec.occurrenceThreshold",
+			fmt.Sprintf("here an object is acted on when it matches in %d runs in a row; k8s-cleaner acts sooner", *spec.OccurrenceThreshold), "")
 	}
 	if spec.StoreResourcePath != "" {
-		j.differs(d, "spec.storeResourcePath", "must be the directory of the operator's flag --copies-path, or be below it", "give the operator --copies-path "+spec.StoreResourcePath)
+		j.differs(d, "spec.storeResourcePath", "must be the directory of the operator's flag --copies-path, or be below it",
+			"give the operator --copies-path "+spec.StoreResourcePath)
 	}
 	for _, part := range []string{"ownerReferences", "finalizers"} {
 		if strings.Contains(spec.Transform, part) {
-			j.differs(d, "spec.transform", "names "+part+": a Transform may change them only with consent", "if it changes them, add transformOptions: {allow: ["+strings.ToUpper(part[:1])+part[1:]+"]}")
+			j.differs(d, "spec.transform", "names "+part+": a Transform may change them only with consent",
+				"if it changes them, add transformOptions: {allow: ["+strings.ToUpper(part[:1])+part[1:]+"]}")
 		}
 	}
 	for i := range spec.ResourcePolicySet.ResourceSelectors {
@@ -123,13 +128,16 @@ func (j *job) selectorDifferences(d *manifest.Document, at string, s *v1alpha1.R
 		j.differs(d, at+".namespaceSelector", "selects nothing where it matches no namespace; k8s-cleaner selects the whole cluster then", "")
 	}
 	if slices.Contains(strings.Split(guard.DefaultProtectedNamespaces, ","), s.Namespace) && s.Namespace != "" {
-		j.differs(d, at+".namespace", s.Namespace+" is protected: its objects are reported, and never touched", "the operator's flag --protected-namespaces changes the list")
+		j.differs(d, at+".namespace", s.Namespace+" is protected: its objects are reported, and never touched",
+			"the operator's flag --protected-namespaces changes the list")
 	}
 	if s.MetricSource != nil && !strings.Contains(s.MetricSource.URL, ".svc") {
-		j.differs(d, at+".metricSource.url", "is no Service of the cluster: the operator asks it only if it is allowed", "name the host in the operator's flag --allowed-metric-hosts")
+		j.differs(d, at+".metricSource.url", "is no Service of the cluster: the operator asks it only if it is allowed",
+			"name the host in the operator's flag --allowed-metric-hosts")
 	}
 	if s.ExcludeDeleted != nil && *s.ExcludeDeleted && strings.Contains(s.Evaluate, "deletionTimestamp") {
-		j.differs(d, at+".excludeDeleted", "is true, so the script never sees an object that is being deleted; k8s-cleaner writes true itself over a false",
+		j.differs(d, at+".excludeDeleted",
+			"is true, so the script never sees an object that is being deleted; k8s-cleaner writes true itself over a false",
 			"if it was false in your manifest, write false again")
 	}
 }

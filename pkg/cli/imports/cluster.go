@@ -146,7 +146,8 @@ func listMounted(ctx context.Context, api *cluster.Client, o *unstructured.Unstr
 		var mounted unstructured.Unstructured
 		path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", o.GetNamespace(), name)
 		if err := api.Read(ctx, path, &mounted); err != nil {
-			return nil, terminal.Fail(codes.ClusterFailed, fmt.Errorf("reading ConfigMap %s/%s, which %s %s mounts: %w", o.GetNamespace(), name, o.GetKind(), o.GetName(), err), "")
+			return nil, terminal.Fail(codes.ClusterFailed, fmt.Errorf("reading ConfigMap %s/%s, which %s %s mounts: %w", o.GetNamespace(), name,
+				o.GetKind(), o.GetName(), err), "")
 		}
 		found, err := asSource(&mounted)
 		if err != nil {

@@ -43,7 +43,10 @@ func sources() []source {
 	return []source{
 		{"k8s-cleaner", "no Cleaner", (*job).cleaners, listCleaners},
 		{"kyverno", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy", (*job).policies, listPolicies},
-		{"kube-janitor", "nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,", (*job).janitor, listJanitors},
+		{
+			"kube-janitor", "nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
+			(*job).janitor, listJanitors,
+		},
 	}
 }
 
@@ -88,7 +91,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&o.fromCluster, "from-cluster", false, "read what the tool has in the cluster, instead of files")
-	cmd.Flags().BoolVar(&o.keepAction, "keep-action", false, "let the Cleaners delete and change what their source deletes and changes, instead of only reporting it")
+	cmd.Flags().BoolVar(&o.keepAction, "keep-action", false,
+		"let the Cleaners delete and change what their source deletes and changes, instead of only reporting it")
 	o.Bind(cmd.Flags())
 	return cmd
 }

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/imports/jmespath"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
 )
 
 // anyAll are conditions of Kyverno: all of All must hold, and one of Any where there are some.
@@ -42,7 +41,8 @@ func (p *policy) conditions(of *anyAll) (all []v1alpha1.MatchCondition) {
 	for i, c := range of.Any {
 		expression, err := c.cel()
 		if err != nil {
-			p.lost(p.d, fmt.Sprintf("spec.conditions.any[%d]", i), "is not carried over: "+err.Error(), "add it to the condition any of the Cleaner, in CEL")
+			p.lost(p.d, fmt.Sprintf("spec.conditions.any[%d]", i), "is not carried over: "+err.Error(),
+				"add it to the condition any of the Cleaner, in CEL")
 			continue
 		}
 		alternatives = append(alternatives, "("+expression+")")
@@ -187,96 +187,4 @@ func (c *condition) compare(e jmespath.Expr) (string, error) {
 		return holds, nil
 	}
 	return strings.Join(f.Guards, " && ") + " ? " + holds + " : " + otherwise, nil
-}
-
-// holds is the operator between a field and the value of the condition.
-func (c *condition) holds(f jmespath.Field) (string, error) {
-	left, value := f.Value, c.Value
-	switch c.Operator {
-	case "Equals", "Equal":
-		return equal(left, value)
-	case "NotEquals", "NotEqual":
-		is, err := equal(left, value)
-		return "!(" + is + ")", err
-	case "AnyIn", "In", "NotIn", "AllNotIn", "AnyNotIn", "AllIn":
-		return c.among(f)
-	}
-	op := map[string]string{"GreaterThan": ">", "GreaterThanOrEquals": ">=", "LessThan": "<", "LessThanOrEquals": "<="}[c.Operator]
-	switch value := value.(type) {
-	case float64:
-		if op != "" {
-			text, err := jmespath.Value(value)
-			return left + " " + op + " " + text, err
-		}
-	case string:
-		if n, err := strconv.ParseFloat(value, 64); op != "" && err == nil {
-			return fmt.Sprintf("double(%s) %s %s", left, op, strconv.FormatFloat(n, 'f', -1, 64)), nil
-		}
-		if op != "" {
-			return "", fmt.Errorf("%s is known only with a number, not with %q", c.Operator, value)
-		}
-	}
-	return "", fmt.Errorf("the operator %s is not known with such a value", c.Operator)
-}
-
-func equal(left string, value any) (string, error) {
-	if text, ok := value.(string); ok {
-		return matchesAny(left, []string{text}), nil
-	}
-	text, err := jmespath.Value(value)
-	if err != nil {
-		return "", err
-	}
-	return left + " == " + text, nil
-}
-
-// among is whether a value is one of several. What is no text may be a list, of which each element is asked.
-func (c *condition) among(f jmespath.Field) (string, error) {
-	one, err := oneAmong(f.Value, c.Value)
-	if err != nil {
-		return "", err
-	}
-	isNot := strings.Contains(c.Operator, "Not")
-	if isNot {
-		one = "!(" + one + ")"
-	}
-	if f.IsText || strings.HasPrefix(f.Value, "size(") {
-		return one, nil
-	}
-	element, err := oneAmong("e", c.Value)
-	if err != nil {
-		return "", err
-	}
-	if isNot {
-		element = "!(" + element + ")"
-	}
-	quantifier := "all"
-	if c.Operator == "AnyIn" || c.Operator == "In" || c.Operator == "AnyNotIn" {
-		quantifier = "exists"
-	}
-	value := "dyn(" + f.Value + ")"
-	return fmt.Sprintf("(type(%s) == list ? %s.%s(e, %s) : %s)", value, value, quantifier, element, strings.ReplaceAll(one, f.Value, value)), nil
-}
-
-func oneAmong(left string, value any) (string, error) {
-	var texts []string
-	switch value := value.(type) {
-	case string:
-		texts = append(texts, value)
-	case []any:
-		for _, one := range value {
-			text, ok := one.(string)
-			if !ok {
-				list, err := jmespath.Value(value)
-				return left + " in " + list, err
-			}
-			texts = append(texts, text)
-		}
-	default:
-		return "", errors.New("its value is no text and no list")
-	}
-	if len(texts) == 0 {
-		return "false", nil
-	}
-	return matchesAny(left, texts), nil
 }

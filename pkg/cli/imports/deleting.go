@@ -53,7 +53,8 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 	}
 	selectors := p.ruled(&of.Spec.MatchConstraints)
 	if len(selectors) == 0 {
-		j.lost(d, "spec.matchConstraints", "no kind of it could be carried over, so no Cleaner was written", "write a Cleaner with a selector for each kind")
+		j.lost(d, "spec.matchConstraints", "no kind of it could be carried over, so no Cleaner was written",
+			"write a Cleaner with a selector for each kind")
 		return nil
 	}
 	for i, c := range of.Spec.Conditions {
@@ -107,7 +108,8 @@ func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
 			for n, plural := range rule.Resources {
 				kind, ok := p.kinds.resource(group, plural)
 				if !ok {
-					p.lost(p.d, fmt.Sprintf("%s.resourceRules[%d].resources[%d]", at, i, n), fmt.Sprintf("%q of group %q is not carried over: it is not known which kind that is", plural, group),
+					p.lost(p.d, fmt.Sprintf("%s.resourceRules[%d].resources[%d]", at, i, n),
+						fmt.Sprintf("%q of group %q is not carried over: it is not known which kind that is", plural, group),
 						"write a selector for it by hand")
 					continue
 				}
@@ -118,7 +120,10 @@ func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
 				if names := matchesAny("object.metadata.name", rule.ResourceNames); names != "" {
 					s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: "name", Expression: names})
 				}
-				within := p.narrow(&s, placed{filter{Resources: resources{Selector: m.ObjectSelector, NamespaceSelector: notEmpty(m.NamespaceSelector)}}, at})
+				within := p.narrow(&s, placed{filter{Resources: resources{
+					Selector:          m.ObjectSelector,
+					NamespaceSelector: notEmpty(m.NamespaceSelector),
+				}}, at})
 				p.place(&s, within)
 				if p.leftOut(&s, m.ExcludeResourceRules) {
 					selectors = append(selectors, s)
@@ -151,7 +156,10 @@ func (p *policy) leftOut(s *v1alpha1.ResourceSelector, rules []resourceRule) boo
 				if names == "" {
 					return false
 				}
-				s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: unused("not-excluded", s.MatchConditions), Expression: "!(" + names + ")"})
+				s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
+					Name:       unused("not-excluded", s.MatchConditions),
+					Expression: "!(" + names + ")",
+				})
 			}
 		}
 	}

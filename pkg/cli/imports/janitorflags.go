@@ -71,11 +71,13 @@ func (f *janitorFlags) take(j *job, d *manifest.Document, at, name, value string
 	case "--dry-run":
 		f.dryRun = true
 	case "--deployment-time-annotation":
-		j.lost(d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object", "write janitor/expires on these objects, or narrow the Cleaner to objects without the annotation")
+		j.lost(d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object",
+			"write janitor/expires on these objects, or narrow the Cleaner to objects without the annotation")
 	case "--resource-context-hook":
 		j.lost(d, at, "is not carried over: a Cleaner runs no code of yours but scripts in Lua", "write what it looks at as a condition")
 	case "--delete-notification":
-		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner tells what it did in its notifications", "add notifications, or forSeconds to the finding")
+		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner tells what it did in its notifications",
+			"add notifications, or forSeconds to the finding")
 	}
 }
 
@@ -119,7 +121,8 @@ func add(s *v1alpha1.ResourceSelector, name, expression string) {
 
 // usual are the resources that people mark, where nothing says which.
 var usual = []string{
-	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses", "configmaps", "secrets", "persistentvolumeclaims",
+	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses", "configmaps", "secrets",
+	"persistentvolumeclaims",
 }
 
 // readMarks takes note of an object that bears an annotation of kube-janitor. One that cannot be read keeps the object.
@@ -133,7 +136,8 @@ func (in *janitorInput) readMarks(d *manifest.Document) {
 	for _, m := range marks {
 		in.seen(d)
 		if m.Err != nil {
-			in.lost(d, "metadata.annotations["+m.Key+"]", m.Err.Error(), "the object stays, with kube-janitor and with KubeCleaner, until you correct it")
+			in.lost(d, "metadata.annotations["+m.Key+"]", m.Err.Error(),
+				"the object stays, with kube-janitor and with KubeCleaner, until you correct it")
 		}
 	}
 	gv, err := schema.ParseGroupVersion(d.APIVersion())
@@ -155,13 +159,15 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 	wanted := in.flags.included
 	if len(wanted) == 0 && len(kinds) == 0 {
 		wanted = usual
-		in.differs(from, "", "kube-janitor reads its annotations on objects of every kind, and a Cleaner on those that it names: the usual ones were written",
+		in.differs(from, "",
+			"kube-janitor reads its annotations on objects of every kind, and a Cleaner on those that it names: the usual ones were written",
 			"add a selector to the Cleaner kube-janitor-marks for each other kind on which you use them")
 	}
 	for _, plural := range wanted {
 		kind, ok := in.kinds.resource("*", plural)
 		if !ok {
-			in.lost(from, "", fmt.Sprintf("the resource %q of --include-resources is not known, so its annotations are not read", plural), "add a selector for its kind to the Cleaner kube-janitor-marks")
+			in.lost(from, "", fmt.Sprintf("the resource %q of --include-resources is not known, so its annotations are not read", plural),
+				"add a selector for its kind to the Cleaner kube-janitor-marks")
 		} else if !slices.Contains(kinds, kind) && !slices.Contains(in.flags.excluded, plural) {
 			kinds = append(kinds, kind)
 		}
@@ -178,7 +184,8 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 	}
 	if in.keepAction {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
-		in.differs(from, "", fmt.Sprintf("a Cleaner that deletes by a finding needs a limit: it deletes at most %d objects in a run", findingLimit), "change blastRadiusLimit.maxCount")
+		in.differs(from, "", fmt.Sprintf("a Cleaner that deletes by a finding needs a limit: it deletes at most %d objects in a run",
+			findingLimit), "change blastRadiusLimit.maxCount")
 	}
 	return c, from
 }

@@ -53,27 +53,12 @@ type kinds struct{ known []schema.GroupVersionKind }
 
 func newKinds() *kinds { return &kinds{known: builtIn()} }
 
-// named is the kind that Kyverno calls "Pod", "v1/Pod", "apps/v1/Deployment" or "apps/*/Deployment". It is false when no kind of Kubernetes is meant and
+// named is the kind that Kyverno calls "Pod", "v1/Pod", "apps/v1/Deployment" or "apps/*/Deployment". It is false when no kind of Kubernetes is meant
+// and
 // the name does not say all.
 func (k *kinds) named(name string) (schema.GroupVersionKind, bool) {
-	parts := strings.Split(name, "/")
-	group, version, kind := "*", "*", parts[len(parts)-1]
-	switch len(parts) {
-	case 1:
-	case 2:
-		version = parts[0]
-		if version != "*" && !isVersion(version) { // Pod/status is a subresource
-			return schema.GroupVersionKind{}, false
-		}
-		if version != "*" {
-			group = ""
-		}
-	case 3:
-		group, version = parts[0], parts[1]
-	default:
-		return schema.GroupVersionKind{}, false
-	}
-	if strings.ContainsAny(kind, "*?.") || kind == "" {
+	group, version, kind, ok := kindParts(name)
+	if !ok {
 		return schema.GroupVersionKind{}, false
 	}
 	for _, known := range k.known {
@@ -87,6 +72,25 @@ func (k *kinds) named(name string) (schema.GroupVersionKind, bool) {
 	return schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, group != "*" && version != "*"
 }
 
+// kindParts are the parts of a name, "*" where it says nothing of one. It is false of patterns and subresources.
+func kindParts(name string) (group, version, kind string, ok bool) {
+	parts := strings.Split(name, "/")
+	group, version, kind = "*", "*", parts[len(parts)-1]
+	switch len(parts) {
+	case 1:
+	case 2:
+		if version = parts[0]; version != "*" {
+			group = ""
+		}
+	case 3:
+		group, version = parts[0], parts[1]
+	default:
+		return "", "", "", false
+	}
+	ok = kind != "" && !strings.ContainsAny(kind, "*?.") && (version == "*" || isVersion(version)) // Pod/status is a subresource
+	return group, version, kind, ok
+}
+
 func isVersion(text string) bool {
 	return len(text) > 1 && text[0] == 'v' && text[1] >= '0' && text[1] <= '9'
 }
@@ -94,7 +98,8 @@ func isVersion(text string) bool {
 // resource is the kind whose objects are called so in URLs: "deployments". The group is "*" when it is not known.
 func (k *kinds) resource(group, plural string) (schema.GroupVersionKind, bool) {
 	for _, known := range k.known {
-		if guessed, _ := meta.UnsafeGuessKindToResource(known); guessed.Resource == strings.ToLower(plural) && (group == "*" || group == known.Group) {
+		if guessed, _ := meta.UnsafeGuessKindToResource(known); guessed.Resource == strings.ToLower(plural) && (group == "*" ||
+			group == known.Group) {
 			return known, true
 		}
 	}

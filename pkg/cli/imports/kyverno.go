@@ -114,7 +114,8 @@ func (j *job) cleanup(d *manifest.Document) *v1alpha1.Cleaner {
 	}
 	conditions := p.conditions(of.Spec.Conditions)
 	if len(of.Spec.Context) > 0 {
-		j.lost(d, "spec.context", "is not carried over: a Cleaner asks nothing else before it looks at objects", "conditions that use it are not carried over either")
+		j.lost(d, "spec.context", "is not carried over: a Cleaner asks nothing else before it looks at objects",
+			"conditions that use it are not carried over either")
 	}
 	all := p.selectors(&of.Spec.Match)
 	selectors := p.without(all, &of.Spec.Exclude)
@@ -185,7 +186,8 @@ func (p *policy) kindsOf(alternative []placed) (kinds []schema.GroupVersionKind)
 		for i, text := range f.Resources.Kinds {
 			kind, ok := p.kinds.named(text)
 			if !ok {
-				p.lost(p.d, fmt.Sprintf("%s.resources.kinds[%d]", f.at, i), fmt.Sprintf("%q is not carried over: it is not known which kind that is", text),
+				p.lost(p.d, fmt.Sprintf("%s.resources.kinds[%d]", f.at, i),
+					fmt.Sprintf("%q is not carried over: it is not known which kind that is", text),
 					"write it as GROUP/VERSION/KIND, and one for each kind")
 				continue
 			}
@@ -206,7 +208,8 @@ func (p *policy) kindsOf(alternative []placed) (kinds []schema.GroupVersionKind)
 // clusterScoped are the built-in kinds that belong to no namespace, as far as policies name them.
 var clusterScoped = []string{
 	"Namespace", "Node", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "IngressClass", "RuntimeClass",
-	"VolumeAttachment", "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService", "CSIDriver", "CSINode",
+	"VolumeAttachment", "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService", "CSIDriver",
+	"CSINode",
 	"CertificateSigningRequest", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
 }
 

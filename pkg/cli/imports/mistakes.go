@@ -14,7 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
-// mistake is an idea that was published for k8s-cleaner and does not do what it says. It is recognised by the kinds that are selected, and by words of
+// mistake is an idea that was published for k8s-cleaner and does not do what it says. It is recognised by the kinds that are selected, and by words
+// of
 // the scripts.
 type mistake struct {
 	// all of these kinds must be selected, one of any, and none of none. Empty lists ask nothing.
@@ -60,7 +61,8 @@ func mistakes() []mistake {
 func referenceMistakes() []mistake {
 	return []mistake{
 		{
-			aggregated: true, any: []string{"ConfigMap", "Secret"}, none: append([]string{"Pod", "Ingress"}, workloads...), words: words(`creationTimestamp`),
+			aggregated: true, any: []string{"ConfigMap", "Secret"}, none: append([]string{"Pod", "Ingress"},
+				workloads...), words: words(`creationTimestamp`),
 			wrong:   "of generated ConfigMaps it keeps the oldest and reports the newest, which is the one in use",
 			instead: "use finding: {type: Unused}, which knows the one in use",
 		},
@@ -71,16 +73,19 @@ func referenceMistakes() []mistake {
 		},
 		{
 			aggregated: true, all: []string{"Pod", "ConfigMap"},
-			wrong: "it overlooks init and ephemeral containers and workloads at zero, and reports every kube-root-ca.crt", instead: useFor("ConfigMap"),
+			wrong:   "it overlooks init and ephemeral containers and workloads at zero, and reports every kube-root-ca.crt",
+			instead: useFor("ConfigMap"),
 		},
 		{
 			aggregated: true, all: []string{"Pod", "Secret"},
-			wrong:   "it overlooks init and ephemeral containers, pull Secrets of accounts, workloads at zero and Helm releases, and fails on an Ingress whose TLS has no secretName",
+			wrong: "it overlooks init and ephemeral containers, pull Secrets of accounts, workloads at zero and Helm releases, " +
+				"and fails on an Ingress whose TLS has no secretName",
 			instead: useFor("Secret"),
 		},
 		{
 			aggregated: true, all: []string{"Deployment", "HorizontalPodAutoscaler"},
-			wrong: "it stops after the first Deployment that it finds", instead: "look at each one; a Deployment without an autoscaler may well be needed",
+			wrong:   "it stops after the first Deployment that it finds",
+			instead: "look at each one; a Deployment without an autoscaler may well be needed",
 		},
 		{
 			aggregated: true, all: []string{"ServiceAccount"}, any: []string{"Pod", "RoleBinding", "ClusterRoleBinding"},
@@ -100,7 +105,8 @@ func referenceMistakes() []mistake {
 		},
 		{
 			aggregated: true, all: []string{"Namespace", "Pod"},
-			wrong: "it looks at Pods only, so a namespace with volumes or settings counts as empty, and so does default", instead: useFor("Namespace"),
+			wrong:   "it looks at Pods only, so a namespace with volumes or settings counts as empty, and so does default",
+			instead: useFor("Namespace"),
 		},
 	}
 }
@@ -118,8 +124,9 @@ func stateMistakes() []mistake {
 			instead: "use finding: {type: Finished} on the kind Job, with deleteOptions: {propagationPolicy: Background}",
 		},
 		{
-			words: words(`cleaner/(ttl|expires)`),
-			wrong: `it fails on "1x", overlooks "90" and "1h30m", and takes times for local ones`, instead: "use finding: {type: Expired} instead of the script",
+			words:   words(`cleaner/(ttl|expires)`),
+			wrong:   `it fails on "1x", overlooks "90" and "1h30m", and takes times for local ones`,
+			instead: "use finding: {type: Expired} instead of the script",
 		},
 		{
 			all: []string{"Pod"}, words: words(`CrashLoopBackOff|ImagePullBackOff|ErrImagePull`),
@@ -156,28 +163,33 @@ func (j *job) mistakes(d *manifest.Document, c *v1alpha1.Cleaner) {
 
 // in is the field in which a Cleaner makes the mistake. Empty when it does not.
 func (m *mistake) in(c *v1alpha1.Cleaner, kinds []string) string {
-	has := func(kind string) bool { return slices.Contains(kinds, kind) }
-	lacks := func(kind string) bool { return !has(kind) }
-	if slices.ContainsFunc(m.all, lacks) || len(m.any) > 0 && !slices.ContainsFunc(m.any, has) || slices.ContainsFunc(m.none, has) {
+	if !m.selects(kinds) {
 		return ""
 	}
-	makes := func(script string) bool { return script != "" && (m.words == nil || m.words.MatchString(script)) }
 	const set = "spec.resourcePolicySet."
 	switch {
-	case m.transforms:
-		if makes(c.Spec.Transform) {
-			return "spec.transform"
-		}
-	case m.aggregated:
-		if makes(c.Spec.ResourcePolicySet.AggregatedSelection) {
-			return set + "aggregatedSelection"
-		}
-	default:
-		for i, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
-			if makes(s.Evaluate) && (len(m.all) == 0 || slices.Contains(m.all, s.Kind)) {
-				return fmt.Sprintf("%sresourceSelectors[%d].evaluate", set, i)
-			}
+	case m.transforms && m.isIn(c.Spec.Transform):
+		return "spec.transform"
+	case m.aggregated && m.isIn(c.Spec.ResourcePolicySet.AggregatedSelection):
+		return set + "aggregatedSelection"
+	case m.transforms, m.aggregated:
+		return ""
+	}
+	for i, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		if m.isIn(s.Evaluate) && (len(m.all) == 0 || slices.Contains(m.all, s.Kind)) {
+			return fmt.Sprintf("%sresourceSelectors[%d].evaluate", set, i)
 		}
 	}
 	return ""
+}
+
+// selects reports whether the kinds are those of the mistake.
+func (m *mistake) selects(kinds []string) bool {
+	has := func(kind string) bool { return slices.Contains(kinds, kind) }
+	lacks := func(kind string) bool { return !has(kind) }
+	return !slices.ContainsFunc(m.all, lacks) && (len(m.any) == 0 || slices.ContainsFunc(m.any, has)) && !slices.ContainsFunc(m.none, has)
+}
+
+func (m *mistake) isIn(script string) bool {
+	return script != "" && (m.words == nil || m.words.MatchString(script))
 }

@@ -145,7 +145,8 @@ func (j *job) refused(d *draft, p manifest.Problem) {
 	j.lost(d.from, field, "the Cleaner was not written: "+message, p.Hint)
 }
 
-// hole is a condition that nothing fulfils: it stands for one that could not be carried over. Without it, the Cleaner would select more than its source.
+// hole is a condition that nothing fulfils: it stands for one that could not be carried over. Without it, the Cleaner would select more than its
+// source.
 func hole(n int) v1alpha1.MatchCondition {
 	return v1alpha1.MatchCondition{Name: fmt.Sprintf("not-carried-over-%d", n), Expression: "false"}
 }

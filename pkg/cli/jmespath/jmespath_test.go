@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/imports/jmespath"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -40,16 +40,26 @@ func holds(t *testing.T, expression string) (bool, error) {
 // TestConditions: what JMESPath says of the thing, by its own rules: what is missing, null, empty or false is not true, and unequal to everything.
 func TestConditions(t *testing.T) {
 	for text, want := range map[string]bool{
-		"metadata.name == 'pr-12'": true, "metadata.name != 'pr-12'": false, "'pr-12' == metadata.name": true, "metadata.name == 'x' || metadata.labels.app == 'web'": true,
-		"starts_with(metadata.name, 'pr-')": true, "ends_with(metadata.name, '-1')": false, "!starts_with(metadata.name, 'pr-')": false, "contains(metadata.name, 'r-1')": true,
-		"metadata.labels.app": true, "metadata.labels.other": false, "!metadata.labels.other": true, "!(metadata.labels.app)": false, "metadata.labels.empty": false,
-		`metadata.labels."app.kubernetes.io/name" == 'it\'s'`: true, `metadata.labels."app.kubernetes.io/none" == 'x'`: false, "metadata.annotations.a == 'x'": false,
-		"metadata.annotations.a != 'x'": true, "metadata.annotations": false, "metadata.labels": true, "spec.none": false, "spec.list": true, "spec.list[]": true, "spec.none[*]": false,
-		"spec.replicas == `0`": true, "spec.replicas < `1`": true, "spec.replicas >= `1`": false, "`1` > spec.replicas": true, "`1` <= spec.replicas": false, "spec.missing < `1`": false,
-		"spec.paused": false, "spec.on": true, "spec.on == `true`": true, "spec.nothing": false, "spec.nothing == `null`": true, "spec.missing == `null`": true, "spec.text != `null`": true,
-		"length(spec.list) == `2`": true, "length(spec.list) > `2`": false, "spec.list[0] == 'a'": true, "spec.list[5] == 'a'": false, "contains(spec.list, 'b')": true,
-		"contains(spec.text, 'bc')": true, "contains(spec.list, 'bc')": false, "contains(spec.missing, 'a')": false, "spec.in == `1`": true, "spec.list == `[\"a\",\"b\"]`": true,
-		"(metadata.name == 'x' || spec.on) && !(spec.paused)": true, "metadata.name == 'x' && spec.on || spec.on": true, "spec.text == `\"abc\"`": true,
+		"metadata.name == 'pr-12'": true, "metadata.name != 'pr-12'": false, "'pr-12' == metadata.name": true,
+		"metadata.name == 'x' || metadata.labels.app == 'web'": true,
+		"starts_with(metadata.name, 'pr-')":                    true, "ends_with(metadata.name, '-1')": false, "!starts_with(metadata.name, 'pr-')": false,
+		"contains(metadata.name, 'r-1')": true,
+		"metadata.labels.app":            true, "metadata.labels.other": false, "!metadata.labels.other": true, "!(metadata.labels.app)": false,
+		"metadata.labels.empty":                               false,
+		`metadata.labels."app.kubernetes.io/name" == 'it\'s'`: true, `metadata.labels."app.kubernetes.io/none" == 'x'`: false,
+		"metadata.annotations.a == 'x'": false,
+		"metadata.annotations.a != 'x'": true, "metadata.annotations": false, "metadata.labels": true, "spec.none": false, "spec.list": true,
+		"spec.list[]": true, "spec.none[*]": false,
+		"spec.replicas == `0`": true, "spec.replicas < `1`": true, "spec.replicas >= `1`": false, "`1` > spec.replicas": true,
+		"`1` <= spec.replicas": false, "spec.missing < `1`": false,
+		"spec.paused": false, "spec.on": true, "spec.on == `true`": true, "spec.nothing": false, "spec.nothing == `null`": true,
+		"spec.missing == `null`": true, "spec.text != `null`": true,
+		"length(spec.list) == `2`": true, "length(spec.list) > `2`": false, "spec.list[0] == 'a'": true, "spec.list[5] == 'a'": false,
+		"contains(spec.list, 'b')":  true,
+		"contains(spec.text, 'bc')": true, "contains(spec.list, 'bc')": false, "contains(spec.missing, 'a')": false, "spec.in == `1`": true,
+		"spec.list == `[\"a\",\"b\"]`":                        true,
+		"(metadata.name == 'x' || spec.on) && !(spec.paused)": true, "metadata.name == 'x' && spec.on || spec.on": true,
+		"spec.text == `\"abc\"`": true,
 	} {
 		expression, err := translate(text)
 		if err != nil {
@@ -65,12 +75,18 @@ func TestConditions(t *testing.T) {
 // TestRefused: what is not known is refused, with what it is.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "the end stands where a field", "a.": "the end stands where a field is expected", "a b": `"b" stands where nothing is expected`, "a | b": `"|" is not known here`,
-		"a[?b]": `"?" is not known here`, "a[-1]": `"-" is not known here`, "a[0": "[...] is known only", "a[b]": "[...] is known only", "a[].b == 'x'": "[] is known only at the end",
-		"keys(a) == 'x'": "the function keys is not known", "to_number(a)": "the function to_number is not known", "length(a)": "the function length is not known",
-		"a == b": "a comparison is known only with a text", "a < 'x'": "< is known only with a number", "'x'": "a text or a number alone", "contains(a)": "contains takes a field and a text",
-		"contains(a, b)": "contains takes a field and a text", "(a": "the end stands where ) is expected", "f(a": "the end stands where , or ) is expected", "'a": "' has no end",
-		"`{`": "`{` is no JSON", "a == `{\"b\": 1}`": "a value of this type is not known", "_context.random": "_context is known only here", "@.a": `"@" is not known here`,
+		"": "the end stands where a field", "a.": "the end stands where a field is expected", "a b": `"b" stands where nothing is expected`,
+		"a | b": `"|" is not known here`,
+		"a[?b]": `"?" is not known here`, "a[-1]": `"-" is not known here`, "a[0": "[...] is known only", "a[b]": "[...] is known only",
+		"a[].b == 'x'":   "[] is known only at the end",
+		"keys(a) == 'x'": "the function keys is not known", "to_number(a)": "the function to_number is not known",
+		"length(a)": "the function length is not known",
+		"a == b":    "a comparison is known only with a text", "a < 'x'": "< is known only with a number", "'x'": "a text or a number alone",
+		"contains(a)":    "contains takes a field and a text",
+		"contains(a, b)": "contains takes a field and a text", "(a": "the end stands where ) is expected",
+		"f(a": "the end stands where , or ) is expected", "'a": "' has no end",
+		"`{`": "`{` is no JSON", "a == `{\"b\": 1}`": "a value of this type is not known", "_context.random": "_context is known only here",
+		"@.a":       `"@" is not known here`,
 		"!a == 'x'": "a comparison is known only of a field", "a[99999999999999999999]": "out of range", "\"a\\q\"": "invalid character",
 		strings.Repeat("(", 60) + "a" + strings.Repeat(")", 60): "nested more than 50 levels",
 	} {
@@ -110,7 +126,8 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q does not compile: %v", text, err)
 			continue
 		}
-		if is, _, err := program.NewRun(time.Unix(0, 0)).Evaluate(t.Context(), object.Object{Raw: []byte(`{"a": ` + string(quoted) + `}`)}); !is || err != nil {
+		if is, _, err := program.NewRun(time.Unix(0, 0)).Evaluate(t.Context(),
+			object.Object{Raw: []byte(`{"a": ` + string(quoted) + `}`)}); !is || err != nil {
 			t.Errorf("%q is another text: %v", text, err)
 		}
 	}
@@ -118,7 +135,10 @@ func TestQuote(t *testing.T) {
 
 // FuzzTranslate: nothing panics, and what is not refused compiles.
 func FuzzTranslate(f *testing.F) {
-	for _, text := range []string{"a.b == 'c' && !d", "starts_with(a, 'b') || a[0].\"c d\" < `3`", "length(a[]) == `2`", "contains(metadata.labels.x, 'y')", "((", "`[1,2]` == a"} {
+	for _, text := range []string{
+		"a.b == 'c' && !d", "starts_with(a, 'b') || a[0].\"c d\" < `3`", "length(a[]) == `2`",
+		"contains(metadata.labels.x, 'y')", "((", "`[1,2]` == a",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

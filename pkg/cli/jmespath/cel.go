@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Condition translates an expression that is asked whether it is true into a CEL condition. In JMESPath, a field that is missing is null, and null is not
+// Condition translates an expression that is asked whether it is true into a CEL condition. In JMESPath, a field that is missing is null, and null
+// is not
 // true; so each field is asked whether it is there. root is the path of the object: empty for kube-janitor, "target" for Kyverno.
 func Condition(e Expr, root ...any) (string, error) {
 	switch e := e.(type) {
@@ -66,8 +67,9 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // reserved are words that no field may be written as in CEL.
 var reserved = []string{
-	"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace",
-	"return", "var", "void", "while",
+	"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
+	"return", "var",
+	"void", "while",
 }
 
 // FieldOf translates a path of the object. Of metadata, name and creationTimestamp are always there.
@@ -84,26 +86,39 @@ func FieldOf(path Path, root ...any) (Field, error) {
 	}
 	f := Field{Value: "object"}
 	for i, step := range path {
-		always := i == 0 && step == "metadata" || i == 1 && path[0] == "metadata" && (step == "name" || step == "creationTimestamp")
-		at, guard := "", ""
-		switch step := step.(type) {
-		case Flatten:
-			return Field{}, fmt.Errorf("[] is known only at the end of a field")
-		case int:
-			at, guard = fmt.Sprintf("%s[%d]", f.Value, step), fmt.Sprintf("size(%s) > %d", f.Value, step)
-		case string:
-			at, guard = f.Value+"."+step, "has("+f.Value+"."+step+")"
-			if !plainName.MatchString(step) || slices.Contains(reserved, step) && step != "namespace" {
-				at, guard = f.Value+"["+Quote(step)+"]", Quote(step)+" in "+f.Value
-			}
+		at, guard, err := under(f.Value, step)
+		if err != nil {
+			return Field{}, err
 		}
-		if !always {
+		if !isAlways(path, i) {
 			f.Guards = append(f.Guards, guard)
 		}
 		f.Value = at
 	}
 	f.IsText = isText(path)
 	return f, nil
+}
+
+// under is a step below a value, and the condition that it is there.
+func under(value string, step any) (at, guard string, err error) {
+	switch step := step.(type) {
+	case int:
+		return fmt.Sprintf("%s[%d]", value, step), fmt.Sprintf("size(%s) > %d", value, step), nil
+	case string:
+		if !plainName.MatchString(step) || slices.Contains(reserved, step) {
+			return value + "[" + Quote(step) + "]", Quote(step) + " in " + value, nil
+		}
+		return value + "." + step, "has(" + value + "." + step + ")", nil
+	}
+	return "", "", fmt.Errorf("[] is known only at the end of a field")
+}
+
+// isAlways reports whether the part of a path that ends with the i-th step is there in every object.
+func isAlways(path Path, i int) bool {
+	if path[0] != "metadata" {
+		return false
+	}
+	return i == 0 || i == 1 && (path[1] == "name" || path[1] == "creationTimestamp")
 }
 
 // isText reports whether a field is a text in every kind.
