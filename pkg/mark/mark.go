@@ -59,6 +59,17 @@ func Read(o Object) (marks []Mark) {
 	return marks
 }
 
+// Check refuses names that are no dialects.
+func Check(dialects []v1alpha1.MarkDialect) error {
+	all := v1alpha1.MarkDialects()
+	for _, d := range dialects {
+		if !slices.Contains(all, d) {
+			return fmt.Errorf("%q is no dialect of time marks; the dialects are %v", string(d), all)
+		}
+	}
+	return nil
+}
+
 // Of are the marks of the dialects, or all marks when none is named.
 func Of(marks []Mark, dialects ...v1alpha1.MarkDialect) []Mark {
 	if len(dialects) == 0 {

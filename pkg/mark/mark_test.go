@@ -231,6 +231,13 @@ func TestDialects(t *testing.T) {
 			t.Errorf("%s has %d marks", dialect, len(got))
 		}
 	}
+	if err := mark.Check(v1alpha1.MarkDialects()); err != nil {
+		t.Error(err)
+	}
+	const want = `"kyverno" is no dialect of time marks; the dialects are [KubeCleaner KubeJanitor K8sTTLController Kyverno Mayfly PodReaper]`
+	if err := mark.Check([]v1alpha1.MarkDialect{"kyverno"}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 	for key := range all {
 		if !mark.IsKey(func(k string) bool { return k == key }) {
 			t.Errorf("%s is no mark", key)
