@@ -52,7 +52,33 @@ const (
 	ConfidenceWeak FindingConfidence = "Weak"
 )
 
+// MarkDialect is whose time marks are meant: annotations and labels that say when the time of an object is over.
+// +kubebuilder:validation:Enum=KubeCleaner;KubeJanitor;K8sTTLController;Kyverno;Mayfly;PodReaper
+type MarkDialect string
+
+// The dialects of time marks.
+const (
+	// MarkKubeCleaner is our own: the annotations cleaner/ttl and cleaner/expires.
+	MarkKubeCleaner MarkDialect = "KubeCleaner"
+	// MarkKubeJanitor is kube-janitor's: the annotations janitor/ttl and janitor/expires.
+	MarkKubeJanitor MarkDialect = "KubeJanitor"
+	// MarkK8sTTLController is k8s-ttl-controller's: the annotation k8s-ttl-controller.twin.sh/ttl.
+	MarkK8sTTLController MarkDialect = "K8sTTLController"
+	// MarkKyverno is Kyverno's: the label cleanup.kyverno.io/ttl.
+	MarkKyverno MarkDialect = "Kyverno"
+	// MarkMayfly is mayfly's: the annotation mayfly.cloud.namecheap.com/expire.
+	MarkMayfly MarkDialect = "Mayfly"
+	// MarkPodReaper is pod-reaper's: the annotation pod.kubernetes.io/lifetime of Pods.
+	MarkPodReaper MarkDialect = "PodReaper"
+)
+
+// MarkDialects are all of them.
+func MarkDialects() []MarkDialect {
+	return []MarkDialect{MarkKubeCleaner, MarkKubeJanitor, MarkK8sTTLController, MarkKyverno, MarkMayfly, MarkPodReaper}
+}
+
 // FindingSelector selects the objects of which something was found.
+// +kubebuilder:validation:XValidation:rule="!has(self.dialects) || self.type == 'Expired'",message="dialects are for type Expired only; leave dialects out"
 type FindingSelector struct {
 	// type is what must have been found of an object, for example "Unused". Each kind has some of the types; a Cleaner that asks for
 	// one that its kind does not have is not Ready, and says which there are. Delete and Transform may act on some of them only.
@@ -75,6 +101,15 @@ type FindingSelector struct {
 	// them again, or they go with it. Default false.
 	// +optional
 	IncludeManaged *bool `json:"includeManaged,omitempty"`
+
+	// dialects are whose time marks count for the type Expired, for example [KubeCleaner, KubeJanitor]. Marks of other dialects are not read, also
+	// where they would keep the object. Unset means all: then an object stays as long as any of its marks keeps it. See
+	// https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/time-marks.md
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=6
+	Dialects []MarkDialect `json:"dialects,omitempty"`
 }
 
 // MinFindingRuns is in how many runs an object must have been found so, where forSeconds is set.

@@ -52,6 +52,14 @@ spec:
     - {group: "", version: v1, kind: ConfigMap, evaluate: "function evaluate() print(obj.data.k) return {matching=obj.metadata.name ~= 'other', message=obj.data.k} end"}
 `
 
+const hostileKyverno = `{apiVersion: kyverno.io/v2, kind: ClusterCleanupPolicy, metadata: {name: HOSTILE}, spec: {schedule: "@daily",
+  match: {any: [{resources: {kinds: [Pod, HOSTILE], names: [HOSTILE], annotations: {HOSTILE: HOSTILE}}}]},
+  conditions: {all: [{key: HOSTILE, operator: HOSTILE, value: HOSTILE}, {key: "{{ target.spec.a }}", operator: HOSTILE, value: HOSTILE}]}}}
+`
+
+const hostileJanitor = `rules: [{id: HOSTILE, resources: [pods, HOSTILE], jmespath: HOSTILE, ttl: 1h}, {id: HOSTILE, resources: [pods], jmespath: a, ttl: HOSTILE}]
+`
+
 // hostileFiles writes files for the commands that read some.
 func hostileFiles(t *testing.T) string {
 	dir := t.TempDir()
@@ -68,6 +76,8 @@ func hostileFiles(t *testing.T) string {
 		"broken.yaml":            "a: " + hostile,
 		"dump.yaml":              objectOf(quoted) + objectOf("a"),
 		hostile + ".yaml":        "kind: " + quoted,
+		"kyverno.yaml":           strings.ReplaceAll(hostileKyverno, "HOSTILE", quoted),
+		"janitor.yaml":           strings.ReplaceAll(hostileJanitor, "HOSTILE", quoted),
 		"test/cleaner.yaml":      transform,
 		"test/matching.yaml":     objectOf("other") + objectOf(quoted),
 		"test/non-matching.yaml": objectOf(quoted),
@@ -186,6 +196,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"scan --from DIR/dump.yaml -n HOSTILE", "scan --from DIR/dump.yaml --exclude HOSTILE/a/b/c", "scan --from DIR/dump.yaml --references DIR/HOSTILE.yaml",
 		"why --from DIR/dump.yaml --complete ConfigMap/HOSTILE/a", "why --from DIR/dump.yaml HOSTILE/a", "why --from DIR/dump.yaml HOSTILE",
 		"preview -f DIR/cleaner.yaml --now HOSTILE",
+		"import k8s-cleaner DIR/wrong.yaml", "import kyverno DIR/kyverno.yaml", "import kube-janitor DIR/janitor.yaml", "import HOSTILE DIR",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
 		"rbac -f DIR/wrong.yaml", "rbac -f HOSTILE", "rbac -f DIR/cleaner.yaml --service-account HOSTILE", "doctor HOSTILE", "doctor -o HOSTILE",
 		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -53,6 +54,8 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 	case !Surest(kind, typ).IsAtLeast(spec.Finding.Least()):
 		return fmt.Errorf("finding.minConfidence: no %s is %s with confidence %s, because nothing proves it, so this selects nothing; use %s",
 			kind.Kind, typ, spec.Finding.Least(), Surest(kind, typ))
+	case kind != pods && slices.Equal(spec.Finding.Dialects, []v1alpha1.MarkDialect{v1alpha1.MarkPodReaper}):
+		return fmt.Errorf("finding.dialects: PodReaper marks only Pods, so this selects no %s; leave dialects out, or select kind Pod", kind.Kind)
 	}
 	return nil
 }

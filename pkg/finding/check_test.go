@@ -87,3 +87,29 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckDialects: pod-reaper's marks are for Pods only.
+func TestCheckDialects(t *testing.T) {
+	t.Parallel()
+	const want = "resourceSelectors[0].finding.dialects: PodReaper marks only Pods, so this selects no ConfigMap; leave dialects out, or select kind Pod"
+	for _, test := range []struct {
+		kind     string
+		dialects []v1alpha1.MarkDialect
+		want     string
+	}{
+		{"ConfigMap", []v1alpha1.MarkDialect{v1alpha1.MarkPodReaper}, want},
+		{"ConfigMap", []v1alpha1.MarkDialect{v1alpha1.MarkPodReaper, v1alpha1.MarkMayfly}, ""},
+		{"Pod", []v1alpha1.MarkDialect{v1alpha1.MarkPodReaper}, ""},
+	} {
+		c := &v1alpha1.Cleaner{}
+		asked := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: test.dialects}
+		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: test.kind, Finding: asked}}
+		got := ""
+		if err := errors.Join(finding.Check(c)...); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s %v: %q, want %q", test.kind, test.dialects, got, test.want)
+		}
+	}
+}

@@ -212,7 +212,16 @@ ReplicationController shop/twin Expired`,
 			marked("two", "annotations: {janitor/ttl: 1h, cleaner/ttl: forever}", 2*time.Hour), marked("protected", "annotations: {janitor/ttl: 1h, cleaner/protect: 'true'}", 2*time.Hour),
 			marked("huge", "annotations: {cleaner/ttl: 99999999999999999d}", 2*time.Hour), marked("wrong-key", "labels: {cleaner/ttl: 1h}", 2*time.Hour),
 			marked("ageless", "annotations: {cleaner/ttl: 1h}", -1),
-			marked("owned", "ownerReferences: [{apiVersion: a/v1, kind: A, name: a, uid: u, controller: true}], annotations: {cleaner/ttl: 1h}", 2*time.Hour)),
+			marked("owned", "ownerReferences: [{apiVersion: a/v1, kind: A, name: a, uid: u, controller: true}], annotations: {cleaner/ttl: 1x}", 2*time.Hour)),
+		want: `
+ReplicationController shop/ageless Expired unknown
+ReplicationController shop/bare Expired unknown
+ReplicationController shop/huge Expired unknown
+ReplicationController shop/janitor Expired unknown
+ReplicationController shop/mayfly-forever Expired unknown
+ReplicationController shop/misread Expired unknown
+ReplicationController shop/negative Expired unknown
+ReplicationController shop/odd Expired unknown`,
 	},
 }
 

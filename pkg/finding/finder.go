@@ -40,6 +40,9 @@ type Options struct {
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
 	Watched []graph.Name
+	// EachDialect also tells of objects whose time is over by the marks of one dialect, and not by those of another. Whoever asks for some dialects
+	// narrows them with Finding.Expired.
+	EachDialect bool
 }
 
 // List is one list that a Finder needs.
@@ -187,7 +190,7 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 		return
 	}
 	f.candidates[c.found.UID] = append(known, c)
-	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason))
+	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason) + 128*len(c.found.Marks))
 }
 
 // Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
+	"github.com/kubecleaner/kubecleaner/pkg/mark"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -40,6 +41,8 @@ type Finding struct {
 	Searched int
 	// Managed names what manages the object: "Helm release shop/web". Empty when nothing is known to.
 	Managed string
+	// Marks are the time marks of an Expired finding.
+	Marks []mark.Mark
 	// Frees is what its deletion would give back.
 	Frees Resources
 	// Requests are what those of its Pods hold that wait for what does not come: a container that crashes, an image.

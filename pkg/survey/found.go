@@ -29,6 +29,8 @@ type Found struct {
 	// counts are what earlier runs have counted, and now is what is counted since when it is found for the first time.
 	counts guard.Counts
 	now    time.Time
+	// onlyKnown is true when what is unknown counts as not found.
+	onlyKnown bool
 	// asked are those that a selector asked about, in the order in which it did: the objects that it selects by all that it says itself.
 	asked []foundKey
 	known map[foundKey]bool
@@ -49,6 +51,7 @@ func For(
 	ctx context.Context, reader *selector.Reader, memory *selector.Share, cleaner *v1alpha1.Cleaner, counts guard.Counts, options Options, observer Observer,
 ) (*Found, error) {
 	options.Wanted, options.Namespace = wantedOf(cleaner)
+	options.EachDialect = namesDialects(cleaner)
 	finder, err := New(ctx, reader, options)
 	if err != nil {
 		return nil, fmt.Errorf("looking for findings: %w", err)
@@ -101,17 +104,44 @@ func wantedOf(cleaner *v1alpha1.Cleaner) (wanted []finding.Want, namespace strin
 	return wanted, namespace
 }
 
+// namesDialects reports whether a selector reads the time marks of some dialects only.
+func namesDialects(cleaner *v1alpha1.Cleaner) bool {
+	return slices.ContainsFunc(cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
+		return s.Finding != nil && len(s.Finding.Dialects) > 0
+	})
+}
+
 // of is what was found of an object that a selector asks for, as surely as it asks. Nil when nothing was.
 func (f *Found) of(o object.Object, i int) *finding.Finding {
 	if f == nil || f.selectors[i].Finding == nil {
 		return nil
 	}
 	asked := f.selectors[i].Finding
-	found := f.found[foundKey{o.UID, asked.Type}]
-	if found == nil || len(found.Unknown) == 0 && !found.Confidence.IsAtLeast(asked.Least()) {
+	found := f.narrowed(foundKey{o.UID, asked.Type}, asked)
+	if found == nil || f.onlyKnown && len(found.Unknown) > 0 || len(found.Unknown) == 0 && !found.Confidence.IsAtLeast(asked.Least()) {
 		return nil
 	}
 	return found
+}
+
+// narrowed is what was found of an object by the time marks that a selector reads. Findings without marks stay as they are.
+func (f *Found) narrowed(key foundKey, asked *v1alpha1.FindingSelector) *finding.Finding {
+	found := f.found[key]
+	if found != nil && len(found.Marks) > 0 {
+		return found.Expired(f.now, asked.Dialects...)
+	}
+	return found
+}
+
+// isKnown reports whether it was found for one of the selectors, and is not unknown.
+func (f *Found) isKnown(key foundKey) bool {
+	return slices.ContainsFunc(f.selectors, func(s v1alpha1.ResourceSelector) bool {
+		if s.Finding == nil || s.Finding.Type != key.typ {
+			return false
+		}
+		found := f.narrowed(key, s.Finding)
+		return found != nil && len(found.Unknown) == 0
+	})
 }
 
 // Judge is what the i-th selector asks about each object. Nil when it asks for no finding.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
+	"github.com/kubecleaner/kubecleaner/pkg/mark"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -98,6 +99,49 @@ func TestAmong(t *testing.T) {
 	for _, o := range []object.Object{used, unused} {
 		if _, is := found(0)(o); is != (o.Name == "unused") {
 			t.Errorf("%s is found: %t", o.Name, is)
+		}
+	}
+}
+
+// TestDialects: each selector reads the time marks of its own dialects.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	over, later := mark.Mark{Dialect: v1alpha1.MarkKubeJanitor, Ends: time.Unix(10, 0)}, mark.Mark{Dialect: v1alpha1.MarkKubeCleaner, Ends: time.Unix(1000, 0)}
+	odd := mark.Mark{Dialect: v1alpha1.MarkMayfly, Err: errors.New("odd")}
+	for name, test := range map[string]struct {
+		dialects       []v1alpha1.MarkDialect
+		marks          []mark.Mark
+		found, unknown bool
+	}{
+		"one keeps it":                {nil, []mark.Mark{over, later}, false, false},
+		"that one is not asked for":   {[]v1alpha1.MarkDialect{over.Dialect}, []mark.Mark{over, later}, true, false},
+		"only that one is asked for":  {[]v1alpha1.MarkDialect{later.Dialect}, []mark.Mark{over, later}, false, false},
+		"one cannot be read":          {nil, []mark.Mark{over, odd}, true, true},
+		"that one is not asked for, ": {[]v1alpha1.MarkDialect{over.Dialect}, []mark.Mark{over, odd}, true, false},
+	} {
+		c := &v1alpha1.Cleaner{}
+		asked := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: test.dialects, ForSeconds: ptr.To[int64](1)}
+		c.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{{Version: "v1", Kind: "Secret", Finding: asked}}
+		if namesDialects(c) != (test.dialects != nil) {
+			t.Errorf("%s: whether dialects are named: %t", name, namesDialects(c))
+		}
+		all := []*finding.Finding{{UID: "a", Type: v1alpha1.FindingExpired, Marks: test.marks}}
+		f := newFound(c, all, nil, time.Unix(100, 0))
+		o := object.Object{UID: "a"}
+		_, found := f.Judge(0)(o)
+		_, unknown := f.Unknown(object.Candidate{Object: o})
+		if found != test.found || unknown != test.unknown {
+			t.Errorf("%s: found %t, unknown %t", name, found, unknown)
+		}
+		counts := map[string]int64{}
+		f.Count(counts)
+		f.Forget(counts, newFound(c, all, nil, time.Unix(100, 0)))
+		if counted := len(counts) > 0; counted != (found && !unknown) {
+			t.Errorf("%s: %d counts", name, len(counts))
+		}
+		f.onlyKnown = true
+		if _, found := f.Judge(0)(o); found != (test.found && !test.unknown) {
+			t.Errorf("%s: found %t, where only what is known counts", name, found)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (L
 			served = append(served, o.Kind)
 		}
 	}
-	finder := finding.New(finding.Options{Table: table, Served: served, Wanted: wanted, Now: now})
+	finder := finding.New(finding.Options{Table: table, Served: served, Wanted: wanted, Now: now, EachDialect: namesDialects(cleaner)})
 	for _, list := range finder.Lists() {
 		for _, o := range objects {
 			if o.Kind.GroupKind() == list.Kind.GroupKind() {
@@ -41,6 +41,7 @@ func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (L
 			}
 		}
 	}
-	all := slices.DeleteFunc(finder.Findings(), func(f *finding.Finding) bool { return len(f.Unknown) > 0 })
-	return newFound(cleaner, all, nil, now).Judge, nil
+	found := newFound(cleaner, finder.Findings(), nil, now)
+	found.onlyKnown = true
+	return found.Judge, nil
 }

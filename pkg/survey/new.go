@@ -36,6 +36,8 @@ type Options struct {
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence.
 	Watched []graph.Name
+	// EachDialect also finds objects whose time is over by the marks of one dialect only.
+	EachDialect bool
 }
 
 // New returns a Finder that knows what the API server serves, and which fields of it name what: those that are known, that were learned from the
@@ -72,7 +74,7 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 	}
 	return finding.New(finding.Options{
 		Table: table, Served: catalog.Kinds, Unserved: unserved, Wanted: options.Wanted, Now: options.Now,
-		Namespace: options.Namespace, Include: options.Include, Watched: options.Watched,
+		Namespace: options.Namespace, Include: options.Include, Watched: options.Watched, EachDialect: options.EachDialect,
 	}), nil
 }
 

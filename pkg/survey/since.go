@@ -52,7 +52,7 @@ func (f *Found) Forget(counts guard.Counts, again *Found) {
 		return
 	}
 	for _, key := range f.asked {
-		if found := again.found[key]; found == nil || len(found.Unknown) > 0 {
+		if !again.isKnown(key) {
 			delete(counts, sinceKey(f.found[key]))
 			delete(counts, runsKey(f.found[key]))
 		}

@@ -40,6 +40,7 @@ var (
 
 // crossRules are the rules in CEL: on several fields, or with a message that tells the way out.
 var crossRules = []rule{
+	{path: found + ".dialects", good: nil, bad: []any{"Kyverno"}, want: "dialects are for type Expired only; leave dialects out", with: around(found, anyFinding)},
 	{path: alias, good: "Delete", bad: "Scan", want: actionsDiffer, with: around("spec.action", "Delete")},
 	{path: alias, good: nil, bad: "Delete", want: actionsDiffer, with: around("spec.action", "Scan")},
 	{path: "spec.transform", good: transformScript, bad: nil, want: needsTransform, with: around("spec.action", "Transform")},

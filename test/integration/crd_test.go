@@ -49,6 +49,7 @@ var (
 	equalFilter = map[string]any{"key": "app", "operation": "Equal", "value": "x"}
 	anyCond     = map[string]any{"name": "true", "expression": "true"}
 	anyFinding  = map[string]any{"type": "Unused"}
+	anyExpired  = map[string]any{"type": "Expired"}
 	anyQuery    = map[string]any{"name": "cpu", "query": "up"}
 	anySource   = map[string]any{"url": "http://prometheus.mon.svc"}
 	withQuery   = map[string]any{source: anySource, query: anyQuery}
@@ -151,6 +152,12 @@ var bounds = []rule{
 	{path: found + ".minConfidence", good: "Weak", bad: "Sure", want: noSuch, with: around(found, anyFinding)},
 	{path: found + ".forSeconds", good: 0, bad: -1, want: atLeast + "0", with: around(found, anyFinding)},
 	{path: found + ".forSeconds", good: 3153600000, bad: 3153600001, want: atMost + "3153600000", with: around(found, anyFinding)},
+	{path: found + ".dialects[0]", good: "Kyverno", bad: "Klingon", want: noSuch, with: around(found, anyExpired)},
+	{path: found + ".dialects", good: []any{"Kyverno"}, bad: []any{}, want: "should have at least 1 items", with: around(found, anyExpired)},
+	{
+		path: found + ".dialects", good: []any{"KubeCleaner", "KubeJanitor", "K8sTTLController", "Kyverno", "Mayfly", "PodReaper"},
+		bad: many(7, func(int) any { return "Kyverno" }), want: tooMany, with: around(found, anyExpired),
+	},
 	{path: sel + ".minAgeSeconds", good: 0, bad: -1, want: atLeast + "0"},
 	{path: sel + ".minAgeSeconds", good: 3153600000, bad: 3153600001, want: atMost + "3153600000"},
 	{path: sel + ".metricQueries", good: many(64, func(int) any { return anyQuery }), bad: many(65, func(int) any { return anyQuery }), want: tooMany, with: around(sel+".metricSource", anySource)},

@@ -92,7 +92,7 @@ const (
 
 // Table says what each code means.
 func Table() [][2]string {
-	return [][2]string{
+	return append([][2]string{
 		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
 		{string(OutputFailed), "the output cannot be written"},
 		{string(FileUnreadable), "a file or directory cannot be read"},
@@ -152,5 +152,5 @@ func Table() [][2]string {
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
 		{string(TestNothing), "there is nothing to test in a directory"},
-	}
+	}, importTable()...)
 }

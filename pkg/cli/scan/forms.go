@@ -72,7 +72,7 @@ func (j *job) printMarkdown(r *Result) {
 		}
 	}
 	section("Found", r.Findings)
-	section("Unknown: nobody can tell whether anything uses these objects", r.Unknown)
+	section("Unknown: nobody can tell whether this is true of these objects", r.Unknown)
 }
 
 // markdown keeps what others wrote from being read as markup.

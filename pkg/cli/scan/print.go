@@ -66,7 +66,7 @@ func (j *job) printTable(r *Result) {
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(j.Out)
 	}
-	fmt.Fprintln(j.Out, rows.Paint.Bold("UNKNOWN")+": nobody can tell whether anything uses these objects")
+	fmt.Fprintln(j.Out, rows.Paint.Bold("UNKNOWN")+": nobody can tell whether this is true of these objects")
 	unknown := &terminal.Table{Out: j.Out, Paint: rows.Paint, Header: slices.Clone(rows.Header)}
 	unknown.Header[0] = "MAY BE"
 	for i := range r.Unknown {
@@ -117,7 +117,7 @@ func (j *job) summary(r *Result) string {
 	of := fmt.Sprintf("in %s of %s", terminal.Grouped(r.Objects, "object"), terminal.Counted(r.Kinds, "kind"))
 	unknown := ""
 	if n := int64(len(r.Unknown)); n > 0 {
-		unknown = fmt.Sprintf(" Of %s it is unknown whether anything uses %s.", terminal.Grouped(n, "more object"), terminal.Plural(n, "it", "them"))
+		unknown = fmt.Sprintf(" Of %s it is unknown whether %s.", terminal.Grouped(n, "more object"), terminal.Plural(n, "it is a finding", "they are findings"))
 	}
 	if r.Kinds == 0 {
 		return "Nothing could be read, and so nothing is known."

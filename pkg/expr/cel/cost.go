@@ -93,6 +93,8 @@ func callCost(function string, args []ref.Val) uint64 {
 			return 1
 		}
 		return 1 + weigh(args[1], far)
+	case expiresAt:
+		return expiresCost
 	case "lists.range":
 		n, _ := args[0].(types.Int)
 		return 1 + uint64(max(0, min(n, far)))

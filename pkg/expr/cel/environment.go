@@ -16,7 +16,7 @@ import (
 )
 
 // newEnv is the environment of Kubernetes' ValidatingAdmissionPolicy with all functions that any version offers, but for those
-// of authorization. It is made here, and not taken from k8s.io/apiserver, because that one counts costs in its own way, which
+// of authorization, and with one that reads time marks. It is made here, and not taken from k8s.io/apiserver, because that one counts costs in its own way, which
 // is slow, and too late for what is hostile.
 func newEnv(options ...celgo.EnvOption) (*celgo.Env, error) {
 	all := append(libraries(), celgo.Variable("now", celgo.TimestampType))
@@ -29,7 +29,7 @@ func libraries() []celgo.EnvOption {
 		celgo.ASTValidators(celgo.ValidateDurationLiterals(), celgo.ValidateTimestampLiterals(), celgo.ValidateHomogeneousAggregateLiterals()),
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(), ext.Lists(ext.ListsVersion(3)),
 		library.Lists(library.ListsVersion(1)), library.URLs(), library.Regex(), library.Quantity(), library.IP(), library.CIDR(),
-		library.Format(), library.SemverLib(library.SemverVersion(1)),
+		library.Format(), library.SemverLib(library.SemverVersion(1)), marks(),
 	}
 }
 

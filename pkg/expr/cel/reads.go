@@ -25,7 +25,7 @@ func readsMetadataOnly(expression ast.Expr) bool {
 		if isObject(e) {
 			named++
 		}
-		if field, ok := fieldOfObject(e); ok && object.IsInMetadataOnly(field) {
+		if field, ok := fieldOfObject(e); ok && object.IsInMetadataOnly(field) || readsMarks(e) {
 			plain++
 		}
 	}))

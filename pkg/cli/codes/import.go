@@ -1,0 +1,21 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package codes
+
+// The codes of import.
+const (
+	ImportNothing  Code = "E-IMP-001"
+	ImportLost     Code = "W-IMP-001"
+	ImportMistaken Code = "W-IMP-002"
+	ImportDiffers  Code = "N-IMP-001"
+)
+
+func importTable() [][2]string {
+	return [][2]string{
+		{string(ImportNothing), "there is nothing to import in what was given"},
+		{string(ImportLost), "something was not carried over by import"},
+		{string(ImportMistaken), "what is imported is known not to do what it is meant to do"},
+		{string(ImportDiffers), "what is imported behaves in another way, on purpose"},
+	}
+}

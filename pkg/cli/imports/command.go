@@ -1,0 +1,202 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package imports is kubectl cleaner import: Cleaners for what other tools were told to clean.
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// options are the flags of import.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+	fromCluster, keepAction bool
+}
+
+// source is a tool from which Cleaners are imported.
+type source struct {
+	name string
+	// reads says what there is none of, for messages.
+	reads string
+	// drafts makes Cleaners of all documents.
+	drafts func(j *job, docs []*manifest.Document) ([]*draft, error)
+	// list reads the documents of a cluster.
+	list func(ctx context.Context, api *cluster.Client) ([]manifest.Source, error)
+}
+
+func sources() []source {
+	return []source{
+		{"k8s-cleaner", "no Cleaner", (*job).cleaners, listCleaners},
+		{"kyverno", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy", (*job).policies, listPolicies},
+		{
+			"kube-janitor", "nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
+			(*job).janitor, listJanitors,
+		},
+	}
+}
+
+func names() []string {
+	var all []string
+	for _, s := range sources() {
+		all = append(all, s.name)
+	}
+	return all
+}
+
+// job is one call of import.
+type job struct {
+	*options
+	report
+	kinds *kinds
+	// names are those of the Cleaners so far.
+	names map[string]int
+}
+
+// Command is what users call.
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "import k8s-cleaner|kyverno|kube-janitor FILE... | --from-cluster",
+		Short: "Write Cleaners for what another tool was told to clean",
+		Long: "Prints Cleaners that do what k8s-cleaner, Kyverno's cleanup policies or kube-janitor were told to do. They only report, unless\n" +
+			"--keep-action is given. What could not be carried over is said on the standard error, with the line of the source and what to do;\n" +
+			"then the exit code is 4. A condition that could not be carried over becomes one that nothing fulfils, so that the Cleaner never\n" +
+			"selects more than its source.\n\n" +
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input.",
+		Example: "  kubectl cleaner import k8s-cleaner cleaners/ > cleaners.yaml\n" +
+			"  kubectl cleaner import kyverno --from-cluster > cleaners.yaml\n" +
+			"  kubectl cleaner import kube-janitor rules.yaml deployment.yaml > cleaners.yaml\n" +
+			"  kubectl cleaner import kyverno policy.yaml | kubectl cleaner preview -f -",
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return names(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+	}
+	cmd.Flags().BoolVar(&o.fromCluster, "from-cluster", false, "read what the tool has in the cluster, instead of files")
+	cmd.Flags().BoolVar(&o.keepAction, "keep-action", false,
+		"let the Cleaners delete and change what their source deletes and changes, instead of only reporting it")
+	o.Bind(cmd.Flags())
+	return cmd
+}
+
+// from finds the tool, and checks that there is something to read.
+func (o *options) from(cmd *cobra.Command, args []string) (source, error) {
+	if len(args) == 0 {
+		return source{}, terminal.UsageError(cmd, "needs the name of a tool: "+terminal.OrList(names()))
+	}
+	for _, known := range sources() {
+		if known.name != args[0] {
+			continue
+		}
+		switch {
+		case o.fromCluster && len(args) > 1:
+			return source{}, terminal.UsageError(cmd, "reads files or, with --from-cluster, the cluster; leave one of them out")
+		case !o.fromCluster && len(args) == 1:
+			return source{}, terminal.UsageError(cmd, "needs a file, or --from-cluster")
+		}
+		return known, nil
+	}
+	message := "there is nothing to import from " + terminal.Quoted(args[0])
+	if near := suggest.Nearest(args[0], names()); near != "" {
+		return source{}, terminal.UsageError(cmd, message+"; did you mean "+terminal.Quoted(near)+"?")
+	}
+	return source{}, terminal.UsageError(cmd, message+"; write "+terminal.OrList(names()))
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	from, err := o.from(cmd, args)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	read, err := o.read(ctx, from, args[1:])
+	if err != nil {
+		return err
+	}
+	j := &job{options: o, kinds: newKinds(), names: map[string]int{}}
+	var docs []*manifest.Document
+	for _, file := range read {
+		found, broken := file.Documents()
+		docs, j.problems = append(docs, found...), append(j.problems, broken...)
+	}
+	drafts, err := from.drafts(j, docs)
+	if err != nil {
+		return err
+	}
+	written, err := j.write(ctx, drafts)
+	if err != nil {
+		return err
+	}
+	return j.conclude(from, args[1:], written)
+}
+
+func (o *options) read(ctx context.Context, from source, files []string) ([]manifest.Source, error) {
+	if !o.fromCluster {
+		return manifest.Read(o.Session, files)
+	}
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return nil, err
+	}
+	return from.list(ctx, api)
+}
+
+// write checks each Cleaner as lint does, and prints those that pass.
+func (j *job) write(ctx context.Context, drafts []*draft) (written int, err error) {
+	pool := sandbox.New(j.Scripts)
+	defer pool.Close()
+	checker, err := check.New(j.Session, pool)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range drafts {
+		passed, err := j.passes(ctx, checker, d)
+		if err != nil {
+			return written, err
+		}
+		if passed {
+			fmt.Fprint(j.Out, d.String())
+			written++
+		}
+	}
+	return written, nil
+}
+
+// conclude says what became of all.
+func (j *job) conclude(from source, files []string, written int) error {
+	j.print(j.Session)
+	lost := j.count()
+	if written == 0 && len(j.problems) == 0 {
+		where := "the cluster"
+		if !j.fromCluster {
+			where = strings.Join(files, " ")
+		}
+		return terminal.Fail(codes.ImportNothing, errors.New("there is "+from.reads+" in "+where), "")
+	}
+	fmt.Fprintln(j.ErrOut, summary(written, lost))
+	if lost > 0 {
+		return terminal.Quit(codes.ExitPartial)
+	}
+	if written > 0 {
+		j.Note("see what they would do: %s preview -f FILE", terminal.Program)
+	}
+	return nil
+}

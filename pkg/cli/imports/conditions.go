@@ -1,0 +1,190 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
+)
+
+// anyAll are conditions of Kyverno: all of All must hold, and one of Any where there are some.
+type anyAll struct{ Any, All []condition }
+
+type condition struct {
+	Key      any
+	Operator string
+	Value    any
+}
+
+// conditions are Kyverno's in CEL. An alternative that cannot be carried over is left out; then the Cleaner selects less.
+func (p *policy) conditions(of *anyAll) (all []v1alpha1.MatchCondition) {
+	if of == nil {
+		return nil
+	}
+	for i, c := range of.All {
+		expression, err := c.cel()
+		if err != nil {
+			all = append(all, p.lose(fmt.Sprintf("spec.conditions.all[%d]", i), "is not carried over: "+err.Error()))
+			continue
+		}
+		all = append(all, v1alpha1.MatchCondition{Name: unused("condition", all), Expression: expression})
+	}
+	var alternatives []string
+	for i, c := range of.Any {
+		expression, err := c.cel()
+		if err != nil {
+			p.lost(p.d, fmt.Sprintf("spec.conditions.any[%d]", i), "is not carried over: "+err.Error(),
+				"add it to the condition any of the Cleaner, in CEL")
+			continue
+		}
+		alternatives = append(alternatives, "("+expression+")")
+	}
+	switch {
+	case len(of.Any) == 0:
+	case len(alternatives) == 0:
+		all = append(all, v1alpha1.MatchCondition{Name: "any", Expression: "false"})
+	default:
+		all = append(all, v1alpha1.MatchCondition{Name: "any", Expression: strings.Join(alternatives, " || ")})
+	}
+	return all
+}
+
+var variable = regexp.MustCompile(`^\s*\{\{(.*)\}\}\s*$`)
+
+// cel translates a condition. A field that is missing is an error in Kyverno, and the object stays; so the condition is false then.
+func (c *condition) cel() (string, error) {
+	key, ok := c.Key.(string)
+	if !ok {
+		return "", errors.New("its key is no text")
+	}
+	inside := variable.FindStringSubmatch(key)
+	if inside == nil || strings.Contains(innerVariable.ReplaceAllString(inside[1], "$1"), "{{") {
+		return "", errors.New("its key is not one {{ ... }}")
+	}
+	if text, ok := c.Value.(string); ok && strings.Contains(text, "{{") {
+		return "", errors.New("its value has a {{ ... }}")
+	}
+	e, err := jmespath.Parse(innerVariable.ReplaceAllString(inside[1], "$1"))
+	if err != nil {
+		return "", fmt.Errorf("its key: %w", err)
+	}
+	if call, ok := e.(jmespath.Call); ok && call.Name == "time_since" {
+		return c.age(call)
+	}
+	return c.compare(e)
+}
+
+// innerVariable is how arguments of functions are often written: '{{ target.metadata.creationTimestamp }}'.
+var innerVariable = regexp.MustCompile(`'\{\{\s*([^{}']*?)\s*\}\}'`)
+
+var ageOperators = map[string]string{
+	"GreaterThan": ">", "GreaterThanOrEquals": ">=", "LessThan": "<", "LessThanOrEquals": "<=",
+	"DurationGreaterThan": ">", "DurationGreaterThanOrEquals": ">=", "DurationLessThan": "<", "DurationLessThanOrEquals": "<=",
+}
+
+// age is how long a time of the object was ago: time_since with two empty texts around it.
+func (c *condition) age(call jmespath.Call) (string, error) {
+	empty := func(e jmespath.Expr) bool {
+		l, ok := e.(jmespath.Literal)
+		return ok && l.Value == ""
+	}
+	if len(call.Args) != 3 || !empty(call.Args[0]) || !empty(call.Args[2]) {
+		return "", errors.New("time_since is known only as time_since('', TIME, '')")
+	}
+	path, ok := call.Args[1].(jmespath.Path)
+	if !ok {
+		return "", errors.New("time_since is known only of a field")
+	}
+	f, err := jmespath.FieldOf(path, "target")
+	if err != nil {
+		return "", err
+	}
+	op := ageOperators[c.Operator]
+	if op == "" {
+		return "", fmt.Errorf("the operator %s is not known of a duration", c.Operator)
+	}
+	var after time.Duration
+	switch value := c.Value.(type) {
+	case string:
+		if after, err = time.ParseDuration(value); err != nil {
+			return "", fmt.Errorf("%q is no duration of hours, minutes and seconds", value)
+		}
+	case float64: // seconds
+		after = time.Duration(value * float64(time.Second))
+	default:
+		return "", errors.New("its value is no duration")
+	}
+	return unwrapped(f.When(fmt.Sprintf("now - timestamp(%s) %s duration('%ds')", f.Value, op, int64(after/time.Second)))), nil
+}
+
+// unwrapped leaves out the parentheses around a whole condition.
+func unwrapped(expression string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(expression, "("), ")")
+}
+
+// operand is what a key means: a field, its length, or one of them with a default.
+func operand(e jmespath.Expr) (f jmespath.Field, fallback any, err error) {
+	if or, ok := e.(jmespath.Binary); ok && or.Op == "||" {
+		value, isLiteral := or.Right.(jmespath.Literal)
+		if !isLiteral {
+			return f, nil, errors.New("|| is known only with a text or a value behind it")
+		}
+		f, _, err = operand(or.Left)
+		return f, value.Value, err
+	}
+	switch e := e.(type) {
+	case jmespath.Path:
+		f, err = jmespath.FieldOf(e, "target")
+		return f, nil, err
+	case jmespath.Call:
+		if e.Name != "length" || len(e.Args) != 1 {
+			return f, nil, fmt.Errorf("the function %s is not known", e.Name)
+		}
+		of, fallback, err := operand(e.Args[0])
+		if list, ok := fallback.([]any); ok && len(list) == 0 {
+			fallback = float64(0)
+		} else if fallback != nil {
+			return f, nil, errors.New("length is known only with `[]` for what is missing")
+		}
+		of.Value = "size(" + of.Value + ")"
+		return of, fallback, err
+	}
+	return f, nil, errors.New("its key is no field of the object")
+}
+
+func (c *condition) compare(e jmespath.Expr) (string, error) {
+	f, fallback, err := operand(e)
+	if err != nil {
+		return "", err
+	}
+	holds, err := c.holds(f)
+	if err != nil {
+		return "", err
+	}
+	if fallback == nil {
+		return unwrapped(f.When(holds)), nil
+	}
+	text, err := jmespath.Value(fallback)
+	if err != nil {
+		return "", err
+	}
+	if c.Operator == "Equals" && reflect.DeepEqual(fallback, c.Value) {
+		return "!(" + strings.Join(f.Guards, " && ") + ") || " + holds, nil
+	}
+	otherwise, err := c.holds(jmespath.Field{Value: text, IsText: true})
+	if err != nil {
+		return "", err
+	}
+	if len(f.Guards) == 0 {
+		return holds, nil
+	}
+	return strings.Join(f.Guards, " && ") + " ? " + holds + " : " + otherwise, nil
+}

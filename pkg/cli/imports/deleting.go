@@ -1,0 +1,167 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+)
+
+// deletingPolicy is what is read of Kyverno's DeletingPolicy.
+type deletingPolicy struct {
+	Metadata struct{ Name, Namespace string }
+	Spec     struct {
+		Schedule                  string
+		DeletionPropagationPolicy *metav1.DeletionPropagation
+		MatchConstraints          constraints
+		Conditions                []celCondition
+		Variables                 []celCondition
+	}
+}
+
+type celCondition struct{ Name, Expression string }
+
+type constraints struct {
+	ResourceRules, ExcludeResourceRules []resourceRule
+	NamespaceSelector, ObjectSelector   *metav1.LabelSelector
+}
+
+type resourceRule struct {
+	APIGroups, APIVersions, Resources, ResourceNames []string
+}
+
+// deleting is a DeletingPolicy, with its CEL as it is.
+func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
+	var of deletingPolicy
+	if !j.decode(d, &of) {
+		return nil
+	}
+	p := &policy{job: j, d: d}
+	if strings.HasPrefix(d.Kind(), "Namespaced") {
+		if p.namespace = of.Metadata.Namespace; p.namespace == "" {
+			j.lost(d, "metadata", "names no namespace, and a NamespacedDeletingPolicy looks only at its own", "add metadata.namespace")
+			return nil
+		}
+	}
+	selectors := p.ruled(&of.Spec.MatchConstraints)
+	if len(selectors) == 0 {
+		j.lost(d, "spec.matchConstraints", "no kind of it could be carried over, so no Cleaner was written",
+			"write a Cleaner with a selector for each kind")
+		return nil
+	}
+	for i, c := range of.Spec.Conditions {
+		expression := inlined(c.Expression, of.Spec.Variables)
+		carried := v1alpha1.MatchCondition{Name: conditionNameOf(c.Name), Expression: expression}
+		if _, err := cel.Compile([]v1alpha1.MatchCondition{carried}); err != nil {
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			_, cause, _ := strings.Cut(first, "): ")
+			carried = p.lose(fmt.Sprintf("spec.conditions[%d].expression", i), "is not carried over: "+cause)
+		}
+		for s := range selectors {
+			named := carried
+			named.Name = unused(named.Name, selectors[s].MatchConditions)
+			selectors[s].MatchConditions = append(selectors[s].MatchConditions, named)
+		}
+	}
+	c := j.newCleaner(d.Name(), of.Spec.Schedule)
+	if of.Spec.DeletionPropagationPolicy != nil {
+		c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PropagationPolicy: of.Spec.DeletionPropagationPolicy}
+	}
+	c.Spec.ResourcePolicySet.ResourceSelectors = selectors
+	return c
+}
+
+var (
+	usedVariable = regexp.MustCompile(`\bvariables\.([A-Za-z_][A-Za-z0-9_]*)`)
+	timeNow      = regexp.MustCompile(`\b(?:time\.)?now\(\)`)
+)
+
+// maxInlined bounds how long an expression may become.
+const maxInlined = 1 << 16
+
+// inlined writes variables out, which Cleaners do not have, and now() as the variable that Cleaners have.
+func inlined(expression string, variables []celCondition) string {
+	for i := len(variables) - 1; i >= 0; i-- { // a variable may use those before it
+		expression = usedVariable.ReplaceAllStringFunc(expression, func(use string) string {
+			if use != "variables."+variables[i].Name || len(expression)+len(variables[i].Expression) > maxInlined {
+				return use
+			}
+			return "(" + strings.TrimSpace(variables[i].Expression) + ")"
+		})
+	}
+	return timeNow.ReplaceAllString(strings.TrimSpace(expression), "now")
+}
+
+// ruled are the selectors of a policy's rules.
+func (p *policy) ruled(m *constraints) (selectors []v1alpha1.ResourceSelector) {
+	const at = "spec.matchConstraints"
+	for i, rule := range m.ResourceRules {
+		for _, group := range rule.APIGroups {
+			for n, plural := range rule.Resources {
+				kind, ok := p.kinds.resource(group, plural)
+				if !ok {
+					p.lost(p.d, fmt.Sprintf("%s.resourceRules[%d].resources[%d]", at, i, n),
+						fmt.Sprintf("%q of group %q is not carried over: it is not known which kind that is", plural, group),
+						"write a selector for it by hand")
+					continue
+				}
+				if len(rule.APIVersions) == 1 && rule.APIVersions[0] != "*" {
+					kind.Version = rule.APIVersions[0]
+				}
+				s := v1alpha1.ResourceSelector{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}
+				if names := matchesAny("object.metadata.name", rule.ResourceNames); names != "" {
+					s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: "name", Expression: names})
+				}
+				within := p.narrow(&s, placed{filter{Resources: resources{
+					Selector:          m.ObjectSelector,
+					NamespaceSelector: notEmpty(m.NamespaceSelector),
+				}}, at})
+				p.place(&s, within)
+				if p.leftOut(&s, m.ExcludeResourceRules) {
+					selectors = append(selectors, s)
+				}
+			}
+		}
+	}
+	return selectors
+}
+
+// notEmpty is nil for a selector that selects everything, which is what the API server makes of one that is not set.
+func notEmpty(s *metav1.LabelSelector) *metav1.LabelSelector {
+	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		return nil
+	}
+	return s
+}
+
+// leftOut takes out of a selector what excludeResourceRules name. It is false when nothing is left.
+func (p *policy) leftOut(s *v1alpha1.ResourceSelector, rules []resourceRule) bool {
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, plural := range rule.Resources {
+				kind, ok := p.kinds.resource(group, plural)
+				is := ok && kind.Group == s.Group && kind.Kind == s.Kind || plural == "*" && (group == "*" || group == s.Group)
+				if !is {
+					continue
+				}
+				names := matchesAny("object.metadata.name", rule.ResourceNames)
+				if names == "" {
+					return false
+				}
+				s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
+					Name:       unused("not-excluded", s.MatchConditions),
+					Expression: "!(" + names + ")",
+				})
+			}
+		}
+	}
+	return true
+}

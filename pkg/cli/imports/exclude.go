@@ -1,0 +1,159 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
+)
+
+// without takes what exclude names out of the selectors.
+func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (left []v1alpha1.ResourceSelector) {
+	alternatives := m.filters("spec.exclude")
+	for _, s := range selectors {
+		whole := false
+		for _, alternative := range alternatives {
+			if p.leaveOutNamespaces(&s, alternative) {
+				continue
+			}
+			condition, applies := p.excluded(&s, alternative)
+			whole = whole || applies && condition == ""
+			if applies && condition != "" {
+				s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
+					Name:       unused("not-excluded", s.MatchConditions),
+					Expression: "!(" + condition + ")",
+				})
+			}
+		}
+		if !whole {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of them.
+func (p *policy) leaveOutNamespaces(s *v1alpha1.ResourceSelector, alternative []placed) bool {
+	if len(alternative) != 1 || slices.Contains(clusterScoped, s.Kind) || p.namespace != "" || !p.ofKind(s, alternative[0].Resources.Kinds) {
+		return false
+	}
+	rest := alternative[0].filter
+	not := negated(rest.Resources.NamespaceSelector)
+	rest.Resources.Kinds, rest.Resources.NamespaceSelector = nil, nil
+	if not == "" || !reflect.DeepEqual(rest, filter{}) {
+		return false
+	}
+	all := []string{not}
+	if s.NamespaceSelector != "" {
+		all = append([]string{s.NamespaceSelector}, all...)
+	}
+	if s.Namespace != "" { // it is united with the selector of namespaces, and would not be narrowed by it
+		all = append([]string{"kubernetes.io/metadata.name in (" + s.Namespace + ")"}, all...)
+		s.Namespace = ""
+	}
+	s.NamespaceSelector = strings.Join(all, ",")
+	return true
+}
+
+// negated is the opposite of a label selector of one requirement. Empty for any other.
+func negated(selector *metav1.LabelSelector) string {
+	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) != 1 {
+		return ""
+	}
+	for key, value := range selector.MatchLabels {
+		if anyWildcard([]string{key, value}) {
+			return ""
+		}
+		return key + "!=" + value
+	}
+	e := selector.MatchExpressions[0]
+	e.Operator = map[metav1.LabelSelectorOperator]metav1.LabelSelectorOperator{
+		metav1.LabelSelectorOpIn: metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpNotIn: metav1.LabelSelectorOpIn,
+		metav1.LabelSelectorOpExists: metav1.LabelSelectorOpDoesNotExist, metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
+	}[e.Operator]
+	text := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{e}})
+	if strings.HasPrefix(text, "<") || anyWildcard([]string{text}) || e.Operator == metav1.LabelSelectorOpIn { // NotIn is also true without the label
+		return ""
+	}
+	return text
+}
+
+// excluded is the condition under which an object of a selector is excluded by all filters of an alternative. It is empty when all of its objects
+// are. What
+// cannot be told of an object excludes it: then the Cleaner selects less.
+func (p *policy) excluded(s *v1alpha1.ResourceSelector, alternative []placed) (condition string, applies bool) {
+	var all []string
+	for _, f := range alternative {
+		if !p.ofKind(s, f.Resources.Kinds) {
+			return "", false
+		}
+		part := v1alpha1.ResourceSelector{Kind: s.Kind}
+		within := p.narrowExcluded(&part, f)
+		for _, c := range part.MatchConditions {
+			all = append(all, "("+c.Expression+")")
+		}
+		for _, l := range part.LabelFilters {
+			all = append(all, labelCondition(l))
+		}
+		if len(within) > 0 {
+			all = append(all, within...)
+		}
+	}
+	return strings.Join(all, " && "), true
+}
+
+func labelCondition(l v1alpha1.LabelFilter) string {
+	switch l.Operation {
+	case v1alpha1.OperationHas:
+		return "(has(object.metadata.labels) && " + jmespath.Quote(l.Key) + " in object.metadata.labels)"
+	case v1alpha1.OperationDoesNotHave:
+		return "!(has(object.metadata.labels) && " + jmespath.Quote(l.Key) + " in object.metadata.labels)"
+	}
+	return "(" + textOfKey("labels", l.Key, *l.Value) + ")"
+}
+
+// ofKind reports whether a filter names the kind of a selector, or none. A kind that is not known may be it.
+func (p *policy) ofKind(s *v1alpha1.ResourceSelector, names []string) bool {
+	if len(names) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		kind, ok := p.kinds.named(name)
+		return !ok || kind.GroupKind() == schema.GroupKind{Group: s.Group, Kind: s.Kind}
+	})
+}
+
+// narrowExcluded is narrow for a filter of exclude: a condition that is lost becomes true, so that the object is excluded, and namespaces are
+// conditions.
+func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed) (within []string) {
+	if f.Resources.NamespaceSelector != nil {
+		p.lost(p.d, f.at+".resources.namespaceSelector",
+			"is not carried over: conditions do not see labels of namespaces; all namespaces count as excluded",
+			"change the condition not-excluded of the Cleaner, or use namespaceSelector in match, which is carried over")
+		f.Resources.NamespaceSelector = nil
+		within = append(within, "true")
+	}
+	if names := f.Resources.Namespaces; len(names) > 0 {
+		within = append(within, "(has(object.metadata.namespace) && ("+matchesAny("object.metadata.namespace", names)+"))")
+		f.Resources.Namespaces = nil
+	}
+	before := len(p.problems)
+	p.narrow(s, f)
+	for i := range s.MatchConditions {
+		if strings.HasPrefix(s.MatchConditions[i].Name, "not-carried-over") {
+			s.MatchConditions[i].Expression = "true"
+		}
+	}
+	for i := range p.problems[before:] {
+		p.problems[before+i].Hint = "everything else that this part of exclude matches counts as excluded; change the condition not-excluded of the Cleaner"
+	}
+	return within
+}

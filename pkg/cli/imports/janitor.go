@@ -1,0 +1,102 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	yamlnode "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+)
+
+// janitorImage is in the name of kube-janitor's image.
+const janitorImage = "kube-janitor"
+
+// janitorSchedule is how often Cleaners look that stand for kube-janitor, which looks every 30 seconds.
+const janitorSchedule = "*/10 * * * *"
+
+// janitorMarks are the annotations that kube-janitor reads.
+var janitorMarks = []string{"janitor/ttl", "janitor/expires"}
+
+// janitor makes Cleaners of rules files, also in ConfigMaps, and of marks.
+func (j *job) janitor(docs []*manifest.Document) (drafts []*draft, err error) {
+	all := &janitorInput{job: j}
+	for _, d := range docs {
+		all.read(d)
+	}
+	flags := all.flags
+	add := func(from *manifest.Document, line int, what string, c *v1alpha1.Cleaner) {
+		flags.limit(c)
+		text, failed := textOf(c)
+		if failed != nil {
+			err = failed
+		}
+		drafts = append(drafts, &draft{from: from, what: what, text: text, line: line})
+	}
+	for _, r := range all.rules {
+		if c := all.cleanerOf(r); c != nil {
+			add(r.d, r.line, "rule "+r.ID+" of kube-janitor", c)
+		}
+	}
+	if c, from := all.marks(); c != nil {
+		add(from, 0, "the annotations of kube-janitor", c)
+	}
+	return drafts, err
+}
+
+// janitorInput is all that was given of kube-janitor.
+type janitorInput struct {
+	*job
+	rules []*rule
+	flags janitorFlags
+	// marked are the kinds of objects that bear its annotations, and first is the first thing that was given.
+	marked []schema.GroupVersionKind
+	first  *manifest.Document
+}
+
+func (in *janitorInput) read(d *manifest.Document) {
+	switch {
+	case d.Kind() == "" && d.Value["rules"] != nil:
+		in.readRules(d, d.Raw, d.Node, 0)
+	case d.Kind() == "ConfigMap" && in.readConfigMap(d):
+	default:
+		if in.flags.read(in.job, d) {
+			in.seen(d)
+		}
+		in.readMarks(d)
+	}
+}
+
+func (in *janitorInput) seen(d *manifest.Document) {
+	if in.first == nil {
+		in.first = d
+	}
+}
+
+// readConfigMap reads the rules files in a ConfigMap. It is false when there are none.
+func (in *janitorInput) readConfigMap(d *manifest.Document) (found bool) {
+	data, _ := d.Value["data"].(map[string]any)
+	for key := range data {
+		text, _ := data[key].(string)
+		var file struct{ Rules []any }
+		if yaml.Unmarshal([]byte(text), &file) != nil || len(file.Rules) == 0 {
+			continue
+		}
+		var root yamlnode.Node
+		if yamlnode.Unmarshal([]byte(text), &root) != nil || len(root.Content) == 0 {
+			continue
+		}
+		_, value := d.Find("data[" + key + "]")
+		line, _ := d.Within(value, 1, 0)
+		raw, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			continue
+		}
+		in.readRules(d, raw, root.Content[0], line-1)
+		found = true
+	}
+	return found
+}

@@ -1,0 +1,107 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+)
+
+// groupOrder are the groups in which a kind without a group is looked for first. Events, for example, are of two groups.
+var groupOrder = []string{"", "apps", "batch", "networking.k8s.io", "autoscaling", "policy", "rbac.authorization.k8s.io", "storage.k8s.io"}
+
+// builtIn are the kinds of Kubernetes, each in the version that its group prefers and has it.
+func builtIn() []schema.GroupVersionKind {
+	best := map[schema.GroupKind]schema.GroupVersionKind{}
+	scheme := clientgoscheme.Scheme
+	for gvk := range scheme.AllKnownTypes() {
+		if gvk.Version == "__internal" || gvk.Group == "extensions" || strings.HasSuffix(gvk.Kind, "List") || strings.HasSuffix(gvk.Kind, "Options") {
+			continue
+		}
+		versions := scheme.PrioritizedVersionsForGroup(gvk.Group)
+		known, ok := best[gvk.GroupKind()]
+		if !ok || slices.Index(versions, gvk.GroupVersion()) < slices.Index(versions, known.GroupVersion()) {
+			best[gvk.GroupKind()] = gvk
+		}
+	}
+	all := make([]schema.GroupVersionKind, 0, len(best))
+	for _, gvk := range best {
+		all = append(all, gvk)
+	}
+	place := func(gvk schema.GroupVersionKind) int {
+		if i := slices.Index(groupOrder, gvk.Group); i >= 0 {
+			return i
+		}
+		return len(groupOrder)
+	}
+	slices.SortFunc(all, func(a, b schema.GroupVersionKind) int {
+		if place(a) != place(b) {
+			return place(a) - place(b)
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return all
+}
+
+// kinds finds kinds by the names that other tools give them.
+type kinds struct{ known []schema.GroupVersionKind }
+
+func newKinds() *kinds { return &kinds{known: builtIn()} }
+
+// named is the kind that Kyverno calls "Pod", "v1/Pod", "apps/v1/Deployment" or "apps/*/Deployment". It is false when no kind of Kubernetes is meant
+// and
+// the name does not say all.
+func (k *kinds) named(name string) (schema.GroupVersionKind, bool) {
+	group, version, kind, ok := kindParts(name)
+	if !ok {
+		return schema.GroupVersionKind{}, false
+	}
+	for _, known := range k.known {
+		if known.Kind == kind && (group == "*" || group == known.Group) {
+			if version != "*" {
+				known.Version = version
+			}
+			return known, true
+		}
+	}
+	return schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, group != "*" && version != "*"
+}
+
+// kindParts are the parts of a name, "*" where it says nothing of one. It is false of patterns and subresources.
+func kindParts(name string) (group, version, kind string, ok bool) {
+	parts := strings.Split(name, "/")
+	group, version, kind = "*", "*", parts[len(parts)-1]
+	switch len(parts) {
+	case 1:
+	case 2:
+		if version = parts[0]; version != "*" {
+			group = ""
+		}
+	case 3:
+		group, version = parts[0], parts[1]
+	default:
+		return "", "", "", false
+	}
+	ok = kind != "" && !strings.ContainsAny(kind, "*?.") && (version == "*" || isVersion(version)) // Pod/status is a subresource
+	return group, version, kind, ok
+}
+
+func isVersion(text string) bool {
+	return len(text) > 1 && text[0] == 'v' && text[1] >= '0' && text[1] <= '9'
+}
+
+// resource is the kind whose objects are called so in URLs: "deployments". The group is "*" when it is not known.
+func (k *kinds) resource(group, plural string) (schema.GroupVersionKind, bool) {
+	for _, known := range k.known {
+		if guessed, _ := meta.UnsafeGuessKindToResource(known); guessed.Resource == strings.ToLower(plural) && (group == "*" ||
+			group == known.Group) {
+			return known, true
+		}
+	}
+	return schema.GroupVersionKind{}, false
+}

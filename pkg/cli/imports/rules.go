@@ -1,0 +1,180 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	yamlnode "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/mark"
+)
+
+// rule is one of a rules file.
+type rule struct {
+	ID        string   `json:"id"`
+	Resources []string `json:"resources"`
+	JMESPath  string   `json:"jmespath"`
+	TTL       string   `json:"ttl"`
+
+	d    *manifest.Document
+	line int
+	// kinds are those of the resources that are known, and condition the JMESPath in CEL.
+	kinds     []schema.GroupVersionKind
+	condition string
+	unused    bool
+	lost      error
+}
+
+// readRules reads a rules file, of which the lines are so many further down.
+func (in *janitorInput) readRules(d *manifest.Document, raw []byte, root *yamlnode.Node, down int) {
+	in.seen(d)
+	var file struct{ Rules []*rule }
+	if err := json.Unmarshal(raw, &file); err != nil {
+		in.lost(d, "rules", "cannot be read: "+err.Error(), "check it with kube-janitor")
+		return
+	}
+	_, list := manifest.Child(root, "rules")
+	for i, r := range file.Rules {
+		if r == nil {
+			continue
+		}
+		r.d = d
+		if list != nil && i < len(list.Content) {
+			r.line = list.Content[i].Line + down
+		}
+		in.translate(r)
+		in.rules = append(in.rules, r)
+	}
+}
+
+func (in *janitorInput) loseRule(r *rule, message, hint string) {
+	in.lostAt(r.d, r.line, "rule "+r.ID+": "+message, hint)
+}
+
+// translate finds the kinds of a rule, and its condition.
+func (in *janitorInput) translate(r *rule) {
+	for _, plural := range r.Resources {
+		kind, ok := in.kinds.resource("*", plural)
+		switch {
+		case ok:
+			r.kinds = append(r.kinds, kind)
+		case plural == "*":
+			in.loseRule(r, `resources "*" is not carried over: a Cleaner names its kinds`, "name the resources that you mean, and import again")
+		default:
+			in.loseRule(r, fmt.Sprintf("%q is not carried over: it is not known which kind that is", plural),
+				"add a selector for its group, version and kind to the Cleaner")
+		}
+	}
+	text := strings.TrimSpace(r.JMESPath)
+	if bare := strings.NewReplacer(" ", "", "\n", "", "(", "", ")", "").Replace(text); strings.Contains(bare, "_context.pvc_") {
+		for _, use := range []string{"_context.pvc_is_not_mounted", "_context.pvc_is_not_referenced"} {
+			bare = strings.Replace(bare, use, "", 1)
+		}
+		if strings.Trim(bare, "&") == "" {
+			r.unused = true
+			return
+		}
+	}
+	e, err := jmespath.Parse(text)
+	if err == nil {
+		r.condition, err = jmespath.Condition(e)
+	}
+	r.lost = err
+}
+
+// cleanerOf is the Cleaner of a rule. Nil when there is nothing to clean.
+func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
+	after := mark.Read(mark.Object{
+		Created: time.Unix(0, 0), Label: none, Annotation: func(key string) (string, bool) { return r.TTL, key == janitorMarks[0] },
+	})
+	switch {
+	case len(after) == 0 || after[0].Err != nil:
+		in.loseRule(r, fmt.Sprintf("ttl %q cannot be read, so no Cleaner was written", r.TTL),
+			"write a number and one of s, m, h, d, w, such as 7d, or forever")
+		return nil
+	case after[0].Never: // it keeps what it matches: the rules behind it leave that alone
+		return nil
+	case len(r.kinds) == 0:
+		return nil // that was told
+	}
+	c := in.newCleaner("kube-janitor-"+r.ID, janitorSchedule)
+	for _, kind := range r.kinds {
+		s := v1alpha1.ResourceSelector{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}
+		s.MinAgeSeconds = ptr.To(int64(after[0].Ends.Sub(time.Unix(0, 0)) / time.Second))
+		s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
+			Name: "no-mark", Expression: "!has(object.metadata.annotations) || !('" + strings.Join(janitorMarks,
+				"' in object.metadata.annotations || '") + "' in object.metadata.annotations)",
+		})
+		s.MatchConditions = append(s.MatchConditions, in.earlier(r, kind)...)
+		switch {
+		case r.unused:
+			s.Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
+		case r.lost == nil:
+			s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: "rule", Expression: unwrappedOnce(r.condition)})
+		default:
+			s.MatchConditions = append(s.MatchConditions, hole(1))
+		}
+		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, s)
+	}
+	if r.lost != nil {
+		in.loseRule(r, "its jmespath is not carried over: "+r.lost.Error(), fmt.Sprintf(holeHint, hole(1).Name))
+	}
+	if r.unused && in.keepAction {
+		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
+	}
+	return c
+}
+
+// findingLimit is how many objects a Cleaner may delete by a finding, until somebody writes another number.
+const findingLimit = 50
+
+func none(string) (string, bool) { return "", false }
+
+// earlier are conditions that no rule before this one matches: kube-janitor takes the first that does.
+func (in *janitorInput) earlier(of *rule, kind schema.GroupVersionKind) (conditions []v1alpha1.MatchCondition) {
+	for _, r := range in.rules {
+		if r == of {
+			return conditions
+		}
+		if !slices.Contains(r.kinds, kind) && !slices.Contains(r.Resources, "*") {
+			continue
+		}
+		expression := "!" + r.condition
+		if r.lost != nil || r.unused {
+			expression = "false"
+			in.loseRule(of, fmt.Sprintf("it counts only where rule %s before it does not match, which cannot be said in a condition", r.ID),
+				fmt.Sprintf("the Cleaner selects nothing until you replace its condition %q", "not-"+nameOf(r.ID)))
+		}
+		conditions = append(conditions, v1alpha1.MatchCondition{Name: unused("not-"+nameOf(r.ID), conditions), Expression: expression})
+	}
+	return conditions
+}
+
+// unwrappedOnce leaves out parentheses that stand around the whole expression.
+func unwrappedOnce(expression string) string {
+	depth := 0
+	for i, c := range expression {
+		switch c {
+		case '\'', '"', '[':
+			return expression
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 && i < len(expression)-1 {
+				return expression
+			}
+		}
+	}
+	return unwrapped(expression)
+}

@@ -1,0 +1,253 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package jmespath
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Condition translates an expression that is asked whether it is true into a CEL condition. In JMESPath, a field that is missing is null, and null
+// is not
+// true; so each field is asked whether it is there. root is the path of the object: empty for kube-janitor, "target" for Kyverno.
+func Condition(e Expr, root ...any) (string, error) {
+	switch e := e.(type) {
+	case Binary:
+		if e.Op == "&&" || e.Op == "||" {
+			left, err := Condition(e.Left, root...)
+			if err != nil {
+				return "", err
+			}
+			right, err := Condition(e.Right, root...)
+			return "(" + left + " " + e.Op + " " + right + ")", err
+		}
+		return compared(e, root)
+	case Not:
+		of, err := Condition(e.Of, root...)
+		return "!" + of, err
+	case Call:
+		return called(e, root)
+	case Path:
+		f, err := FieldOf(e, root...)
+		if err != nil {
+			return "", err
+		}
+		if f.IsText {
+			return f.when(f.Value + " != ''"), nil
+		}
+		value := "dyn(" + f.Value + ")" // of a known type, to compare it with another is a mistake to the checker
+		return f.when(fmt.Sprintf("%s != '' && %s != false && %s != null && %s != [] && %s != {}", value, value, value, value, value)), nil
+	}
+	return "", fmt.Errorf("a text or a number alone is no condition")
+}
+
+// Field is a field of an object in CEL.
+type Field struct {
+	// Guards are what must hold for the field to be there.
+	Guards []string
+	Value  string
+	// IsText is true of fields that are texts in every kind.
+	IsText bool
+}
+
+// when is a condition that is false where the field is missing.
+func (f Field) when(condition string) string {
+	return "(" + strings.Join(append(slices.Clone(f.Guards), condition), " && ") + ")"
+}
+
+// When is a condition on the field that is false where it is missing.
+func (f Field) When(condition string) string { return f.when(condition) }
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// reserved are words that no field may be written as in CEL.
+var reserved = []string{
+	"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
+	"return", "var",
+	"void", "while",
+}
+
+// FieldOf translates a path of the object. Of metadata, name and creationTimestamp are always there.
+func FieldOf(path Path, root ...any) (Field, error) {
+	if len(path) <= len(root) || !slices.Equal(path[:len(root)], root) {
+		return Field{}, fmt.Errorf("%v is not a field of the object", path[0])
+	}
+	path = path[len(root):]
+	if path[0] == "_context" {
+		return Field{}, fmt.Errorf("_context is known only here: pvc_is_not_mounted && pvc_is_not_referenced")
+	}
+	if path[len(path)-1] == (Flatten{}) { // of a list, it is the list
+		path = path[:len(path)-1]
+	}
+	f := Field{Value: "object"}
+	for i, step := range path {
+		at, guard, err := under(f.Value, step)
+		if err != nil {
+			return Field{}, err
+		}
+		if !isAlways(path, i) {
+			f.Guards = append(f.Guards, guard)
+		}
+		f.Value = at
+	}
+	f.IsText = isText(path)
+	return f, nil
+}
+
+// under is a step below a value, and the condition that it is there.
+func under(value string, step any) (at, guard string, err error) {
+	switch step := step.(type) {
+	case int:
+		return fmt.Sprintf("%s[%d]", value, step), fmt.Sprintf("size(%s) > %d", value, step), nil
+	case string:
+		if !plainName.MatchString(step) || slices.Contains(reserved, step) {
+			return value + "[" + Quote(step) + "]", Quote(step) + " in " + value, nil
+		}
+		return value + "." + step, "has(" + value + "." + step + ")", nil
+	}
+	return "", "", fmt.Errorf("[] is known only at the end of a field")
+}
+
+// isAlways reports whether the part of a path that ends with the i-th step is there in every object.
+func isAlways(path Path, i int) bool {
+	if path[0] != "metadata" {
+		return false
+	}
+	return i == 0 || i == 1 && (path[1] == "name" || path[1] == "creationTimestamp")
+}
+
+// isText reports whether a field is a text in every kind.
+func isText(path Path) bool {
+	n := len(path)
+	if n == 2 && path[0] == "metadata" {
+		return slices.Contains([]any{"name", "namespace", "creationTimestamp"}, path[1])
+	}
+	return n >= 3 && path[n-3] == "metadata" && (path[n-2] == "labels" || path[n-2] == "annotations")
+}
+
+// compared translates a comparison of a field, or of its length, with a literal.
+func compared(e Binary, root []any) (string, error) {
+	left, right, op := e.Left, e.Right, e.Op
+	if _, ok := left.(Literal); ok {
+		left, right = right, left
+		op = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}[op]
+		if op == "" {
+			op = e.Op
+		}
+	}
+	value, ok := right.(Literal)
+	if !ok {
+		return "", fmt.Errorf("a comparison is known only with a text in '...' or a value in `...`")
+	}
+	f, err := operand(left, root)
+	if err != nil {
+		return "", err
+	}
+	if value.Value == nil { // a field that is missing is null
+		switch op {
+		case "==":
+			return "!" + f.when("dyn("+f.Value+") != null"), nil
+		case "!=":
+			return f.when("dyn(" + f.Value + ") != null"), nil
+		}
+	}
+	_, isNumber := value.Value.(float64)
+	if op != "==" && op != "!=" && !isNumber {
+		return "", fmt.Errorf("%s is known only with a number, such as `3`", op)
+	}
+	text, err := Value(value.Value)
+	if err != nil {
+		return "", err
+	}
+	if op == "!=" { // also true of a field that is missing
+		return "!" + f.when(f.Value+" == "+text), nil
+	}
+	return f.when(f.Value + " " + op + " " + text), nil
+}
+
+// operand is a path, or the length of one.
+func operand(e Expr, root []any) (Field, error) {
+	switch e := e.(type) {
+	case Path:
+		return FieldOf(e, root...)
+	case Call:
+		if path, ok := only[Path](e); ok && e.Name == "length" {
+			f, err := FieldOf(path, root...)
+			f.Value = "size(" + f.Value + ")"
+			return f, err
+		}
+		return Field{}, fmt.Errorf("the function %s is not known in a comparison", e.Name)
+	}
+	return Field{}, fmt.Errorf("a comparison is known only of a field")
+}
+
+func only[T Expr](c Call) (of T, ok bool) {
+	if len(c.Args) == 1 {
+		of, ok = c.Args[0].(T)
+	}
+	return of, ok
+}
+
+func called(c Call, root []any) (string, error) {
+	method := map[string]string{"starts_with": "startsWith", "ends_with": "endsWith", "contains": "contains"}[c.Name]
+	if method == "" {
+		return "", fmt.Errorf("the function %s is not known", c.Name)
+	}
+	if len(c.Args) != 2 {
+		return "", fmt.Errorf("%s takes a field and a text", c.Name)
+	}
+	path, isPath := c.Args[0].(Path)
+	value, isLiteral := c.Args[1].(Literal)
+	text, isText := value.Value.(string)
+	if !isPath || !isLiteral || !isText {
+		return "", fmt.Errorf("%s takes a field and a text", c.Name)
+	}
+	f, err := FieldOf(path, root...)
+	if err != nil {
+		return "", err
+	}
+	if method == "contains" && !f.IsText { // JMESPath asks texts and lists the same
+		return f.when(fmt.Sprintf("(type(dyn(%[1]s)) == string ? dyn(%[1]s).contains(%[2]s) : %[2]s in dyn(%[1]s))", f.Value, Quote(text))), nil
+	}
+	return f.when(f.Value + "." + method + "(" + Quote(text) + ")"), nil
+}
+
+// Value is a JSON value in CEL. Maps are refused.
+func Value(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return Quote(v), nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		text, err := json.Marshal(v)
+		return string(text), err
+	case []any:
+		parts := make([]string, 0, len(v))
+		for _, part := range v {
+			text, err := Value(part)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, text)
+		}
+		return "[" + strings.Join(parts, ", ") + "]", nil
+	}
+	return "", fmt.Errorf("a value of this type is not known here")
+}
+
+// Quote is a text in CEL.
+func Quote(text string) string {
+	if !strings.ContainsAny(text, "'\\\n\r\t") && strconv.Quote(text) == `"`+text+`"` {
+		return "'" + text + "'"
+	}
+	quoted := strconv.QuoteToASCII(text) // CEL reads its escapes
+	return quoted
+}
