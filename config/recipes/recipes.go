@@ -102,8 +102,14 @@ func parse(text string) (Recipe, error) {
 }
 
 // Summary is what the recipe finds, in a sentence.
-func (r *Recipe) Summary() string {
-	words := strings.Join(strings.Fields(r.Finds), " ")
+func (r *Recipe) Summary() string { return sentence(r.Finds) }
+
+// Rights is what the recipe needs, in a sentence.
+func (r *Recipe) Rights() string { return sentence(r.Needs) }
+
+// sentence is the first one of a text, without its full stop.
+func sentence(text string) string {
+	words := strings.Join(strings.Fields(text), " ")
 	if end := strings.Index(words, ". "); end > 0 {
 		words = words[:end]
 	}
