@@ -34,15 +34,22 @@ func TestEmptyCluster(t *testing.T) {
 		Cleaners []struct {
 			Cleaner, Incomplete string
 			Matched, Failed     int64
-			Objects             []any
+			Objects             []struct{ Kind, Namespace, Name, Message string }
 		}
 	}
 	if err := json.Unmarshal([]byte(printed), &report); code != 0 || err != nil {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, printed, errOut)
 	}
 	for _, c := range report.Cleaners {
+		for _, o := range c.Objects {
+			if o.Kind == "CustomResourceDefinition" { // those of this test, which have no objects
+				c.Matched--
+				continue
+			}
+			t.Errorf("%s finds something in an empty cluster: %+v", c.Cleaner, o)
+		}
 		if c.Matched > 0 || c.Failed > 0 || c.Incomplete != "" {
-			t.Errorf("%s finds something in an empty cluster: %+v", c.Cleaner, c)
+			t.Errorf("%s: %d matched, %d failed, %s", c.Cleaner, c.Matched, c.Failed, c.Incomplete)
 		}
 	}
 }
