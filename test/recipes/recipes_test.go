@@ -171,7 +171,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// No recipe fails on an object that lacks a field: one such object would stop the whole run. Of each matching object there is one
+// No recipe fails on an object that lacks a field: one such object would stop the whole run. Of each object of its files there is one
 // without each of its fields, and of each kind one that has nothing but a name.
 func TestMissingFields(t *testing.T) {
 	dir := t.TempDir()
@@ -192,8 +192,10 @@ func TestMissingFields(t *testing.T) {
 				lacking = append(lacking, merged(kind, map[string]any{"metadata": named(fmt.Sprint("bare-", i))}, more))
 			}
 		}
-		for _, object := range objects(t, r.path("matching.yaml")) {
-			lacking = append(lacking, withoutEach(object)...)
+		for _, file := range []string{"matching.yaml", "non-matching.yaml"} {
+			for _, object := range objects(t, r.path(file)) {
+				lacking = append(lacking, withoutEach(object)...)
+			}
 		}
 		var text strings.Builder
 		for _, object := range lacking {
