@@ -186,6 +186,8 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"scan --from DIR/dump.yaml -n HOSTILE", "scan --from DIR/dump.yaml --exclude HOSTILE/a/b/c", "scan --from DIR/dump.yaml --references DIR/HOSTILE.yaml",
 		"why --from DIR/dump.yaml --complete ConfigMap/HOSTILE/a", "why --from DIR/dump.yaml HOSTILE/a", "why --from DIR/dump.yaml HOSTILE",
 		"preview -f DIR/cleaner.yaml --now HOSTILE",
+		"init HOSTILE", "init --list HOSTILE", "init unused --name HOSTILE", "init unused --kind HOSTILE", "init unused --namespace HOSTILE",
+		"init unused --namespace-selector HOSTILE", "init unused --for HOSTILE", "init unused --schedule HOSTILE",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
 		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/initialize"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/preview"
@@ -64,7 +65,7 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(err)) })
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(scan.Command(s), why.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
+	root.AddCommand(scan.Command(s), why.Command(s), initialize.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
 		stop.Command(s), stop.ResumeCommand(s), notify.Command(s), versionCommand(s), codesTopic())
 	addCompletion(root)
 	completeChoices(root)

@@ -73,8 +73,11 @@ resources:
 `
 
 const page = "# Recipes\n\n" +
-	"Each recipe is a Cleaner that answers one question. All of them only report, until you change their action.\n\n" +
-	"Each name leads to what else the recipe may hit, which rights it needs, and how to arm it. `kubectl apply -k config/recipes` installs all of them.\n" +
+	"Each recipe is a Cleaner that answers one question. All of them only report, until you change their action. The plugin has them. Look for a recipe,\n" +
+	"write its Cleaner to a file, and see what it would find:\n\n" +
+	"```sh\nkubectl cleaner init --list crash\nkubectl cleaner init crash-looping-pods > cleaner.yaml\nkubectl cleaner preview -f cleaner.yaml\n```\n\n" +
+	"The names in the tables lead to what else a recipe may hit, which rights it needs, and how to arm it. Flags of `init` change its kinds, namespaces, time,\n" +
+	"schedule and action: see [Commands](commands.md). `kubectl apply -k config/recipes` installs all recipes.\n\n" +
 	"This page is written by `go test ./test/recipes -run TestGenerated -update`.\n"
 
 // The table of the docs and the list for kustomize are those of the directories.
@@ -88,7 +91,9 @@ func TestGenerated(t *testing.T) {
 			group = r.Group
 			docs.WriteString("\n## " + strings.ToUpper(group[:1]) + group[1:] + "\n\n| Recipe | Finds | Needs |\n|---|---|---|\n")
 		}
-		cell := func(text string) string { return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`) }
+		cell := func(text string) string {
+			return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+		}
 		docs.WriteString("| [`" + r.Name + "`](../../config/recipes/" + r.Name + "/README.md) | " + cell(r.Summary()) + " | " + cell(r.Rights()) + " |\n")
 	}
 	for file, want := range map[string]string{root + "/kustomization.yaml": list.String(), "../../docs/reference/recipes.md": docs.String()} {

@@ -48,6 +48,9 @@ const (
 
 	TestNothing Code = "E-TST-001"
 
+	RecipeNotFound Code = "E-RCP-001"
+	RecipeRefused  Code = "E-RCP-002"
+
 	DumpWrong Code = "E-DMP-001"
 
 	ClusterUnreachable Code = "E-CLU-001"
@@ -90,7 +93,10 @@ const (
 )
 
 // Table says what each code means.
-func Table() [][2]string {
+func Table() [][2]string { return append(fileTable(), clusterTable()...) }
+
+// fileTable has the codes of commands that read files and recipes.
+func fileTable() [][2]string {
 	return [][2]string{
 		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
 		{string(OutputFailed), "the output cannot be written"},
@@ -119,7 +125,15 @@ func Table() [][2]string {
 		{string(LuaChild), "the process that runs scripts could not be started"},
 		{string(CELSyntax), "a matchConditions expression does not compile"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},
+		{string(RecipeNotFound), "there is no recipe of that name, or about that word"},
+		{string(RecipeRefused), "a recipe cannot do what a flag asks for"},
 		{string(DumpWrong), "a manifest of --from is no object, or contradicts another one"},
+	}
+}
+
+// clusterTable has the codes of commands that ask a cluster, and those that came later.
+func clusterTable() [][2]string {
+	return [][2]string{
 		{string(ClusterUnreachable), "there is no cluster to ask, or it does not answer"},
 		{string(CleanerNotFound), "the cluster has no Cleaner of that name, or no Cleaners at all"},
 		{string(ClusterForbidden), "the cluster does not let you do that"},
