@@ -74,14 +74,13 @@ func TestInitWritesEveryRecipe(t *testing.T) {
 		return c.Spec.ResourcePolicySet.ResourceSelectors
 	}
 	flags := map[string]func(*v1alpha1.Cleaner) bool{
-		"--name=mine":          func(c *v1alpha1.Cleaner) bool { return c.Name == "mine" },
-		"--schedule=1 2 3 4 *": func(c *v1alpha1.Cleaner) bool { return c.Spec.Schedule == "1 2 3 4 *" },
+		"--name=mine --schedule=@daily": func(c *v1alpha1.Cleaner) bool { return c.Name == "mine" && c.Spec.Schedule == "@daily" },
 		"--namespace=shop": func(c *v1alpha1.Cleaner) bool {
 			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "shop" || s.NamespaceSelector != "" })
 		},
-		"--namespace-selector=a in (b, c)": func(c *v1alpha1.Cleaner) bool {
+		"--namespace-selector=a!=b": func(c *v1alpha1.Cleaner) bool {
 			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool {
-				return s.Namespace != "" || s.NamespaceSelector != "a in (b, c)"
+				return s.Namespace != "" || s.NamespaceSelector != "a!=b"
 			})
 		},
 		"--for=17d": func(c *v1alpha1.Cleaner) bool {
@@ -98,7 +97,7 @@ func TestInitWritesEveryRecipe(t *testing.T) {
 			t.Errorf("%s: exit %d, %s (-recipe +written):\n%s", r.Name, same.code, same.errOut, diff)
 		}
 		for flag, holds := range flags {
-			got := call(t.Context(), t, "", nil, "init", r.Name, flag)
+			got := call(t.Context(), t, "", nil, append([]string{"init", r.Name}, strings.Fields(flag)...)...)
 			if got.code != 0 {
 				if got.code != 1 || got.out != "" || !strings.Contains(got.errOut, "[E-RCP-002]") {
 					t.Errorf("%s %s: exit %d\n%s%s", r.Name, flag, got.code, got.out, got.errOut)
@@ -113,7 +112,7 @@ func TestInitWritesEveryRecipe(t *testing.T) {
 		}
 	}
 	for flag, least := range map[string]int{
-		"--name=mine": len(all), "--schedule=1 2 3 4 *": len(all), "--namespace=shop": 25, "--namespace-selector=a in (b, c)": 25, "--for=17d": 20, "--action=Delete": 20,
+		"--name=mine --schedule=@daily": len(all), "--namespace=shop": 25, "--namespace-selector=a!=b": 25, "--for=17d": 20, "--action=Delete": 20,
 	} {
 		if written[flag] < least {
 			t.Errorf("only %d recipes can be written with %s", written[flag], flag)
@@ -133,6 +132,7 @@ func TestInitFindsByWords(t *testing.T) {
 		"replicasets": "old-replica-sets", "jobs": "finished-jobs", "endpoints": "services-without-endpoints", "namespaces empty": "empty-namespaces",
 		"networkpolicy": "unused-report-only", "outdated secret": "pods-with-outdated-secrets", "node": "lost-nodes", "cronjob": "suspended-jobs",
 		"restarted": "often-restarted-pods", "mount": "mount-failures", "failed job": "failed-jobs", "newest job": "jobs-keep-newest", "scale zero": "scaled-to-zero",
+		"revisionHistoryLimit": "old-replica-sets", // which only says so further below
 	} {
 		args := append([]string{"init", "--list", "-o", "name"}, strings.Fields(words)...)
 		got := call(t.Context(), t, "", nil, args...)

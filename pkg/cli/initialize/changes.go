@@ -66,6 +66,9 @@ func (c *changes) words() string {
 
 // apply is the Cleaner of the recipe with the changes. The notes say what was left out. All flags that the recipe cannot honour are one error.
 func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
+	if err := c.refuseQueries(r); err != nil {
+		return "", nil, err
+	}
 	var document yamlnode.Node
 	if err := yamlnode.Unmarshal([]byte(r.Cleaner), &document); err != nil {
 		return "", nil, err
@@ -96,6 +99,16 @@ func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
 	encoder.CompactSeqIndent()
 	err = errors.Join(encoder.Encode(&document), encoder.Close())
 	return out.String(), terminal.Compact([]string{note}), err
+}
+
+// refuseQueries refuses to move a recipe away from what its queries measure: their texts have a namespace and a time, too.
+func (c *changes) refuseQueries(r *recipe) error {
+	queries := slices.ContainsFunc(r.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsMetrics() })
+	if queries && (c.namespace != "" || c.namespaceSelector != "" || c.long != "") {
+		return errors.New("--namespace, --namespace-selector and --for are not for it: its metricQueries name the namespace and the time; " +
+			"write it without these flags, and edit both")
+	}
+	return nil
 }
 
 // keepKinds takes out the selectors of other kinds.
@@ -205,7 +218,9 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 	if len(without) == len(list.Content) || len(without) > 0 && !together {
 		return fmt.Errorf("--for is not for it: there is no time in its selector of %s, or there are several", strings.Join(without, ", "))
 	}
-	title.LineComment, list.LineComment = "", "" // they say the seconds in words
+	if strings.Contains(title.LineComment, "second") { // it says the old ones in words
+		title.LineComment = ""
+	}
 	return nil
 }
 

@@ -107,10 +107,19 @@ func none(known []recipe, words []string, group string) error {
 	return terminal.Fail(codes.RecipeNotFound, errors.New("there is no recipe "+about), hint)
 }
 
-// withWords are the recipes whose text has all words, in the singular or plural.
+// withWords are the recipes that are about all words: in what they find or, if there are none, in all that is said of them.
 func withWords(known []recipe, words []string) []recipe {
+	found := having(known, words, (*recipe).text)
+	if len(found) == 0 {
+		found = having(known, words, func(r *recipe) string { return strings.ToLower(r.Readme) })
+	}
+	return found
+}
+
+// having are the recipes of which a text has all words, in the singular or plural.
+func having(known []recipe, words []string, textOf func(*recipe) string) []recipe {
 	return slices.DeleteFunc(slices.Clone(known), func(r recipe) bool {
-		text := r.text()
+		text := textOf(&r)
 		return slices.ContainsFunc(words, func(word string) bool {
 			word = strings.ToLower(word)
 			return !strings.Contains(text, word) && !strings.Contains(text, strings.TrimSuffix(word, "s")) && !r.hasKind(word)
