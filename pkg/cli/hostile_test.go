@@ -197,6 +197,8 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"why --from DIR/dump.yaml --complete ConfigMap/HOSTILE/a", "why --from DIR/dump.yaml HOSTILE/a", "why --from DIR/dump.yaml HOSTILE",
 		"preview -f DIR/cleaner.yaml --now HOSTILE",
 		"import k8s-cleaner DIR/wrong.yaml", "import kyverno DIR/kyverno.yaml", "import kube-janitor DIR/janitor.yaml", "import HOSTILE DIR",
+		"init HOSTILE", "init --list HOSTILE", "init unused --name HOSTILE", "init unused --kind HOSTILE", "init unused --namespace HOSTILE",
+		"init unused --namespace-selector HOSTILE", "init unused --for HOSTILE", "init unused --schedule HOSTILE",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
 		"rbac -f DIR/wrong.yaml", "rbac -f HOSTILE", "rbac -f DIR/cleaner.yaml --service-account HOSTILE", "doctor HOSTILE", "doctor -o HOSTILE",
 		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",

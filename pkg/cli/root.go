@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/doctor"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/imports"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/initialize"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/lint"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/notify"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/preview"
@@ -68,8 +69,8 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(err)) })
 	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(scan.Command(s), why.Command(s), imports.Command(s), lint.Command(s), trial.Command(s), preview.Command(s), run.Command(s), runs.Command(s), restore.Command(s),
-		rbac.Command(s), doctor.Command(s), stop.Command(s), stop.SuspendCommand(s), stop.ResumeCommand(s), cancel.Command(s), notify.Command(s),
+	root.AddCommand(scan.Command(s), why.Command(s), imports.Command(s), initialize.Command(s), lint.Command(s), trial.Command(s), preview.Command(s),
+		run.Command(s), runs.Command(s), restore.Command(s), rbac.Command(s), doctor.Command(s), stop.Command(s), stop.SuspendCommand(s), stop.ResumeCommand(s), cancel.Command(s), notify.Command(s),
 		versionCommand(s), codesTopic())
 	addCompletion(root)
 	completeChoices(root)

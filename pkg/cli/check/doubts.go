@@ -61,9 +61,12 @@ func (r *Result) metricHost(field string, sel *v1alpha1.ResourceSelector) {
 	}
 }
 
-// unused are the fields that go with another action.
+// unused are the fields that go with another action. In a Cleaner that says Scan they wait until it is armed.
 func (r *Result) unused(action v1alpha1.Action) {
 	spec := r.Cleaner.Spec
+	if spec.Action != nil && action == v1alpha1.ActionScan {
+		return
+	}
 	unless := func(wanted bool, field string, is bool) {
 		if is && !wanted && !r.has(field) {
 			r.add(field, codes.FieldUnused, "has no effect, because the action is "+string(action), "")

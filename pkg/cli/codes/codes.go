@@ -4,6 +4,8 @@
 // Package codes has what stays the same when words change: the code of each message, and the codes with which the process exits.
 package codes
 
+import "slices"
+
 // Code identifies a message: its words may change from version to version, its code does not. The first letter is the severity:
 // E an error, W a warning, N a note.
 type Code string
@@ -48,6 +50,9 @@ const (
 
 	TestNothing Code = "E-TST-001"
 
+	RecipeNotFound Code = "E-RCP-001"
+	RecipeRefused  Code = "E-RCP-002"
+
 	DumpWrong Code = "E-DMP-001"
 
 	ClusterUnreachable Code = "E-CLU-001"
@@ -91,8 +96,11 @@ const (
 )
 
 // Table says what each code means.
-func Table() [][2]string {
-	return append([][2]string{
+func Table() [][2]string { return slices.Concat(fileTable(), clusterTable(), importTable()) }
+
+// fileTable has the codes of commands that read files and recipes.
+func fileTable() [][2]string {
+	return [][2]string{
 		{string(UsageWrong), "a flag, a command or an argument is wrong or missing"},
 		{string(OutputFailed), "the output cannot be written"},
 		{string(FileUnreadable), "a file or directory cannot be read"},
@@ -120,7 +128,15 @@ func Table() [][2]string {
 		{string(LuaChild), "the process that runs scripts could not be started"},
 		{string(CELSyntax), "a matchConditions expression does not compile"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},
+		{string(RecipeNotFound), "there is no recipe of that name, or about that word"},
+		{string(RecipeRefused), "a recipe cannot do what a flag asks for"},
 		{string(DumpWrong), "a manifest of --from is no object, or contradicts another one"},
+	}
+}
+
+// clusterTable has the codes of commands that ask a cluster, and those that came later.
+func clusterTable() [][2]string {
+	return [][2]string{
 		{string(ClusterUnreachable), "there is no cluster to ask, or it does not answer"},
 		{string(CleanerNotFound), "the cluster has no Cleaner of that name, or no Cleaners at all"},
 		{string(ClusterForbidden), "the cluster does not let you do that"},
@@ -152,5 +168,5 @@ func Table() [][2]string {
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},
 		{string(TestNothing), "there is nothing to test in a directory"},
-	}, importTable()...)
+	}
 }

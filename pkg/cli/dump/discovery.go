@@ -42,6 +42,9 @@ var shortNames = map[string]string{
 	"PriorityClass": "pc", "CustomResourceDefinition": "crd crds",
 }
 
+// ShortNames are what kubectl's users call a built-in kind besides its name.
+func ShortNames(kind string) []string { return strings.Fields(shortNames[kind]) }
+
 func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery {
 	var found []discoveryv2.APIResourceDiscovery
 	for _, kind := range kinds {
@@ -51,7 +54,7 @@ func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery
 		}
 		found = append(found, discoveryv2.APIResourceDiscovery{
 			Resource: kind.Resource, SingularResource: strings.ToLower(kind.Kind.Kind), Scope: scope, Verbs: []string{"get", "list"},
-			ShortNames:   strings.Fields(shortNames[kind.Kind.Kind]),
+			ShortNames:   ShortNames(kind.Kind.Kind),
 			ResponseKind: &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind.Kind},
 		})
 	}

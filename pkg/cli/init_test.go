@@ -1,0 +1,143 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/config/recipes"
+)
+
+// TestInitGolden shows what users see.
+func TestInitGolden(t *testing.T) {
+	for name, args := range map[string][]string{
+		"recipe": {"init", "unused-image-pull-secrets"},
+		"flags": {
+			"init", "unused", "--kind", "cm,secrets,StorageClass", "--namespace-selector", "team in (a, b)", "--for", "30d", "--schedule", "0 4 * * 1", "--name", "mine",
+			"--action", "delete",
+		},
+		"list":         {"init", "--list", "certificates"},
+		"list-colour":  {"init", "--list", "certificates", "--color=always"},
+		"list-json":    {"init", "--list", "certificates", "-o", "json"},
+		"list-name":    {"init", "--list", "crash", "pod", "--group", "unhealthy", "-o", "name"},
+		"list-none":    {"init", "--list", "certifcates"},
+		"mistyped":     {"init", "crash-loping-pods"},
+		"word":         {"init", "certificates"},
+		"unknown":      {"init", "zebra"},
+		"nothing":      {"init"},
+		"two":          {"init", "unused", "finished-jobs"},
+		"mixed":        {"init", "--list", "--for", "3d", "--name", "x"},
+		"not-list":     {"init", "unused", "-o", "json"},
+		"both":         {"init", "unused", "--namespace", "a", "--namespace-selector", "b=c"},
+		"refused":      {"init", "old-replica-sets", "--kind", "ReplicaSet", "--for", "3d", "--schedule", "daily", "--namespace-selector", "a b"},
+		"refused-kind": {"init", "unused", "--kind", "Screts"},
+		"refused-time": {"init", "unused", "--for", "two weeks"},
+		"report-only":  {"init", "expired-certificates", "--action", "Delete"},
+		"no-change":    {"init", "unused", "--action", "Transform"},
+		"no-namespace": {"init", "empty-namespaces", "--namespace", "shop"},
+		"wrong-name":   {"init", "unused", "--name", "No Name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "init-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
+		})
+	}
+}
+
+// decoded is a Cleaner that init wrote.
+func decoded(t *testing.T, text string) *v1alpha1.Cleaner {
+	t.Helper()
+	cleaner := &v1alpha1.Cleaner{}
+	if err := yaml.UnmarshalStrict([]byte(text), cleaner); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return cleaner
+}
+
+// TestInitWritesEveryRecipe tries each flag on each recipe: what is written is what was asked for, and lint has nothing to say of it; or else the
+// flag is refused.
+func TestInitWritesEveryRecipe(t *testing.T) {
+	all, err := recipes.All()
+	must(t, err)
+	dir := t.TempDir()
+	selectors := func(c *v1alpha1.Cleaner) []v1alpha1.ResourceSelector {
+		return c.Spec.ResourcePolicySet.ResourceSelectors
+	}
+	flags := map[string]func(*v1alpha1.Cleaner) bool{
+		"--name=mine --schedule=@daily": func(c *v1alpha1.Cleaner) bool { return c.Name == "mine" && c.Spec.Schedule == "@daily" },
+		"--namespace=shop": func(c *v1alpha1.Cleaner) bool {
+			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "shop" || s.NamespaceSelector != "" })
+		},
+		"--namespace-selector=a!=b": func(c *v1alpha1.Cleaner) bool {
+			return !slices.ContainsFunc(selectors(c), func(s v1alpha1.ResourceSelector) bool {
+				return s.Namespace != "" || s.NamespaceSelector != "a!=b"
+			})
+		},
+		"--for=17d": func(c *v1alpha1.Cleaner) bool {
+			raw, _ := json.Marshal(c)
+			return strings.Contains(string(raw), fmt.Sprint(17*86400)) || strings.Contains(string(raw), fmt.Sprintf("duration('%dh')", 17*24))
+		},
+		"--action=Delete":    func(c *v1alpha1.Cleaner) bool { return c.EffectiveAction() == v1alpha1.ActionDelete },
+		"--action=Transform": func(c *v1alpha1.Cleaner) bool { return c.EffectiveAction() == v1alpha1.ActionTransform },
+	}
+	written := map[string]int{}
+	for i, r := range all {
+		same := call(t.Context(), t, "", nil, "init", r.Name)
+		if diff := cmp.Diff(decoded(t, r.Cleaner), decoded(t, same.out)); same.code != 0 || diff != "" {
+			t.Errorf("%s: exit %d, %s (-recipe +written):\n%s", r.Name, same.code, same.errOut, diff)
+		}
+		for flag, holds := range flags {
+			got := call(t.Context(), t, "", nil, append([]string{"init", r.Name}, strings.Fields(flag)...)...)
+			if got.code != 0 {
+				if got.code != 1 || got.out != "" || !strings.Contains(got.errOut, "[E-RCP-002]") {
+					t.Errorf("%s %s: exit %d\n%s%s", r.Name, flag, got.code, got.out, got.errOut)
+				}
+				continue
+			}
+			written[flag]++
+			if !holds(decoded(t, got.out)) {
+				t.Errorf("%s %s is not in what was written:\n%s", r.Name, flag, got.out)
+			}
+			must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d-%d.yaml", i, written[flag])), []byte(got.out), 0o600))
+		}
+	}
+	for flag, least := range map[string]int{
+		"--name=mine --schedule=@daily": len(all), "--namespace=shop": 25, "--namespace-selector=a!=b": 25, "--for=17d": 20, "--action=Delete": 20,
+	} {
+		if written[flag] < least {
+			t.Errorf("only %d recipes can be written with %s", written[flag], flag)
+		}
+	}
+	if got := call(t.Context(), t, "", nil, "lint", "--strict", "-f", dir); got.code != 0 {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// TestInitFindsByWords: people look for a recipe with the word that they have.
+func TestInitFindsByWords(t *testing.T) {
+	for words, want := range map[string]string{
+		"crash": "crash-looping-pods", "crashloopbackoff": "crash-looping-pods", "oom": "oom-killed-pods", "pvc": "unused", "hpa": "unused", "secrets": "unused",
+		"image": "image-pull-errors", "evicted": "evicted-pods", "pending": "pending-pods", "helm": "helm-release-secrets", "tekton": "pipeline-runs", "argo": "workflows",
+		"kustomize": "generated-configs", "rolebindings": "dangling-role-bindings", "tls": "expired-certificates", "cert-manager": "expiring-certificates",
+		"replicasets": "old-replica-sets", "jobs": "finished-jobs", "endpoints": "services-without-endpoints", "namespaces empty": "empty-namespaces",
+		"networkpolicy": "unused-report-only", "outdated secret": "pods-with-outdated-secrets", "node": "lost-nodes", "cronjob": "suspended-jobs",
+		"restarted": "often-restarted-pods", "mount": "mount-failures", "failed job": "failed-jobs", "newest job": "jobs-keep-newest", "scale zero": "scaled-to-zero",
+		"revisionHistoryLimit": "old-replica-sets", // which only says so further below
+	} {
+		args := append([]string{"init", "--list", "-o", "name"}, strings.Fields(words)...)
+		got := call(t.Context(), t, "", nil, args...)
+		if names := strings.Fields(got.out); got.code != 0 || !slices.Contains(names, want) || len(names) > 17 {
+			t.Errorf("%s: exit %d, %d recipes, %s is not among them, or there are too many: %s%s", words, got.code, len(names), want, got.out, got.errOut)
+		}
+	}
+}

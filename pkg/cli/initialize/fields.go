@@ -1,0 +1,115 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package initialize
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	yamlnode "go.yaml.in/yaml/v3"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+var (
+	timeFlag  = regexp.MustCompile(`^([1-9][0-9]*)([smhdw])$`)
+	durations = regexp.MustCompile(`duration\('([^']*)'\)`)
+)
+
+// parseTime reads a time such as 36h or 14d.
+func parseTime(text string) (time.Duration, error) {
+	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	if match := timeFlag.FindStringSubmatch(text); match != nil {
+		n, err := strconv.ParseInt(match[1], 10, 64)
+		if unit := units[match[2]]; err == nil && n <= int64(100*365*24*time.Hour/unit) { // as long as the API allows
+			return time.Duration(n) * unit, nil
+		}
+	}
+	return 0, fmt.Errorf("--for %s cannot be read; write a number and one of s, m, h, d and w, for example 36h or 14d, at most 36500d", terminal.Quoted(text))
+}
+
+// short is a duration as CEL reads it.
+func short(long time.Duration) string {
+	switch {
+	case long%time.Hour == 0:
+		return fmt.Sprintf("%dh", long/time.Hour)
+	case long%time.Minute == 0:
+		return fmt.Sprintf("%dm", long/time.Minute)
+	}
+	return fmt.Sprintf("%ds", long/time.Second)
+}
+
+// timeOf is the time of a selector: for how long its finding must have been there; or else the one duration in its conditions; or else
+// its age; or else that of a finding that has none yet. Nil when there is none, or there are several.
+func timeOf(selector *yamlnode.Node) *yamlnode.Node {
+	_, finding := manifest.Child(selector, "finding")
+	if _, value := manifest.Child(finding, "forSeconds"); value != nil {
+		return value
+	}
+	_, conditions := manifest.Child(selector, "matchConditions")
+	expressions, different := map[*yamlnode.Node]bool{}, map[string]bool{}
+	if conditions != nil {
+		for _, condition := range conditions.Content {
+			_, expression := manifest.Child(condition, "expression")
+			for _, match := range durations.FindAllStringSubmatch(textOf(expression), -1) {
+				expressions[expression], different[match[1]] = true, true
+			}
+		}
+	}
+	if len(expressions) > 1 || len(different) > 1 {
+		return nil
+	}
+	for expression := range expressions {
+		return expression
+	}
+	if _, age := manifest.Child(selector, "minAgeSeconds"); age != nil {
+		return age
+	}
+	if finding == nil {
+		return nil
+	}
+	value := &yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!int", Value: "0"}
+	finding.Content = append(finding.Content, &yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!str", Value: "forSeconds"}, value)
+	return value
+}
+
+func textOf(node *yamlnode.Node) string {
+	if node == nil {
+		return ""
+	}
+	return node.Value
+}
+
+// setText writes a text into a field. A new one stands after kind, where a reader looks for it. What a comment said of the old one is gone.
+func setText(fields *yamlnode.Node, name, value string) *yamlnode.Node {
+	text := &yamlnode.Node{}
+	text.SetString(value)
+	if _, old := manifest.Child(fields, name); old != nil {
+		old.Value, old.Tag, old.LineComment = value, text.Tag, ""
+		return old
+	}
+	at := len(fields.Content)
+	for i := 0; i+1 < len(fields.Content); i += 2 {
+		if fields.Content[i].Value == "kind" {
+			at = i + 2
+		}
+	}
+	key := &yamlnode.Node{}
+	key.SetString(name)
+	fields.Content = append(fields.Content[:at:at], append([]*yamlnode.Node{key, text}, fields.Content[at:]...)...)
+	return text
+}
+
+// remove takes a field out.
+func remove(fields *yamlnode.Node, name string) {
+	for i := 0; i+1 < len(fields.Content); i += 2 {
+		if fields.Content[i].Value == name {
+			fields.Content = append(fields.Content[:i:i], fields.Content[i+2:]...)
+			return
+		}
+	}
+}

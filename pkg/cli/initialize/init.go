@@ -1,0 +1,205 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package initialize is kubectl cleaner init: it lists the recipes, and writes the Cleaner of one, as its flags say.
+package initialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/config/recipes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// options are the flags of init.
+type options struct {
+	*terminal.Session
+	list          bool
+	group, output string
+	changes       changes
+}
+
+// listFlags go with --list only, all others with a recipe.
+var listFlags = []string{"list", "group", "output"}
+
+// Command is what users call.
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "init NAME | --list [WORD...]",
+		Short: "Write a Cleaner from a recipe",
+		Long: "Writes the Cleaner of a recipe to the standard output, with comments that say what it finds, what else it may hit, which rights\n" +
+			"it needs, and how to arm it. It only reports, unless --action says otherwise. --list shows the recipes; with WORDs, only those\n" +
+			"that are about all of them. No cluster is needed.\n\n" +
+			"--for changes the time that the recipe has: how long an object must have been found so, or else the time in its condition, or\n" +
+			"else its age. A flag that the recipe cannot honour is refused.",
+		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
+			"  kubectl cleaner init finished-jobs --namespace-selector team=shop --schedule '0 4 * * *' --action Delete > cleaner.yaml",
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+		ValidArgsFunction: terminal.CompleteFirst(completeNames),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.list, "list", false, "list the recipes, with what each finds and needs")
+	flags.Var(terminal.NewChoice(&o.group, append([]string{"all"}, recipes.Groups...)...), "group", "with --list: only the recipes of this group")
+	flags.VarP(terminal.NewChoice(&o.output, "text", "json", "name"), "output", "o", "with --list: what to print: text, json or name")
+	o.changes.addFlags(flags)
+	return cmd
+}
+
+func completeNames(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, err := recipes.All()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []cobra.Completion
+	for _, r := range all {
+		names = append(names, cobra.CompletionWithDesc(r.Name, r.Summary()))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	if err := o.validate(cmd, args); err != nil {
+		return err
+	}
+	known, err := read()
+	if err != nil {
+		return err
+	}
+	if o.list {
+		return o.print(known, args)
+	}
+	i := slices.IndexFunc(known, func(r recipe) bool { return r.Name == args[0] })
+	if i < 0 {
+		return unknown(known, args[0])
+	}
+	text, notes, err := o.write(cmd.Context(), &known[i])
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(o.Out, text)
+	for _, note := range notes {
+		o.Note("%s", note)
+	}
+	o.Note("to see what it would find: kubectl cleaner preview -f FILE")
+	return nil
+}
+
+// validate refuses flags that do not go together.
+func (o *options) validate(cmd *cobra.Command, args []string) error {
+	var wrong []string
+	for _, name := range listFlags {
+		if !o.list && cmd.Flags().Changed(name) {
+			wrong = append(wrong, "--"+name+" goes with --list only")
+		}
+	}
+	for _, name := range changeFlags {
+		if o.list && cmd.Flags().Changed(name) {
+			wrong = append(wrong, "--"+name+" goes with the name of a recipe, and not with --list")
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+	case o.list:
+	case len(args) == 0:
+		wrong = append(wrong, "needs the name of a recipe; --list shows them")
+	case len(args) > 1:
+		wrong = append(wrong, "takes one recipe, and was given "+fmt.Sprint(len(args))+"; to look for words, use --list")
+	case cmd.Flags().Changed("namespace") && cmd.Flags().Changed("namespace-selector"):
+		wrong = append(wrong, "--namespace and --namespace-selector exclude each other")
+	}
+	if len(wrong) > 0 {
+		return terminal.UsageError(cmd, strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// unknown says that there is no such recipe, and which may have been meant.
+func unknown(known []recipe, name string) error {
+	var names []string
+	for _, r := range known {
+		names = append(names, r.Name)
+	}
+	hint := "to see all: kubectl cleaner init --list"
+	if near := suggest.Nearest(name, names); near != "" {
+		hint = "did you mean " + terminal.Quoted(near) + "?"
+	} else if about := withWords(known, []string{name}); len(about) > 0 {
+		names = nil
+		for _, r := range about {
+			names = append(names, r.Name)
+		}
+		hint = "recipes about it: " + terminal.Shortened(names, 5)
+	}
+	return terminal.Fail(codes.RecipeNotFound, errors.New("there is no recipe "+terminal.Quoted(name)), hint)
+}
+
+// write is the Cleaner as the flags say, with the README above it. What lint would say of it is an error.
+func (o *options) write(ctx context.Context, r *recipe) (text string, notes []string, err error) {
+	body, notes, err := o.changes.apply(r)
+	if err != nil {
+		return "", nil, terminal.Fail(codes.RecipeRefused, fmt.Errorf("the recipe %s: %w", r.Name, err), "")
+	}
+	text = header(r, o.changes.words()) + body
+	documents, problems := (&manifest.Source{Name: "the Cleaner", Text: []byte(text)}).Documents()
+	pool := sandbox.New(o.Scripts)
+	defer pool.Close()
+	checker, err := check.New(o.Session, pool)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, d := range documents {
+		checked, err := checker.Check(ctx, d)
+		if err != nil {
+			return "", nil, err
+		}
+		problems = append(problems, checked.Problems...)
+	}
+	wrong := refusals(problems)
+	if len(wrong) > 0 {
+		err := fmt.Errorf("the recipe %s cannot be written so: %w", r.Name, errors.Join(wrong...))
+		return "", nil, terminal.Fail(codes.RecipeRefused, err, "change or leave out the flag that asks for it")
+	}
+	return text, notes, nil
+}
+
+// refusals are the errors and warnings among the problems. What is wrong with several selectors is told once.
+func refusals(problems []manifest.Problem) []error {
+	var wrong []error
+	told := map[string]bool{}
+	for _, p := range problems {
+		words := strings.Join(terminal.Compact([]string{p.Message, p.Hint}), "; ")
+		if p.Code.Severity() == codes.SeverityNote || told[words] {
+			continue
+		}
+		told[words] = true
+		wrong = append(wrong, errors.New(strings.TrimPrefix(p.Field, "spec.resourcePolicySet.")+": "+words))
+	}
+	return wrong
+}
+
+// header is the README as a comment.
+func header(r *recipe, flags string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# From the recipe %s.\n", r.Name)
+	if flags != "" {
+		fmt.Fprintf(&out, "# It was written with %s.\n# If this text says something else, the Cleaner counts.\n", flags)
+	}
+	for _, section := range [][2]string{{"Finds", r.Finds}, {"May also hit", r.AlsoHits}, {"Needs", r.Needs}, {"Arm it", r.Arm}} {
+		out.WriteString("#\n# " + section[0] + ":\n")
+		for line := range strings.SplitSeq(section[1], "\n") {
+			out.WriteString(strings.TrimRight("#   "+line, " ") + "\n")
+		}
+	}
+	return out.String()
+}
