@@ -119,7 +119,8 @@ var jobScenarios = map[string]scenario{
 		cluster: cluster(of("kube-green.com/v1alpha1 SleepInfo night/s", ""),
 			of("batch/v1 Job night/asleep", "", "spec: {suspend: true}", "status: {conditions: [{type: Suspended, status: 'True'}]}"),
 			of("batch/v1 CronJob night/asleep", "", "spec: {suspend: true}"),
-			of("batch/v1 CronJob shop/asleep", "annotations: {downscaler/original-replicas: '1'}", "spec: {suspend: true}")),
+			of("batch/v1 CronJob shop/asleep", "annotations: {downscaler/original-replicas: '1'}", "spec: {suspend: true}"),
+			of("batch/v1 CronJob shop/resumed-tomorrow", "annotations: {previous-suspend: 'false'}", "spec: {suspend: true}")),
 	},
 	"CronJobs of which nobody can tell whether they sleep": {
 		cluster: cluster(of("batch/v1 CronJob shop/suspended", "", "spec: {suspend: true}"),

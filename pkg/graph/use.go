@@ -58,10 +58,10 @@ func useOf(o *object.Parts) uses {
 	return use
 }
 
-// pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had.
+// pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had, or suspend it.
 var pauseMarks = []string{
-	"previous-replicas", "downscaler/original-replicas", "sleepinfo.kube-green.com/replicas-before-sleep", "autoscaling.keda.sh/paused-replicas",
-	"idling.alpha.openshift.io/previous-scale", "loft.sh/paused-replicas",
+	"previous-replicas", "previous-suspend", "downscaler/original-replicas", "sleepinfo.kube-green.com/replicas-before-sleep",
+	"autoscaling.keda.sh/paused-replicas", "idling.alpha.openshift.io/previous-scale", "loft.sh/paused-replicas",
 }
 
 // onDemand is a label for Sablier, which starts a workload when somebody calls it.

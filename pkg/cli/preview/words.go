@@ -15,7 +15,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
@@ -149,8 +148,8 @@ func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 	say := func(format string, args ...any) {
 		fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), fmt.Sprintf(format, args...))
 	}
-	if len(cleaners) == 1 && j.results[0].Action == v1alpha1.ActionScan && j.results[0].Matched > 0 && mayDelete(cleaners[0]) {
-		say("to delete what matches instead of reporting it, set spec.action to Delete, and preview again")
+	if len(cleaners) == 1 && j.results[0].Action == v1alpha1.ActionScan && j.results[0].Matched > 0 && armHint(cleaners[0]) != "" {
+		say("%s", armHint(cleaners[0]))
 	}
 	files := strings.Join(j.files, " -f ")
 	switch {
@@ -163,17 +162,6 @@ func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 	default:
 		say("to have the operator do this on schedule: kubectl apply -f %s", files)
 	}
-}
-
-// mayDelete reports whether the Cleaner would be accepted with action Delete, as far as its findings are concerned: some are only reported.
-func mayDelete(cleaner *v1alpha1.Cleaner) bool {
-	selectors := cleaner.Spec.ResourcePolicySet.ResourceSelectors
-	for i := range selectors {
-		if finding.CheckSelector(&selectors[i], v1alpha1.ActionDelete) != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // scheduleWords is "every day at 03:00 UTC".
