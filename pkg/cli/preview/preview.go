@@ -7,6 +7,7 @@ package preview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,13 +16,16 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
 // options are the flags of preview.
@@ -34,7 +38,7 @@ type options struct {
 	output              string
 	at                  string
 	only                []string
-	failOn              int64
+	failOn, limit       int64
 	timeout             time.Duration
 	operatorNamespace   string
 	protectedNamespaces string
@@ -68,6 +72,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
 	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
+	flags.Int64Var(&o.limit, "limit", 50, "how many rows and patches to show of each Cleaner; 0 means all. The other outputs hold all objects")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
@@ -95,6 +100,11 @@ type job struct {
 	findings     int64
 	results      []result
 	rows         *terminal.Table
+	// documents are the Cleaners of files as they stand there, and warnings is how much lint warns of.
+	documents map[*v1alpha1.Cleaner]*manifest.Document
+	warnings  int
+	// patched are the objects of several Cleaners whose patches are shown after all rows.
+	patched []run.PreviewItem
 }
 
 // run checks the flags, and previews one Cleaner after the other.
@@ -117,11 +127,12 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 	}
 	job.several = len(cleaners) > 1
 	job.rows = job.newTable(cleaners)
-	for _, cleaner := range cleaners {
-		if err := job.preview(ctx, cleaner); err != nil {
-			return err
-		}
+	err = job.all(ctx, cleaners)
+	job.rows.Flush()
+	if err != nil {
+		return err
 	}
+	job.diffs(job.patched)
 	if err := job.print(); err != nil {
 		return err
 	}
@@ -131,6 +142,22 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 		return terminal.Quit(job.exit)
 	case o.failOn > 0 && job.findings >= o.failOn:
 		return terminal.Quit(codes.ExitFindings)
+	}
+	return nil
+}
+
+// all previews one Cleaner after the other. One that cannot run does not keep the others from being judged.
+func (j *job) all(ctx context.Context, cleaners []*v1alpha1.Cleaner) error {
+	for _, cleaner := range cleaners {
+		err := j.preview(ctx, cleaner)
+		var f *terminal.Failure
+		switch {
+		case err == nil:
+		case j.several && errors.As(err, &f) && f.Code == codes.CleanerInvalid:
+			j.fails(j.Conclude(ctx, err))
+		default:
+			return err
+		}
 	}
 	return nil
 }
@@ -148,6 +175,8 @@ func (o *options) misused(cmd *cobra.Command, names []string) string {
 		return "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)"
 	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
 		return "--fail-on-findings must be at least 1"
+	case o.limit < 0:
+		return "--limit must not be negative"
 	case o.timeout < 0:
 		return "--timeout must not be negative"
 	}
