@@ -44,7 +44,7 @@ func MayRehearse(kind object.Kind) bool {
 
 func (a *Actor) rehearsal(o object.Object, patch object.JSON, options *v1alpha1.DeleteOptions) (*rest.Request, error) {
 	if len(patch) == 0 {
-		request, err := a.deletion(o, options)
+		request, err := a.deletion(o, options, []string{metav1.DryRunAll})
 		return request.Param("dryRun", metav1.DryRunAll), err
 	}
 	payload, err := object.AtVersion(patch, o.ResourceVersion)

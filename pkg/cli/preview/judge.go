@@ -41,6 +41,9 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	}
 	live := j.watch(ctx, runner, cleaner)
 	found, err := runner.Preview(ctx, cleaner, live.observer())
+	if err == nil {
+		live.refused = j.askServer(ctx, live, found)
+	}
 	live.progress.Stop()
 	if ctx.Err() != nil {
 		live.flush("")

@@ -40,6 +40,8 @@ type live struct {
 	// rows is how many rows were shown, and beyond is what --limit left out.
 	rows   int64
 	beyond beyond
+	// refused is how many objects the API server would refuse to touch.
+	refused int64
 }
 
 func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
@@ -166,7 +168,11 @@ func (j *job) tellRest(l *live, found *run.Preview) {
 	}
 	if l.stale(found) {
 		l.flush("")
-		j.Note("the cluster changed while it was read; what follows holds, and replaces what stands above")
+		why := "the cluster changed while it was read"
+		if l.refused > 0 {
+			why = "the API server would refuse some of that"
+		}
+		j.Note("%s; what follows holds, and replaces what stands above", why)
 		l.shown, l.rows, l.beyond = nil, 0, beyond{}
 	}
 	for _, item := range found.Items {

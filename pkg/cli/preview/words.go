@@ -67,7 +67,7 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 		return terminal.Cell{Text: "be reported", In: paint.Green}
 	case v1alpha1.OutcomeNotEvaluated:
 		return terminal.Cell{Text: "not be judged", In: paint.Red}
-	case v1alpha1.OutcomeFailed:
+	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied:
 		return terminal.Cell{Text: "fail", In: paint.Red}
 	}
 	return terminal.Cell{Text: "stay as it is", In: nil}
@@ -118,6 +118,7 @@ func summary(found *run.Preview, result result) string {
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
 	add(counts[v1alpha1.OutcomeUnknown], "is unknown, because not everything could be read that may name it", "are unknown, because not everything could be read that may name them")
+	add(counts[v1alpha1.OutcomeDenied], "would be denied", "would be denied")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
 	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
