@@ -322,7 +322,9 @@ func TestPreviewLeavesAllAsItIs(t *testing.T) {
 	}
 	for name, edit := range map[string]func(*v1alpha1.Cleaner){
 		"delete": func(*v1alpha1.Cleaner) {},
-		"evict":  func(c *v1alpha1.Cleaner) { c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PodDeletion: v1alpha1.PodDeletionEvict} },
+		"evict": func(c *v1alpha1.Cleaner) {
+			c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PodDeletion: v1alpha1.PodDeletionEvict}
+		},
 		"transform": func(c *v1alpha1.Cleaner) {
 			action := v1alpha1.ActionTransform
 			c.Spec.Action, c.Spec.MergePatch = &action, &runtime.RawExtension{Raw: []byte(`{"metadata":{"labels":{"seen":"yes"}}}`)}

@@ -122,3 +122,25 @@ func TestPreviewOfAnUnreachableCluster(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What manages an object may make it again, or undo a change: it is named, also where rows are shown as they are found.
+func TestPreviewNamesTheManager(t *testing.T) {
+	dir := t.TempDir()
+	dump := writeFile(t, filepath.Join(dir, "dump"), `{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: a, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: b, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: c, annotations: {argocd.argoproj.io/tracking-id: "shop:/ConfigMap:shop/c"}}}
+`)
+	for _, rest := range []string{"  action: Delete\n", "  action: Scan\n", "  action: Transform\n  mergePatch: {data: {a: b}}\n"} {
+		path := cleanerFile(t, dir, "maps", `{group: "", version: v1, kind: ConfigMap}`, rest)
+		got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+		for _, want := range []string{
+			"managed by Helm release shop/web, which may undo this\n", "managed by Flux Kustomization flux/apps, which may undo this\n", "managed by Argo CD application shop, which may undo this\n",
+		} {
+			if strings.Count(got.out, want) != 1 {
+				t.Errorf("%s: there is no %q in\n%s%s", rest, want, got.out, got.errOut)
+			}
+		}
+	}
+}

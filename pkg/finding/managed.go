@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"cmp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +18,25 @@ var applications = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
 // managedBy names what manages an object: "Helm release shop/web". What made an object would make it again.
 func (f *Finder) managedBy(o *object.Parts) string {
 	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
+	if manager := declaredManager(labels, annotations); manager != "" {
+		return manager
+	}
+	if name := labels.Field("app.kubernetes.io/instance").Text(); name != "" {
+		if _, served := f.served[applications]; served { // the label by which Argo CD tells what it made, unless it is told otherwise
+			return "Argo CD application " + name
+		}
+	}
+	return otherManager(labels, annotations)
+}
+
+// ManagedBy is what the marks of an object itself tell of what manages it. Empty when they tell nothing.
+func ManagedBy(o *object.Parts) string {
+	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
+	return cmp.Or(declaredManager(labels, annotations), otherManager(labels, annotations))
+}
+
+// declaredManager is what Flux, Argo CD and Helm write onto what they make.
+func declaredManager(labels, annotations object.JSON) string {
 	named := func(what, namespace, name string) string {
 		if namespace != "" {
 			name = namespace + "/" + name
@@ -42,12 +62,7 @@ func (f *Finder) managedBy(o *object.Parts) string {
 	if release := annotations.Field("meta.helm.sh/release-name").Text(); release != "" {
 		return named("Helm release", annotations.Field("meta.helm.sh/release-namespace").Text(), release)
 	}
-	if name := labels.Field("app.kubernetes.io/instance").Text(); name != "" {
-		if _, served := f.served[applications]; served { // the label by which Argo CD tells what it made, unless it is told otherwise
-			return named("Argo CD application", "", name)
-		}
-	}
-	return otherManager(labels, annotations)
+	return ""
 }
 
 func otherManager(labels, annotations object.JSON) string {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/finding"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -96,9 +97,25 @@ func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, objec
 			if said := d.changes[i].message; said != "" {
 				outcome.Message = said
 			}
+			if outcome.Result == planned {
+				outcome.Message = WithManager(outcome.Object, outcome.Message)
+			}
 			if !yield(i, outcome) {
 				return
 			}
 		}
 	}
+}
+
+// WithManager is the message of an object with what manages it, which may undo what a run does.
+func WithManager(o object.Object, message string) string {
+	manager := finding.ManagedBy(o.Parts())
+	if manager == "" {
+		return message
+	}
+	text := "managed by " + manager + ", which may undo this"
+	if message == "" {
+		return text
+	}
+	return message + "; " + text
 }

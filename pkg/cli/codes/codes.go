@@ -52,7 +52,8 @@ const (
 
 	TestNothing Code = "E-TST-001"
 
-	DumpWrong Code = "E-DMP-001"
+	DumpWrong   Code = "E-DMP-001"
+	DumpPartial Code = "E-DMP-002"
 
 	SchemaWrong Code = "E-SMA-001"
 
@@ -130,6 +131,7 @@ func Table() [][2]string {
 		{string(CELMissing), "a matchConditions expression fails on objects that lack an optional field"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},
 		{string(DumpWrong), "a manifest of --from is no object, or contradicts another one"},
+		{string(DumpPartial), "the manifests of --from hold no object of a kind that a Cleaner selects"},
 		{string(SchemaWrong), "a file of --schemas has no schemas that can be read"},
 		{string(ClusterUnreachable), "there is no cluster to ask, or it does not answer"},
 		{string(CleanerNotFound), "the cluster has no Cleaner of that name, or no Cleaners at all"},

@@ -29,9 +29,11 @@ import (
 func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
 		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
-		for _, note := range j.dump.Expect(cleaner) {
+		notes, missing := j.dump.Expect(cleaner)
+		for _, note := range notes {
 			j.Note("%s: %s", cleaner.Name, note)
 		}
+		j.missing = append(j.missing, missing...)
 	}
 	runner := j.runner()
 	if j.dump == nil { // manifests come without schemas

@@ -25,6 +25,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
@@ -66,7 +67,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
-	flags.BoolVar(&o.complete, "complete", false, "with --from, for findings: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
+	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
 	flags.BoolVar(&o.askAll, "dry-run-all", false, "ask the API server, as a dry run, about every object that would be touched, not only about one of each kind")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
@@ -104,6 +105,8 @@ type job struct {
 	// documents are the Cleaners of files as they stand there, and warnings is how much lint warns of.
 	documents map[*v1alpha1.Cleaner]*manifest.Document
 	warnings  int
+	// missing are the kinds that Cleaners select and of which the manifests of --from hold nothing.
+	missing []object.Kind
 	// patched are the objects of several Cleaners whose patches are shown after all rows.
 	patched []run.PreviewItem
 }
@@ -137,6 +140,7 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 	if err := job.print(); err != nil {
 		return err
 	}
+	job.tellMissing(ctx)
 	job.hint(cleaners, names)
 	switch {
 	case job.exit != codes.ExitDone:
