@@ -38,7 +38,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "lint -f FILE...",
 		Short: "Check Cleaners, without a cluster",
 		Long: "Finds all that is wrong with Cleaners, as the API server and the operator would, and says when they run.\n" +
-			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input.",
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
+			"standard input.",
 		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = append(o.files, args...)
@@ -48,7 +49,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory, https://... or - (may be given several times)")
 	cmd.Flags().StringArrayVar(&o.schemas, "schemas", nil, "a file or directory with schemas of more kinds: CustomResourceDefinitions, or what kubectl get --raw /openapi/v3/apis/GROUP/VERSION prints (may be given several times)")
 	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")

@@ -55,8 +55,9 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "preview NAME... | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
 		Long: "Judges the objects of the cluster as the operator would, with your own rights, and shows what would become of each one and\n" +
-			"why. Nothing is saved or changed: the API server is asked as a dry run whether it would do so, for one object of each kind. NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, or - for the\n" +
-			"standard input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
+			"why. Nothing is saved or changed: the API server is asked, as a dry run, whether it would do so, for one object of each kind.\n\n" +
+			"NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, an address (https://), or - for the standard\n" +
+			"input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
 			"An occurrenceThreshold is not applied. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
 			"are understood as well.",
 		Example: "  kubectl cleaner preview -f cleaner.yaml\n" +
@@ -66,7 +67,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory, https://... or - (may be given several times)")
 	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
 	flags.BoolVar(&o.askAll, "dry-run-all", false, "ask the API server, as a dry run, about every object that would be touched, not only about one of each kind")
