@@ -22,7 +22,7 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	if o.Deleting && !asksForMore(o, options) {
 		return v1alpha1.OutcomeTerminating, already(o), nil
 	}
-	request, err := a.deletion(o, options)
+	request, err := a.deletion(o, options, nil)
 	if err != nil {
 		return "", "", err
 	}
@@ -45,11 +45,13 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	return a.observe(ctx, o, code, nil)
 }
 
-// deletion is the request that deletes an object as it was judged, or evicts a Pod.
-func (a *Actor) deletion(o object.Object, options *v1alpha1.DeleteOptions) (*rest.Request, error) {
+// deletion is the request that deletes an object as it was judged, or evicts a Pod. dryRun is empty, or All: it stands in the body, because the API
+// server looks at no parameters of the path when there is a body.
+func (a *Actor) deletion(o object.Object, options *v1alpha1.DeleteOptions, dryRun []string) (*rest.Request, error) {
 	body := metav1.DeleteOptions{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		Preconditions: &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
+		DryRun:        dryRun,
 	}
 	request, payload := a.client.Delete().AbsPath(o.Path()), any(&body)
 	if options != nil {

@@ -30,11 +30,14 @@ func TestLintGolden(t *testing.T) {
 
 func TestLintGoldenOutputs(t *testing.T) {
 	for name, args := range map[string][]string{
-		"json":    {"lint", "-o", "json", "testdata/lint/list.json", "testdata/lint/scripts.yaml"},
-		"colour":  {"lint", "--color", "always", "testdata/lint/k8s-cleaner.yaml", "testdata/lint/scripts.yaml"},
-		"strict":  {"lint", "--strict", "testdata/lint/k8s-cleaner.yaml"},
-		"samples": {"lint", "../../config/samples"},
-		"tests":   {"lint", "testdata/test/ok"},
+		"json":       {"lint", "-o", "json", "testdata/lint/list.json", "testdata/lint/scripts.yaml"},
+		"colour":     {"lint", "--color", "always", "testdata/lint/k8s-cleaner.yaml", "testdata/lint/scripts.yaml"},
+		"strict":     {"lint", "--strict", "testdata/lint/k8s-cleaner.yaml"},
+		"samples":    {"lint", "../../config/samples"},
+		"tests":      {"lint", "testdata/test/ok"},
+		"overlaps":   {"lint", "testdata/overlaps"},
+		"schemas":    {"lint", "--schemas", "testdata/schemas", "testdata/schemas/cleaner.yaml"},
+		"no-schemas": {"lint", "--schemas", "testdata/schemas/cleaner.yaml", "testdata/schemas/cleaner.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "lint-as-"+name+".txt", args, call(t.Context(), t, "", nil, args...))
@@ -120,8 +123,8 @@ func TestLintInput(t *testing.T) {
 	}{
 		{name: "standard input", path: "-", stdin: goodCleaner, wantOut: "Cleaner good (standard input:2), action Scan", wantErr: "1 Cleaner in 1 file: no problems"},
 		{
-			name: "fields that only a cluster knows", path: "-", wantOut: "Cleaner good", wantErr: "\nnote: a cluster knows whether the fields in matchConditions exist: ",
-			stdin: strings.Replace(goodCleaner, "kind: Pod}", `kind: Pod, matchConditions: [{name: a, expression: "object.spec.nod == ''"}]}`, 1),
+			name: "fields that only a cluster knows", path: "-", wantOut: "Cleaner good", wantErr: "\nnote: whether the fields in matchConditions exist is not known of all kinds: ",
+			stdin: strings.Replace(goodCleaner, `{group: "", version: v1, kind: Pod}`, `{group: example.com, version: v1, kind: Shop, matchConditions: [{name: a, expression: "object.spec.nod == ''"}]}`, 1),
 		},
 		{
 			name: "with directives, markers and Windows line ends", path: "-",

@@ -286,3 +286,85 @@ func TestPreviewOfCopiesOnAVolume(t *testing.T) {
 	})
 	s.wants(s.call(t.Context(), nil, "preview", c.Name, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n", "1 of 1 object matches; 1 would be deleted\n")
 }
+
+// What the API server would refuse is not promised.
+func TestPreviewAsksTheServer(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	s.configMap("b", map[string]string{"unused": "true"})
+	c := s.cleaner(func(c *v1alpha1.Cleaner) {
+		action := v1alpha1.ActionTransform
+		c.Spec.Action, c.Spec.MergePatch = &action, &runtime.RawExtension{Raw: []byte(`{"data":{"x":true}}`)}
+	})
+	got := s.call(t.Context(), nil, "preview", c.Name)
+	for _, want := range []string{
+		"NS   ConfigMap   a   fail   the API server would refuse it: the changed object would not be valid: Invalid value: json: cannot unmarshal bool into Go struct field ConfigMap.data of type string\n",
+		"NS   ConfigMap   b   be changed   resourceSelectors[0] selects it\n",
+	} {
+		if text := s.plain(got.out); !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	want := "note: the API server was asked, as a dry run, for one object of each kind, and may refuse others as well; --dry-run-all asks for all\n" +
+		"2 of 2 objects match; 1 would be changed, 1 could not be changed\n" +
+		"error: cleaner \"unused-NS\": 1 object could not be changed\nhint: mend the transform; the reasons stand beside the objects   [E-PRE-004]\n"
+	if text := s.plain(got.errOut); text != want || got.code != codes.ExitPartial {
+		t.Errorf("exit code %d\n%s", got.code, text)
+	}
+	got = s.call(t.Context(), nil, "preview", c.Name, "--dry-run-all", "-o", "name")
+	if text := s.plain(got.errOut); got.out != "" || !strings.HasPrefix(text, "2 of 2 objects match; 2 could not be changed\n") {
+		t.Errorf("%s%s", got.out, text)
+	}
+}
+
+// A dry run deletes and evicts nothing.
+func TestPreviewLeavesAllAsItIs(t *testing.T) {
+	s := newSite(t)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "default"}}
+	must(t, client.IgnoreAlreadyExists(s.Create(t.Context(), account)))
+	labels := map[string]string{"unused": "true"}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "pod", Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+	must(t, s.Create(t.Context(), pod))
+	s.configMap("map", labels)
+	selected := func(c *v1alpha1.Cleaner) {
+		pods := c.Spec.ResourcePolicySet.ResourceSelectors[0]
+		pods.Kind = "Pod"
+		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, pods)
+	}
+	for name, edit := range map[string]func(*v1alpha1.Cleaner){
+		"delete": func(*v1alpha1.Cleaner) {},
+		"evict": func(c *v1alpha1.Cleaner) {
+			c.Spec.DeleteOptions = &v1alpha1.DeleteOptions{PodDeletion: v1alpha1.PodDeletionEvict}
+		},
+		"transform": func(c *v1alpha1.Cleaner) {
+			action := v1alpha1.ActionTransform
+			c.Spec.Action, c.Spec.MergePatch = &action, &runtime.RawExtension{Raw: []byte(`{"metadata":{"labels":{"seen":"yes"}}}`)}
+		},
+	} {
+		c := s.cleaner(selected, edit, func(c *v1alpha1.Cleaner) { c.Name += "-" + name })
+		for _, args := range [][]string{{}, {"--dry-run-all"}} {
+			got := s.call(t.Context(), nil, append([]string{"preview", c.Name, "-o", "name"}, args...)...)
+			if want := "ConfigMap/NS/map\nPod/NS/pod\n"; s.plain(got.out) != want || got.code != codes.ExitDone {
+				t.Errorf("%s: exit code %d\n%s%s", name, got.code, got.out, got.errOut)
+			}
+		}
+		after, live := &corev1.ConfigMap{}, &corev1.Pod{}
+		must(t, s.Get(t.Context(), client.ObjectKeyFromObject(pod), live))
+		must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "map"}, after))
+		if live.ResourceVersion != pod.ResourceVersion || live.DeletionTimestamp != nil || after.Labels["seen"] != "" {
+			t.Errorf("%s: a preview changed something: %v, %v", name, live, after)
+		}
+	}
+}
+
+// A dry run deletes nothing, and one that the user may not ask for is no refusal.
+func TestPreviewAsksTheServerWithFewRights(t *testing.T) {
+	s := newSite(t)
+	s.configMap("a", map[string]string{"unused": "true"})
+	c := s.cleaner()
+	user := s.user(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"list", "get"}})
+	s.wants(s.call(t.Context(), nil, "preview", c.Name, "--as", user, "-o", "name"), codes.ExitDone, "ConfigMap/NS/a\n",
+		`note: whether the API server would do all this is not known, because you may not: configmaps "a" is forbidden: User "user-NS" cannot delete resource "configmaps" in API group "" in the namespace "NS"`+
+			"\n1 of 1 object matches; 1 would be deleted\n")
+	must(t, s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "a"}, &corev1.ConfigMap{}))
+}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -34,17 +35,54 @@ var remade = map[schema.GroupKind]bool{
 var sliceControllers = []string{"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}
 
 // isStateless reports whether nothing would be lost with the object. No copy is made of it then.
-func isStateless(o object.Object) bool {
+func isStateless(o object.Object) bool { return whyStateless(o) != "" }
+
+// whyStateless says why nothing would be lost with the object. Empty when something would.
+func whyStateless(o object.Object) string {
 	kind := o.Kind.GroupKind()
 	switch {
 	case records[kind]:
-		return true
-	case remade[kind]:
-		return isManaged(o)
-	case kind == schema.GroupKind{Group: "batch", Kind: "Job"}:
-		return hasFinished(o)
+		return WordsRecord
+	case remade[kind] && isManaged(o):
+		return WordsRemade
+	case kind == schema.GroupKind{Group: "batch", Kind: "Job"} && hasFinished(o):
+		return WordsFinished
 	}
-	return false
+	return ""
+}
+
+// Why no copy is made of an object, so that "because" can stand before it.
+const (
+	WordsRecord   = "an Event or a measurement only tells what was"
+	WordsRemade   = "a controller creates them again"
+	WordsFinished = "a Job that has finished does nothing any more"
+	WordsNone     = "rollback.storage is None"
+)
+
+// WhyNoCopy says why a run of the Cleaner keeps no copy of an object that it touches. Empty when it keeps one.
+func WhyNoCopy(cleaner *v1alpha1.Cleaner, o object.Object) string {
+	if cleaner.CopyStorage() == v1alpha1.StorageNone {
+		return WordsNone
+	}
+	return whyStateless(o)
+}
+
+// MayLackCopies says of which objects a run of the Cleaner keeps no copy, as far as their kinds tell, and why. Empty when it keeps one of each.
+func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
+	if cleaner.CopyStorage() == v1alpha1.StorageNone {
+		return "any object, because " + WordsNone
+	}
+	for _, s := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		switch kind := (schema.GroupKind{Group: s.Group, Kind: s.Kind}); {
+		case records[kind]:
+			return s.Kind + " objects, because " + WordsRecord
+		case remade[kind]:
+			return s.Kind + " objects that a controller manages, because " + WordsRemade
+		case kind == schema.GroupKind{Group: "batch", Kind: "Job"}:
+			return "finished Jobs, because " + WordsFinished
+		}
+	}
+	return ""
 }
 
 // isManaged reports whether a controller manages the object. What cannot be decoded is taken for managed by nobody.

@@ -80,6 +80,9 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		in.fault, in.left = err, errors.Is(err, s.Stopping)
 		return in
 	}
+	if in.fault = t.rehearse(ctx, in.victims); in.fault != nil {
+		return in
+	}
 	t.progress.Enter(metrics.StageRecord, len(in.victims))
 	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered, slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
 	in.left = errors.Is(in.fault, journal.ErrTaken)

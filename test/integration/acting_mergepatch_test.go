@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -119,5 +120,25 @@ func TestMergePatchOfAWrongType(t *testing.T) {
 	wantOutcome(t, run, "old", v1alpha1.OutcomeFailed)
 	if got := run.Status.Objects[0].Reason; !strings.HasPrefix(got, "the changed object would not be valid: ") || !strings.Contains(got, "number") {
 		t.Fatalf("the reason is %q", got)
+	}
+}
+
+// A patch that the API server refuses for every object is one failure, found before anything is written down.
+func TestMergePatchThatTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 20 {
+		b.configMap(fmt.Sprintf("old-%02d", i), stale)
+	}
+	patches := b.record(http.MethodPatch, "/old-")
+	run := b.run(b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"data":{"x":true}}`)))
+	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: the API server would refuse to change the 20 objects that match, asked for 3 of them as a dry run; mend transform or mergePatch; of ConfigMap "+b.namespace+"/old-00 it says: ")
+	wantCounts(t, run, v1alpha1.RunCounts{Considered: 20, Matched: 20, Skipped: 20})
+	wantOutcome(t, run, "old-07", v1alpha1.OutcomeNotActed)
+	if n := len(patches()); n != 3 {
+		t.Errorf("%d patches were sent, want the 3 of the dry run", n)
+	}
+	if run.Status.Intent != nil {
+		t.Error("the run wrote down what it was going to touch")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,13 +39,8 @@ type Result struct {
 	// Schedule is nil when it cannot be read.
 	Schedule *schedule.Schedule
 	Problems []manifest.Problem
-}
-
-// HasConditions reports whether a selector of it has matchConditions.
-func (r *Result) HasConditions() bool {
-	return r.Cleaner != nil && slices.ContainsFunc(r.Cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool {
-		return len(s.MatchConditions) > 0
-	})
+	// TypesUnknown says that there are conditions for objects of a kind of which Lint knows no fields.
+	TypesUnknown bool
 }
 
 // New reads the schema of Cleaners. The pool runs their scripts.

@@ -106,6 +106,9 @@ func (r *Result) condition(field, message string) {
 		message = found[3]
 	}
 	r.inText(path, codes.CELSyntax, message, line, column)
+	if _, node := r.Document.Find(path); node != nil {
+		r.Problems[len(r.Problems)-1].Hint = conditionHint(message, node.Value)
+	}
 }
 
 // inText adds a problem at a place in the text of a field. line and column are counted from 1 in that text; 0 means the field.

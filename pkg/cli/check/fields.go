@@ -24,9 +24,11 @@ import (
 // to; either way they do not do what they were written for.
 func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 	var problems []manifest.Problem
-	unknown := func(key *yamlnode.Node, path string, known []string) {
+	unknown := func(key, value *yamlnode.Node, path string, known []string) {
 		message, hint := "there is no such field", ""
-		if near := suggest.Nearest(key.Value, known); near != "" {
+		if inSeconds := key.Value + "Seconds"; slices.Contains(known, inSeconds) {
+			message, hint = message+"; did you mean "+terminal.Quoted(inSeconds)+"?", secondsHint(inSeconds, value.Value)
+		} else if near := suggest.Nearest(key.Value, known); near != "" {
 			message += "; did you mean " + terminal.Quoted(near) + "?"
 		} else if places := s.places(key.Value); len(places) > 0 {
 			hint = "it belongs in " + terminal.OrList(places)
@@ -43,9 +45,9 @@ func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 		switch {
 		case at == nil || at.XPreserveUnknownFields || path == "status":
 		case path == "metadata":
-			eachKey(node, func(key, _ *yamlnode.Node) {
+			eachKey(node, func(key, value *yamlnode.Node) {
 				if known := metadataFields(); !slices.Contains(known, key.Value) {
-					unknown(key, path, known)
+					unknown(key, value, path, known)
 				}
 			})
 		case node.Kind == yamlnode.SequenceNode:
@@ -56,7 +58,7 @@ func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 			eachKey(node, func(key, value *yamlnode.Node) {
 				property, ok := at.Properties[key.Value]
 				if !ok {
-					unknown(key, path, slices.Sorted(maps.Keys(at.Properties)))
+					unknown(key, value, path, slices.Sorted(maps.Keys(at.Properties)))
 					return
 				}
 				walk(value, &property, manifest.Join(path, key.Value))

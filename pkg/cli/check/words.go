@@ -28,6 +28,9 @@ func (s *crdSchema) reword(d *manifest.Document, err *field.Error) manifest.Prob
 	case field.ErrorTypeTypeInvalid:
 		code = codes.FieldType
 		message, hint = typeWords(err.Detail)
+		if seconds := secondsHint(path, valueAt(d, path)); seconds != "" {
+			hint = seconds
+		}
 	case field.ErrorTypeNotSupported:
 		message, hint = s.notSupported(path, err.BadValue)
 	case field.ErrorTypeDuplicate:
@@ -42,6 +45,14 @@ func (s *crdSchema) reword(d *manifest.Document, err *field.Error) manifest.Prob
 		message = err.ErrorBody()
 	}
 	return d.At(path, code, message, hint)
+}
+
+// valueAt is a field's text in the file.
+func valueAt(d *manifest.Document, path string) string {
+	if _, node := d.Find(path); node != nil {
+		return node.Value
+	}
+	return ""
 }
 
 // ruleWords splits the message of a rule of the CustomResourceDefinition, "logSource is for Pods only ...; ...", into

@@ -28,9 +28,11 @@ const (
 	FieldType         Code = "E-CLN-004"
 	FieldValue        Code = "E-CLN-005"
 	FieldRule         Code = "E-CLN-006"
+	KindMissing       Code = "E-CLN-007"
 	FieldUnused       Code = "W-CLN-001"
 	EverythingMatches Code = "W-CLN-002"
 	HostNeedsFlag     Code = "W-CLN-003"
+	Overlap           Code = "W-CLN-004"
 	ActionDefault     Code = "N-CLN-001"
 	FieldDeprecated   Code = "N-CLN-002"
 	FieldIgnored      Code = "N-CLN-003"
@@ -43,8 +45,10 @@ const (
 	LuaSyntax Code = "E-LUA-001"
 	LuaBudget Code = "E-LUA-002"
 	LuaChild  Code = "E-LUA-003"
+	LuaResult Code = "E-LUA-004"
 
-	CELSyntax Code = "E-CEL-001"
+	CELSyntax  Code = "E-CEL-001"
+	CELMissing Code = "W-CEL-001"
 
 	PatchWrong Code = "E-PAT-001"
 
@@ -53,7 +57,10 @@ const (
 	RecipeNotFound Code = "E-RCP-001"
 	RecipeRefused  Code = "E-RCP-002"
 
-	DumpWrong Code = "E-DMP-001"
+	DumpWrong   Code = "E-DMP-001"
+	DumpPartial Code = "E-DMP-002"
+
+	SchemaWrong Code = "E-SMA-001"
 
 	ClusterUnreachable Code = "E-CLU-001"
 	CleanerNotFound    Code = "E-CLU-002"
@@ -114,9 +121,11 @@ func fileTable() [][2]string {
 		{string(FieldType), "a value is of the wrong type"},
 		{string(FieldValue), "a value is not allowed"},
 		{string(FieldRule), "fields contradict each other, or a rule of the CustomResourceDefinition is broken"},
+		{string(KindMissing), "Kubernetes has no such kind in that group and version"},
 		{string(FieldUnused), "a field has no effect as the Cleaner stands"},
 		{string(EverythingMatches), "a selector of a Cleaner that deletes or changes matches every object that it looks at"},
 		{string(HostNeedsFlag), "metrics are read from a host that the operator asks only if its --allowed-metric-hosts names it"},
+		{string(Overlap), "two Cleaners act on the same objects"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
 		{string(FieldDeprecated), "a field has a newer place"},
 		{string(FieldIgnored), "a field is accepted and does nothing"},
@@ -126,11 +135,15 @@ func fileTable() [][2]string {
 		{string(LuaSyntax), "a script does not compile, or lacks its function"},
 		{string(LuaBudget), "compiling a script took too much time or memory"},
 		{string(LuaChild), "the process that runs scripts could not be started"},
-		{string(CELSyntax), "a matchConditions expression does not compile"},
+		{string(LuaResult), "a script never sets what its result is read from"},
+		{string(CELSyntax), "a matchConditions expression does not compile, or does not fit the kind of the objects"},
+		{string(CELMissing), "a matchConditions expression fails on objects that lack an optional field"},
 		{string(PatchWrong), "the mergePatch cannot be applied"},
 		{string(RecipeNotFound), "there is no recipe of that name, or about that word"},
 		{string(RecipeRefused), "a recipe cannot do what a flag asks for"},
 		{string(DumpWrong), "a manifest of --from is no object, or contradicts another one"},
+		{string(DumpPartial), "the manifests of --from hold no object of a kind that a Cleaner selects"},
+		{string(SchemaWrong), "a file of --schemas has no schemas that can be read"},
 	}
 }
 

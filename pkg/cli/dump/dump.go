@@ -61,9 +61,9 @@ func (d *Cluster) serve(kind object.Kind) *servedKind {
 	return d.served[gv][kind.Kind]
 }
 
-// Expect makes ready for a Cleaner and returns what its user should know: kinds that the dump does not have count as empty.
-// One of a built-in group that does not exist stays unknown, with the selector's own message.
-func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string) {
+// Expect makes ready for a Cleaner and returns what its user should know, and of which kinds that it selects the dump holds nothing: those count as
+// empty. One of a built-in group that does not exist stays unknown, with the selector's own message.
+func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []object.Kind) {
 	for i, selector := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
 		gvk := schema.GroupVersionKind{Group: selector.Group, Version: selector.Version, Kind: selector.Kind}
@@ -74,7 +74,7 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string) {
 		switch {
 		case kind == nil:
 		case len(kind.objects) == 0:
-			notes = append(notes, fmt.Sprintf("%s: the manifests hold no %s of %s; it counts as if there were none", field, gvk.Kind, gvk.GroupVersion()))
+			missing = append(missing, kind.Kind)
 		case selector.MinAgeSeconds != nil && *selector.MinAgeSeconds > 0 && d.ageless[gvk] > 0:
 			notes = append(notes, fmt.Sprintf("%s: minAgeSeconds leaves %s out that %s no creationTimestamp", field, terminal.Counted(d.ageless[gvk], gvk.Kind), has(d.ageless[gvk])))
 		}
@@ -83,7 +83,7 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string) {
 		}
 	}
 	slices.Sort(notes)
-	return slices.Compact(notes)
+	return slices.Compact(notes), missing
 }
 
 func has(n int) string {

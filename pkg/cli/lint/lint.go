@@ -5,6 +5,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/kinds"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -23,9 +25,10 @@ import (
 // options are the flags of lint.
 type options struct {
 	*terminal.Session
-	files  []string
-	output string
-	strict bool
+	files   []string
+	schemas []string
+	output  string
+	strict  bool
 }
 
 // Command is what users call.
@@ -35,7 +38,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "lint -f FILE...",
 		Short: "Check Cleaners, without a cluster",
 		Long: "Finds all that is wrong with Cleaners, as the API server and the operator would, and says when they run.\n" +
-			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, or - for the standard input.",
+			"FILE is a file, a directory with all the .yaml, .yml and .json files below it, an address (https://), or - for the\n" +
+			"standard input.",
 		Example: "  kubectl cleaner lint -f cleaner.yaml\n  kubectl cleaner lint manifests/ -o json\n  kustomize build . | kubectl cleaner lint -f -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = append(o.files, args...)
@@ -45,7 +49,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory, https://... or - (may be given several times)")
+	cmd.Flags().StringArrayVar(&o.schemas, "schemas", nil, "a file or directory with schemas of more kinds: CustomResourceDefinitions, or what kubectl get --raw /openapi/v3/apis/GROUP/VERSION prints (may be given several times)")
 	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
 	return cmd
@@ -57,12 +62,29 @@ type Result struct {
 	Problems []manifest.Problem `json:"problems"`
 
 	files int
-	// conditions says that a Cleaner has matchConditions. Which fields a kind has is not known without a cluster.
-	conditions bool
+	// typesUnknown says that a Cleaner has matchConditions for objects of a kind of which no schema is known.
+	typesUnknown bool
+	checked      []*check.Result
+}
+
+// compare finds Cleaners that act on the same objects. Problems stay in the order of the files.
+func (r *Result) compare(sources []manifest.Source) {
+	r.Problems = append(r.Problems, check.Overlaps(r.checked)...)
+	order := map[string]int{}
+	for i, source := range sources {
+		order[source.Name] = i
+	}
+	slices.SortStableFunc(r.Problems, func(a, b manifest.Problem) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
+	})
 }
 
 func (o *options) run(ctx context.Context) error {
 	sources, err := manifest.Read(o.Session, o.files)
+	if err != nil {
+		return err
+	}
+	known, err := kinds.Read(o.Session, o.schemas)
 	if err != nil {
 		return err
 	}
@@ -75,7 +97,7 @@ func (o *options) run(ctx context.Context) error {
 	result := Result{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
 	none := true // whether no Cleaner, and nothing like one, was found
 	for _, source := range sources {
-		found, err := o.lintSource(ctx, checker, source, &result)
+		found, err := o.lintSource(ctx, linter{checker, known}, source, &result)
 		if err != nil {
 			return err
 		}
@@ -84,14 +106,15 @@ func (o *options) run(ctx context.Context) error {
 	if none && !slices.ContainsFunc(sources, func(s manifest.Source) bool { return s.Named }) {
 		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
 	}
+	result.compare(sources)
 	if err := o.print(&result); err != nil {
 		return err
 	}
 	if o.failed(result.Problems) {
 		return terminal.Quit(codes.ExitError)
 	}
-	if result.conditions && o.output != "json" {
-		o.Note("a cluster knows whether the fields in matchConditions exist: kubectl cleaner preview -f FILE asks it")
+	if result.typesUnknown && o.output != "json" {
+		o.Note("whether the fields in matchConditions exist is not known of all kinds: give their schemas with --schemas FILE, or ask a cluster: kubectl cleaner preview -f FILE")
 	}
 	return nil
 }
@@ -104,8 +127,14 @@ func (o *options) failed(problems []manifest.Problem) bool {
 	})
 }
 
+// linter is what Cleaners are checked with.
+type linter struct {
+	*check.Checker
+	known *kinds.Known
+}
+
 // lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
-func (o *options) lintSource(ctx context.Context, checker *check.Checker, source manifest.Source, result *Result) (found bool, err error) {
+func (o *options) lintSource(ctx context.Context, by linter, source manifest.Source, result *Result) (found bool, err error) {
 	docs, problems := source.Documents()
 	defer func() { result.Problems = append(result.Problems, manifest.Sorted(problems)...) }()
 	found = len(problems) > 0
@@ -120,13 +149,14 @@ func (o *options) lintSource(ctx context.Context, checker *check.Checker, source
 			others = append(others, kindWord(d))
 		default:
 			found = true
-			checked, err := checker.Check(ctx, d)
+			checked, err := by.Lint(ctx, d, by.known)
 			if err != nil {
 				return found, err
 			}
 			problems = append(problems, checked.Problems...)
-			result.Cleaners = append(result.Cleaners, linted(checked, checker.Now))
-			result.conditions = result.conditions || checked.HasConditions()
+			result.Cleaners = append(result.Cleaners, linted(checked, by.Now))
+			result.checked = append(result.checked, checked)
+			result.typesUnknown = result.typesUnknown || checked.TypesUnknown
 		}
 	}
 	switch {

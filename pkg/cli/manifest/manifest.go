@@ -65,16 +65,20 @@ func text(fields map[string]any, name string) string {
 	return value
 }
 
-// Read reads files, and directories with all that is below them; "-" is the standard input.
+// Read reads files, and directories with all that is below them; "-" is the standard input, and https:// the web.
 func Read(s *terminal.Session, paths []string) ([]Source, error) {
 	var all []Source
 	for _, path := range paths {
 		var found []Source
 		var err error
-		if path == "-" {
+		switch {
+		case path == "-":
 			found = []Source{{Name: "standard input", Named: true}}
 			found[0].Text, err = readAll(s.In, "standard input")
-		} else {
+		case isAddress(path):
+			found = []Source{{Name: path, Named: true}}
+			found[0].Text, err = fetch(s, path)
+		default:
 			found, err = ReadPath(path)
 		}
 		if err != nil {

@@ -7,6 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -15,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
@@ -24,9 +29,11 @@ import (
 func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
 		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
-		for _, note := range j.dump.Expect(cleaner) {
+		notes, missing := j.dump.Expect(cleaner)
+		for _, note := range notes {
 			j.Note("%s: %s", cleaner.Name, note)
 		}
+		j.missing = append(j.missing, missing...)
 	}
 	runner := j.runner()
 	if j.dump == nil { // manifests come without schemas
@@ -36,6 +43,9 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	}
 	live := j.watch(ctx, runner, cleaner)
 	found, err := runner.Preview(ctx, cleaner, live.observer())
+	if err == nil {
+		live.refused = j.askServer(ctx, live, found)
+	}
 	live.progress.Stop()
 	if ctx.Err() != nil {
 		live.flush("")
@@ -45,8 +55,20 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if err != nil {
 		return invalid(cleaner, terminal.OneLine(err.Error()))
 	}
+	if unreachable := unreachable(found); unreachable != nil {
+		return unreachable
+	}
 	j.tellRest(live, found)
 	return j.tell(ctx, runner, cleaner, found)
+}
+
+// unreachable says that the cluster did not answer at all: then no other Cleaner can be judged either, and one line says so.
+func unreachable(found *run.Preview) error {
+	var network *net.OpError
+	if found.Considered > 0 || !errors.As(found.Incomplete, &network) {
+		return nil
+	}
+	return terminal.Fail(codes.ClusterUnreachable, fmt.Errorf("the cluster does not answer: %w", network), "kubectl config view --minify shows which cluster is asked")
 }
 
 // checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Where that cannot be found
@@ -86,15 +108,16 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 	}
 	j.tellIdentity(cleaner)
 	j.tellAlong(cleaner, found, result)
+	j.tellUncopied(cleaner, found)
 	switch {
 	case found.Incomplete != nil:
-		j.fails(j.Conclude(ctx, incompleteError(cleaner, found, j.dump != nil)))
+		j.fails(j.Conclude(ctx, j.incompleteError(cleaner, found)))
 	case result.unjudged > 0:
-		j.fails(j.Conclude(ctx, unjudgedError(cleaner, found, result, j.dump != nil)))
+		j.fails(j.Conclude(ctx, j.unjudgedError(cleaner, found, result)))
 	case result.Failed > 0:
 		j.fails(j.Conclude(ctx, &terminal.Failure{
 			Exit: codes.ExitPartial, Code: codes.ChangeFailed, Err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, terminal.Counted(int(result.Failed), "object")),
-			Hint: "mend the transform; the reasons stand beside the objects",
+			Hint: "mend the transform" + j.placeOf(cleaner, first(found, v1alpha1.OutcomeFailed)) + "; the reasons stand beside the objects",
 		}))
 	}
 	return nil
@@ -125,6 +148,30 @@ func (j *job) tellAlong(cleaner *v1alpha1.Cleaner, found *run.Preview, result re
 	}
 }
 
+// tellUncopied says which of the objects that would be touched get no copy.
+func (j *job) tellUncopied(cleaner *v1alpha1.Cleaner, found *run.Preview) {
+	planned, kinds := int64(0), map[string]int64{}
+	for i := range found.Items {
+		item := &found.Items[i]
+		if item.Result != v1alpha1.OutcomePlanned || found.Incomplete != nil || found.Limit != nil {
+			continue
+		}
+		planned++
+		if why := journal.WhyNoCopy(cleaner, item.Object); why != "" {
+			kinds[why]++
+		}
+	}
+	var parts []string
+	total := int64(0)
+	for _, why := range slices.Sorted(maps.Keys(kinds)) {
+		total += kinds[why]
+		parts = append(parts, terminal.Thousands(kinds[why])+" because "+why)
+	}
+	if total > 0 {
+		j.Note("no copy is kept of %s of the %s, so no restore brings them back: %s", terminal.Thousands(total), terminal.Grouped(planned, "object"), strings.Join(parts, ", "))
+	}
+}
+
 // fails notes that the command exits with a code; an error counts more than a partial view.
 func (j *job) fails(code int) {
 	if j.exit != codes.ExitError {
@@ -133,42 +180,43 @@ func (j *job) fails(code int) {
 }
 
 // incompleteError says why a run would touch nothing.
-func incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview, offline bool) error {
+func (j *job) incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview) error {
 	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ViewIncomplete, Err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
 	var kind *selector.UnknownKindError
-	first := firstNotEvaluated(found)
+	unjudged := first(found, v1alpha1.OutcomeNotEvaluated)
 	switch {
 	case errors.As(found.Incomplete, &kind):
 		f.Exit, f.Code = codes.ExitError, codes.KindUnknown
 	case isForbidden(found.Incomplete):
 		f.Code, f.Hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
-	case first != nil:
-		f.Hint = lookAt(cleaner, first, offline, "the Cleaner would touch nothing until then")
+	case unjudged != nil:
+		f.Hint = j.lookAt(cleaner, unjudged, "the Cleaner would touch nothing until then")
 	}
 	return f
 }
 
 // unjudgedError says that a run would leave objects alone that could not be judged.
-func unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result result, offline bool) error {
-	first := firstNotEvaluated(found)
+func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) error {
+	unjudged := first(found, v1alpha1.OutcomeNotEvaluated)
 	return &terminal.Failure{
 		Exit: codes.ExitPartial, Code: codes.ObjectUnjudged,
-		Err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, terminal.Counted(int(result.unjudged), "object"), first.Object, first.Detail),
-		Hint: lookAt(cleaner, first, offline, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
+		Err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, terminal.Counted(int(result.unjudged), "object"), unjudged.Object, unjudged.Detail),
+		Hint: j.lookAt(cleaner, unjudged, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
 	}
 }
 
 // lookAt is how to go on with an object that could not be judged.
-func lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, offline bool, untilThen string) string {
-	if cleaner.UID == "" || offline {
-		return "mend the expression, or exclude such objects; " + untilThen
+func (j *job) lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, untilThen string) string {
+	if cleaner.UID == "" || j.dump != nil {
+		return "mend the expression" + j.placeOf(cleaner, first) + ", or exclude such objects; " + untilThen
 	}
 	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
 }
 
-func firstNotEvaluated(found *run.Preview) *run.PreviewItem {
+// first is the first object of which that became. Nil when there is none.
+func first(found *run.Preview, result v1alpha1.OutcomeResult) *run.PreviewItem {
 	for i := range found.Items {
-		if found.Items[i].Result == v1alpha1.OutcomeNotEvaluated {
+		if found.Items[i].Result == result {
 			return &found.Items[i]
 		}
 	}

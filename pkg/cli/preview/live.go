@@ -37,6 +37,11 @@ type live struct {
 	shown               map[types.UID]v1alpha1.OutcomeResult
 	considered, matched int64
 	flushed             time.Time
+	// rows is how many rows were shown, and beyond is what --limit left out.
+	rows   int64
+	beyond beyond
+	// refused is how many objects the API server would refuse to touch.
+	refused int64
 }
 
 func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
@@ -47,7 +52,7 @@ func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.C
 		// objects a finding is unknown, is known at the end only.
 		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
 			!deletesOthers(cleaner) && !cleaner.HasFindings(),
-		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, flushed: j.Clock.Now(),
+		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, beyond: beyond{}, flushed: j.Clock.Now(),
 	}
 }
 
@@ -97,6 +102,9 @@ func (l *live) candidate(c object.Candidate) {
 	case l.cleaner.EffectiveAction() == v1alpha1.ActionScan:
 		item.Result = v1alpha1.OutcomeMatched
 	}
+	if isFinding(item) {
+		item.Message = run.WithManager(item.Object, item.Message)
+	}
 	l.shown[c.UID] = item.Result
 	if l.job.shows(item) {
 		l.pending = append(l.pending, item)
@@ -135,13 +143,25 @@ func (l *live) flushSometimes() {
 	}
 }
 
-// flush shows the rows so far. stop is the word for why nothing would be touched after all.
+// flush shows the rows of the objects that were found since the last time. stop is the word for why nothing would be touched after all.
+// The rows of several Cleaners wait for the last one: they stand under one header.
 func (l *live) flush(stop string) {
-	for _, item := range l.pending {
-		l.job.rows.Add(l.job.row(l.cleaner, item, stop))
+	rows := together
+	if l.job.output == "wide" || len(l.job.only) > 0 {
+		rows = alone
+	}
+	for _, group := range rows(l.pending) {
+		if l.job.limit > 0 && l.rows >= l.job.limit && group.count == 1 { // a row of many is worth its line
+			l.beyond.add(group)
+			continue
+		}
+		l.rows++
+		l.job.rows.Add(l.job.row(l.cleaner, group, stop))
 	}
 	l.pending = nil
-	l.progress.Beside(l.job.rows.Flush)
+	if !l.job.several || l.ctx.Err() != nil {
+		l.progress.Beside(l.job.rows.Flush)
+	}
 }
 
 // tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold any more.
@@ -151,8 +171,12 @@ func (j *job) tellRest(l *live, found *run.Preview) {
 	}
 	if l.stale(found) {
 		l.flush("")
-		j.Note("the cluster changed while it was read; what follows holds, and replaces what stands above")
-		l.shown = nil
+		why := "the cluster changed while it was read"
+		if l.refused > 0 {
+			why = "the API server would refuse some of that"
+		}
+		j.Note("%s; what follows holds, and replaces what stands above", why)
+		l.shown, l.rows, l.beyond = nil, 0, beyond{}
 	}
 	for _, item := range found.Items {
 		if l.shown[item.UID] == "" && j.shows(item) {
@@ -167,11 +191,14 @@ func (j *job) tellRest(l *live, found *run.Preview) {
 	default:
 		l.flush("")
 	}
-	for _, item := range found.Items {
-		if item.Patch != nil && j.shows(item) {
-			j.diff(item)
-		}
+	if len(l.beyond) > 0 {
+		j.Note("%s; --limit 0 lists them all", l.beyond.words())
 	}
+	if !j.several {
+		j.diffs(found.Items)
+		return
+	}
+	j.patched = append(j.patched, found.Items...)
 }
 
 // stale reports whether something else became of an object than what was said.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +20,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
@@ -31,7 +31,7 @@ import (
 // open connects, and reads the Cleaners.
 func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cleaner, err error) {
 	if len(j.files) > 0 { // before there is a cluster: a mistake in a file needs none
-		if cleaners, err = readCleaners(ctx, j.Session, j.scripts, j.files); err != nil {
+		if cleaners, err = j.readCleaners(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -67,18 +67,41 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 	return cleaners, nil
 }
 
-// readCleaners reads Cleaners from files as lint does. What is wrong with them is told.
-func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, files []string) ([]*v1alpha1.Cleaner, error) {
-	sources, err := manifest.Read(s, files)
+// tellMissing says which kinds are missing from the manifests of --from: what would become of their objects is not known.
+func (j *job) tellMissing(ctx context.Context) {
+	if len(j.missing) == 0 || j.complete {
+		return
+	}
+	var kinds, resources []string
+	for _, kind := range j.missing {
+		name := kind.Resource
+		if kind.Group != "" {
+			name += "." + kind.Group
+		}
+		kinds, resources = append(kinds, fmt.Sprintf("%s of %s", kind.Kind, kind.GroupVersion())), append(resources, name)
+	}
+	slices.Sort(kinds)
+	slices.Sort(resources)
+	j.fails(j.Conclude(ctx, &terminal.Failure{
+		Exit: codes.ExitPartial, Code: codes.DumpPartial,
+		Err:  fmt.Errorf("the manifests hold no %s, so what Cleaners would do with them is not known", terminal.OrList(slices.Compact(kinds))),
+		Hint: fmt.Sprintf("add what this prints: kubectl get %s -A -o yaml; or, if there are none, say so with --complete", strings.Join(slices.Compact(resources), ",")),
+	}))
+}
+
+// readCleaners reads Cleaners from files as lint does, those that have no error. What is wrong with the others is told.
+func (j *job) readCleaners(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
+	sources, err := manifest.Read(j.Session, j.files)
 	if err != nil {
 		return nil, err
 	}
-	checker, err := check.New(s, pool)
+	checker, err := check.New(j.Session, j.scripts)
 	if err != nil {
 		return nil, err
 	}
 	var cleaners []*v1alpha1.Cleaner
 	var problems []manifest.Problem
+	j.documents = map[*v1alpha1.Cleaner]*manifest.Document{}
 	for _, source := range sources {
 		docs, broken := source.Documents()
 		problems = append(problems, broken...)
@@ -95,21 +118,36 @@ func readCleaners(ctx context.Context, s *terminal.Session, pool *sandbox.Pool, 
 				return nil, err
 			}
 			problems = append(problems, checked.Problems...)
-			cleaners = append(cleaners, checked.Cleaner)
+			if manifest.CountErrors(checked.Problems) == 0 {
+				cleaners = append(cleaners, checked.Cleaner)
+				j.documents[checked.Cleaner] = d
+			}
 		}
 	}
+	return cleaners, j.tellProblems(cleaners, problems)
+}
+
+// tellProblems tells the errors in files. It is an error itself when nothing is left to judge.
+func (j *job) tellProblems(cleaners []*v1alpha1.Cleaner, problems []manifest.Problem) error {
 	for _, p := range problems {
-		if p.Code.Severity() == codes.SeverityError {
-			check.Print(s.ErrOut, s.Paint(s.ErrOut), p)
+		switch p.Code.Severity() {
+		case codes.SeverityError:
+			check.Print(j.ErrOut, j.Paint(j.ErrOut), p)
+		case codes.SeverityWarning:
+			j.warnings++
 		}
 	}
-	if n := manifest.CountErrors(problems); n > 0 {
-		return nil, terminal.Fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", terminal.Counted(n, "error")), "see also: "+terminal.Program+" lint -f "+strings.Join(files, " "))
+	n := manifest.CountErrors(problems)
+	switch {
+	case n > 0 && len(cleaners) == 0:
+		return terminal.Fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", terminal.Counted(n, "error")), "")
+	case n > 0:
+		j.fails(codes.ExitError)
+		j.Note("%s in the files; only the %s without any %s judged", terminal.Counted(n, "error"), terminal.Counted(len(cleaners), "Cleaner"), terminal.Plural(int64(len(cleaners)), "is", "are"))
+	case len(cleaners) == 0:
+		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(j.files, " ")), "")
 	}
-	if len(cleaners) == 0 {
-		return nil, terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(files, " ")), "")
-	}
-	return cleaners, nil
+	return nil
 }
 
 // runner is what judges. Manifests have no metrics.

@@ -7,6 +7,7 @@ package preview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,13 +16,17 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
 )
 
 // options are the flags of preview.
@@ -30,11 +35,11 @@ type options struct {
 	cluster.Connection
 
 	files, from         []string
-	complete            bool
+	complete, askAll    bool
 	output              string
 	at                  string
 	only                []string
-	failOn              int64
+	failOn, limit       int64
 	timeout             time.Duration
 	operatorNamespace   string
 	protectedNamespaces string
@@ -50,9 +55,10 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "preview NAME... | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
 		Long: "Judges the objects of the cluster as the operator would, with your own rights, and shows what would become of each one and\n" +
-			"why. Nothing is saved or changed. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that account;\n" +
-			"the Cleaner is read with yours. NAME is a Cleaner of the cluster; FILE holds Cleaners: a file, a directory, or - for the\n" +
-			"standard input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
+			"why. Nothing is saved or changed: for one object of each kind, the API server is asked whether it would do so, as a dry run.\n" +
+			"With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that account; the Cleaner is read with yours.\n\n" +
+			"NAME is a Cleaner of the cluster. FILE holds Cleaners: a file, a directory, an address (https://), or - for the standard\n" +
+			"input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
 			"An occurrenceThreshold is not applied. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
 			"are understood as well.",
 		Example: "  kubectl cleaner preview -f cleaner.yaml\n" +
@@ -62,13 +68,15 @@ func Command(s *terminal.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory or - (may be given several times)")
-	flags.BoolVar(&o.complete, "complete", false, "with --from, for findings: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory, https://... or - (may be given several times)")
+	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
+	flags.BoolVar(&o.askAll, "dry-run-all", false, "ask the API server, as a dry run, about every object that would be touched, not only about one of each kind")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml or name (KIND/NAMESPACE/NAME of what would be touched)")
 	flags.StringVar(&o.at, "now", "", "judge as if it were this time, for example 2026-12-24T18:00:00Z")
 	flags.StringArrayVar(&o.only, "only", nil, "show only this object, KIND/NAMESPACE/NAME or KIND/NAME, and why it does not match if it does not (may be given several times)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when at least this many objects would be deleted, changed or reported")
+	flags.Int64Var(&o.limit, "limit", 50, "how many rows and patches to show of each Cleaner; 0 means all. The other outputs hold all objects")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, for example 5m; 0 means never")
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "", "the operator's namespace, which no Cleaner may touch (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
@@ -98,6 +106,13 @@ type job struct {
 	findings     int64
 	results      []result
 	rows         *terminal.Table
+	// documents are the Cleaners of files as they stand there, and warnings is how much lint warns of.
+	documents map[*v1alpha1.Cleaner]*manifest.Document
+	warnings  int
+	// missing are the kinds that Cleaners select and of which the manifests of --from hold nothing.
+	missing []object.Kind
+	// patched are the objects of several Cleaners whose patches are shown after all rows.
+	patched []run.PreviewItem
 }
 
 // run checks the flags, and previews one Cleaner after the other.
@@ -120,20 +135,38 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 	}
 	job.several = len(cleaners) > 1
 	job.rows = job.newTable(cleaners)
-	for _, cleaner := range cleaners {
-		if err := job.preview(ctx, cleaner); err != nil {
-			return err
-		}
+	err = job.all(ctx, cleaners)
+	job.rows.Flush()
+	if err != nil {
+		return err
 	}
+	job.diffs(job.patched)
 	if err := job.print(); err != nil {
 		return err
 	}
+	job.tellMissing(ctx)
 	job.hint(cleaners, names)
 	switch {
 	case job.exit != codes.ExitDone:
 		return terminal.Quit(job.exit)
 	case o.failOn > 0 && job.findings >= o.failOn:
 		return terminal.Quit(codes.ExitFindings)
+	}
+	return nil
+}
+
+// all previews one Cleaner after the other. One that cannot run does not keep the others from being judged.
+func (j *job) all(ctx context.Context, cleaners []*v1alpha1.Cleaner) error {
+	for _, cleaner := range cleaners {
+		err := j.preview(ctx, cleaner)
+		var f *terminal.Failure
+		switch {
+		case err == nil:
+		case j.several && errors.As(err, &f) && f.Code == codes.CleanerInvalid:
+			j.fails(j.Conclude(ctx, err))
+		default:
+			return err
+		}
 	}
 	return nil
 }
@@ -151,6 +184,8 @@ func (o *options) misused(cmd *cobra.Command, names []string) string {
 		return "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)"
 	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
 		return "--fail-on-findings must be at least 1"
+	case o.limit < 0:
+		return "--limit must not be negative"
 	case o.timeout < 0:
 		return "--timeout must not be negative"
 	}

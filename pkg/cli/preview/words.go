@@ -10,13 +10,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
-	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
 // newTable is the table of what was asked for.
@@ -36,8 +33,9 @@ func (j *job) newTable(cleaners []*v1alpha1.Cleaner) *terminal.Table {
 }
 
 // row is what the table says of an object. stop is the word for why nothing would be touched after all.
-func (j *job) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) []terminal.Cell {
-	would := j.would(cleaner.EffectiveAction(), item)
+func (j *job) row(cleaner *v1alpha1.Cleaner, item group, stop string) []terminal.Cell {
+	namespace, name := item.place()
+	would := j.would(cleaner.EffectiveAction(), item.PreviewItem)
 	if item.Result == v1alpha1.OutcomePlanned && stop != "" {
 		would = terminal.Cell{Text: "stay (" + stop + ")"}
 	}
@@ -46,14 +44,14 @@ func (j *job) row(cleaner *v1alpha1.Cleaner, item run.PreviewItem, stop string) 
 		row = append(row, terminal.Cell{Text: cleaner.Name})
 	}
 	if j.output != "wide" {
-		return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Name}, would, terminal.Cell{Text: why(item)})
+		return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: name}, would, terminal.Cell{Text: why(item.PreviewItem)})
 	}
 	age := "-"
 	if !item.Created.IsZero() {
 		age = duration.HumanDuration(j.now.Since(item.Created))
 	}
-	return append(row, terminal.Cell{Text: item.Namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: item.Name},
-		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: why(item)})
+	return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: name},
+		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: why(item.PreviewItem)})
 }
 
 // would is what would become of an object, so that "would" can stand before it.
@@ -69,7 +67,7 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 		return terminal.Cell{Text: "be reported", In: paint.Green}
 	case v1alpha1.OutcomeNotEvaluated:
 		return terminal.Cell{Text: "not be judged", In: paint.Red}
-	case v1alpha1.OutcomeFailed:
+	case v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied:
 		return terminal.Cell{Text: "fail", In: paint.Red}
 	}
 	return terminal.Cell{Text: "stay as it is", In: nil}
@@ -82,7 +80,11 @@ func why(item run.PreviewItem) string {
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".
 func summary(found *run.Preview, result result) string {
-	text := fmt.Sprintf("%s of %s %s", terminal.Thousands(result.Matched), terminal.Grouped(found.Considered, "object"), terminal.Plural(result.Matched, "matches", "match"))
+	verb := "match"
+	if result.Matched == 1 || found.Considered == 1 {
+		verb = "matches"
+	}
+	text := fmt.Sprintf("%s of %s %s", terminal.Thousands(result.Matched), terminal.Grouped(found.Considered, "object"), verb)
 	switch {
 	case found.Incomplete != nil:
 		return text + ", as far as they could be read and judged; because of the rest, a run would touch nothing"
@@ -116,6 +118,7 @@ func summary(found *run.Preview, result result) string {
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
 	add(counts[v1alpha1.OutcomeUnknown], "is unknown, because not everything could be read that may name it", "are unknown, because not everything could be read that may name them")
+	add(counts[v1alpha1.OutcomeDenied], "would be denied", "would be denied")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
 	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
@@ -138,37 +141,4 @@ func patience(found *run.Preview) (text string) {
 			duration.HumanDuration(time.Duration(found.ForSeconds)*time.Second), v1alpha1.MinFindingRuns)
 	}
 	return text
-}
-
-// hint says how to go on, to people.
-func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
-	if j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || (j.output != "table" && j.output != "wide") {
-		return
-	}
-	say := func(format string, args ...any) {
-		fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), fmt.Sprintf(format, args...))
-	}
-	if len(cleaners) == 1 && j.results[0].Action == v1alpha1.ActionScan && j.results[0].Matched > 0 && armHint(cleaners[0]) != "" {
-		say("%s", armHint(cleaners[0]))
-	}
-	files := strings.Join(j.files, " -f ")
-	switch {
-	case j.dump != nil:
-		say("next, on your cluster: %s preview -f %s", terminal.Program, files)
-	case len(names) > 0:
-		say("to have the operator do this now: %s run %s", terminal.Program, names[0])
-	case len(cleaners) == 1:
-		say("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaners[0]), files)
-	default:
-		say("to have the operator do this on schedule: kubectl apply -f %s", files)
-	}
-}
-
-// scheduleWords is "every day at 03:00 UTC".
-func scheduleWords(cleaner *v1alpha1.Cleaner) string {
-	parsed, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
-	if err != nil {
-		return "on schedule"
-	}
-	return parsed.String()
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // options are the flags of run.
@@ -178,6 +179,9 @@ func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 		does = "it only reports what matches, because " + cmp.Or(terminal.OneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
+	if lacking := journal.MayLackCopies(cleaner); lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete {
+		o.Note("no copy is kept of %s", lacking)
+	}
 	if active := cleaner.Status.ActiveRun; active != nil {
 		o.Note("the run %s is going on; the new one begins after it", active.Name)
 	}

@@ -6,6 +6,7 @@
 package terminal
 
 import (
+	"net/http"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -27,6 +28,8 @@ type Options struct {
 	Now func() time.Time
 	// Clock measures waiting. Nil is the real one.
 	Clock clock.WithTicker
+	// HTTP reads files from the web. Nil is a plain client.
+	HTTP *http.Client
 	// Getenv reads the environment.
 	Getenv func(string) string
 }

@@ -99,15 +99,15 @@ func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*s
 	if published == nil || err != nil {
 		return nil, err
 	}
-	found := resolve(published, gvk)
+	found := Resolve(published, gvk)
 	if found != nil {
 		p.schemas.keep(gvk, url, found)
 	}
 	return found, nil
 }
 
-// resolve is the schema of a kind in a document. Nil when it has none.
-func resolve(published object.JSON, gvk schema.GroupVersionKind) *spec.Schema {
+// Resolve is the schema of a kind in an OpenAPI v3 document. Nil when it has none.
+func Resolve(published object.JSON, gvk schema.GroupVersionKind) *spec.Schema {
 	definitions := definitions{schemas: map[string]object.JSON{}, resolved: map[string]*spec.Schema{}}
 	root := ""
 	for name, definition := range published.At("components", "schemas").Fields() {
@@ -188,10 +188,23 @@ func (d definitions) decode(text object.JSON) *spec.Schema {
 			s.AddExtension(key.String(), value.String() == "true")
 		}
 	}
+	d.presence(s, text)
 	if len(s.AllOf) == 1 && len(s.Type) == 0 && len(s.Properties) == 0 && !s.Nullable {
-		return &s.AllOf[0]
+		part := s.AllOf[0]
+		part.Default = s.Default
+		return &part
 	}
 	return s
+}
+
+// presence reads which fields each object has: those that are required, and those with a default. What that is does not matter here.
+func (d definitions) presence(s *spec.Schema, text object.JSON) {
+	for name := range text.Field("required").Elements() {
+		s.Required = append(s.Required, name.Text())
+	}
+	if text.Field("default") != nil {
+		s.Default = true
+	}
 }
 
 func (d definitions) properties(text object.JSON) map[string]spec.Schema {

@@ -130,6 +130,7 @@ func withMetadata(schema *spec.Schema) *spec.Schema {
 		root.AdditionalProperties = &spec.SchemaOrBool{Allows: true} // nothing is known, so nothing is wrong
 	}
 	root.Properties["apiVersion"], root.Properties["kind"] = *spec.StringProperty(), *spec.StringProperty()
+	root.Required = append(slices.Clone(schema.Required), "apiVersion", "kind", "metadata")
 	if metadata, ok := root.Properties["metadata"]; !ok || len(resolved(&metadata).Properties) == 0 {
 		root.Properties["metadata"] = objectMeta()
 	}
@@ -155,12 +156,14 @@ func objectMeta() spec.Schema {
 		"apiVersion": text, "fieldsType": text, "manager": text, "operation": text, "subresource": text, "time": text,
 		"fieldsV1": objectOf(nil),
 	})
-	return objectOf(map[string]spec.Schema{
+	metadata := objectOf(map[string]spec.Schema{
 		"name": text, "generateName": text, "namespace": text, "uid": text, "resourceVersion": text, "selfLink": text,
 		"generation": number, "creationTimestamp": text, "deletionTimestamp": text, "deletionGracePeriodSeconds": number,
 		"labels": texts, "annotations": texts, "finalizers": *spec.ArrayProperty(&text),
 		"ownerReferences": *spec.ArrayProperty(&owner), "managedFields": *spec.ArrayProperty(&entry),
 	})
+	metadata.Required = []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} // the namespace, unless the kind has none
+	return metadata
 }
 
 func objectOf(properties map[string]spec.Schema) spec.Schema {

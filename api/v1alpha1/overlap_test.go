@@ -1,0 +1,65 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"testing"
+
+	"k8s.io/utils/ptr"
+)
+
+func TestCovers(t *testing.T) {
+	label := []LabelFilter{{Key: "app", Operation: OperationHas}}
+	condition := func(expression string) []MatchCondition { return []MatchCondition{{Name: "a", Expression: expression}} }
+	pods := ResourceSelector{Version: "v1", Kind: "Pod"}
+	edited := func(edit func(*ResourceSelector)) ResourceSelector {
+		s := pods
+		edit(&s)
+		return s
+	}
+	tests := []struct {
+		name         string
+		wide, narrow ResourceSelector
+		want, back   string
+	}{
+		{"the same", pods, pods, "Pod", "Pod"},
+		{"another kind", pods, ResourceSelector{Version: "v1", Kind: "Secret"}, "", ""},
+		{"another group", pods, edited(func(s *ResourceSelector) { s.Group = "x" }), "", ""},
+		{"a label", pods, edited(func(s *ResourceSelector) { s.LabelFilters = label }), "Pod", ""},
+		{"a namespace", pods, edited(func(s *ResourceSelector) { s.Namespace = "a" }), "Pod", ""},
+		{"two namespaces", edited(func(s *ResourceSelector) { s.Namespace = "b" }), edited(func(s *ResourceSelector) { s.Namespace = "a" }), "", ""},
+		{"an age", pods, edited(func(s *ResourceSelector) { s.MinAgeSeconds = ptr.To[int64](1) }), "Pod", ""},
+		{"a script", pods, edited(func(s *ResourceSelector) { s.Evaluate = "x" }), "Pod", ""},
+		{"a finding", pods, edited(func(s *ResourceSelector) { s.Finding = &FindingSelector{Type: FindingUnused} }), "Pod", ""},
+		{
+			"conditions", edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }),
+			edited(func(s *ResourceSelector) { s.MatchConditions = append(condition("y"), condition("x")...) }), "Pod", "",
+		},
+		{"other conditions", edited(func(s *ResourceSelector) { s.MatchConditions = condition("x") }), edited(func(s *ResourceSelector) { s.MatchConditions = condition("y") }), "", ""},
+		{"deleted ones", pods, edited(func(s *ResourceSelector) { s.ExcludeDeleted = ptr.To(true) }), "Pod", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cleaner := func(s ResourceSelector, action Action) *Cleaner {
+				c := &Cleaner{}
+				c.Spec.Action, c.Spec.ResourcePolicySet.ResourceSelectors = &action, []ResourceSelector{s}
+				return c
+			}
+			wide, narrow := cleaner(tt.wide, ActionDelete), cleaner(tt.narrow, ActionTransform)
+			if got := wide.Covers(narrow); got != tt.want {
+				t.Errorf("Covers: %q, want %q", got, tt.want)
+			}
+			if got := narrow.Covers(wide); got != tt.back {
+				t.Errorf("the other way round: %q, want %q", got, tt.back)
+			}
+			if got := cleaner(tt.wide, ActionScan).Covers(narrow); got != "" {
+				t.Errorf("one that only reports: %q", got)
+			}
+			wide.Spec.ResourcePolicySet.AggregatedSelection = "x"
+			if got := wide.Covers(narrow); got != "" {
+				t.Errorf("one with an aggregated script: %q", got)
+			}
+		})
+	}
+}

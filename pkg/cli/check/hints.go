@@ -1,0 +1,73 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
+)
+
+// objectWords are what people call the object who write conditions elsewhere.
+var objectWords = []string{"obj", "self", "oldObject", "resource", "item", "this", "pod", "o"}
+
+var (
+	undeclaredName = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	durationText   = regexp.MustCompile(`duration\(\s*["']([^"']*)["']\s*\)`)
+	wordOperator   = regexp.MustCompile(`(?i)(?:mismatched|extraneous) input '(and|or|not)'`)
+	longSpan       = regexp.MustCompile(`^([0-9]+)\s*(s|m|h|d|w|y)[a-z]*$`)
+)
+
+// conditionHint is the way out of a mistake that people make often, and whose message is that of a compiler.
+func conditionHint(message, expression string) string {
+	if found := undeclaredName.FindStringSubmatch(message); found != nil {
+		near := suggest.Nearest(found[1], []string{"object", "now", "duration", "timestamp", "events", "logs", "metrics", "finding"})
+		switch {
+		case slices.Contains(objectWords, found[1]):
+			return "the object is called object"
+		case near != "" && near != found[1]:
+			return "did you mean " + near + "?"
+		}
+		return ""
+	}
+	if found := wordOperator.FindStringSubmatch(message); found != nil {
+		return "write " + map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(found[1])] + " for " + found[1]
+	}
+	switch {
+	case strings.Contains(message, "invalid duration"):
+		for _, found := range durationText.FindAllStringSubmatch(expression, -1) {
+			if seconds, ok := spanSeconds(found[1]); ok && regexp.MustCompile(`[dwy]`).MatchString(found[1]) {
+				return fmt.Sprintf("durations have the units h, m and s: write duration('%dh')", seconds/3600)
+			}
+		}
+		return "durations have the units h, m and s, for example duration('720h') for 30 days"
+	case strings.Contains(message, "token recognition error at: '= '"), strings.Contains(message, "token recognition error at: '='"):
+		return "to compare, write == instead of ="
+	}
+	return ""
+}
+
+// spanSeconds reads a time span as people write it: 30s, 15m, 12h, 7d, 2w, 1y.
+func spanSeconds(text string) (seconds int64, ok bool) {
+	found := longSpan.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	if found == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(found[1], 10, 32)
+	units := map[string]int64{"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
+	return n * units[found[2]], err == nil
+}
+
+// secondsHint is how to write a time span in a field that counts seconds. It is empty when the text is no time span.
+func secondsHint(field, text string) string {
+	seconds, ok := spanSeconds(text)
+	if !ok || !strings.HasSuffix(field, "Seconds") {
+		return ""
+	}
+	return fmt.Sprintf("write %s: %d, which is %s in seconds", field[strings.LastIndex(field, ".")+1:], seconds, strings.TrimSpace(text))
+}

@@ -1,0 +1,129 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/kinds"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
+)
+
+// Lint is Check, and besides finds what a cluster or a run would find out: kinds that do not exist, conditions that do not fit their kind or fail on
+// objects that lack a field, and scripts that can never match.
+func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.Known) (*Result, error) {
+	result, err := c.Check(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	for i, spec := range result.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("%s[%d]", selectorsField, i)
+		result.kind(field, &spec, known)
+		result.returns(field+".evaluate", spec.Evaluate, "matching", "so nothing can ever match", "return a table such as {matching = true}")
+	}
+	set := result.Cleaner.Spec.ResourcePolicySet
+	result.returns("spec.resourcePolicySet.aggregatedSelection", set.AggregatedSelection, "resources", "so nothing can ever match",
+		"return a table such as {resources = {{resource = resources[1]}}}")
+	result.returns("spec.transform", result.Cleaner.Spec.Transform, "resource", "so nothing can ever be changed", "return a table such as {resource = obj}")
+	result.Problems = manifest.Sorted(result.Problems)
+	return result, nil
+}
+
+// kind finds what is wrong with a selector's kind, and with its conditions for objects of that kind.
+func (r *Result) kind(field string, spec *v1alpha1.ResourceSelector, known *kinds.Known) {
+	gvk := schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind}
+	if spec.Kind == "" || spec.Version == "" || r.has(field+".kind") || r.has(field+".version") {
+		return // told by the schema
+	}
+	if message, hint := known.Wrong(gvk); message != "" {
+		r.add(field+".kind", codes.KindMissing, message, hint)
+		return
+	}
+	types := known.Schema(gvk)
+	switch {
+	case len(spec.MatchConditions) == 0:
+	case types == nil:
+		r.TypesUnknown = true
+	default:
+		for _, err := range terminal.Unjoined(cel.Check(spec.MatchConditions, types, cel.InputsOf(spec)...)) {
+			if err != nil {
+				r.condition(field, err.Error())
+			}
+		}
+		r.missingFields(field, spec, known)
+	}
+}
+
+// missingFields warns of fields that a condition reads and that objects may lack. One object of the kind without it is enough.
+func (r *Result) missingFields(field string, spec *v1alpha1.ResourceSelector, known *kinds.Known) {
+	types := known.Schema(schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
+	missing, err := cel.MissingFields(spec.MatchConditions, types, cel.InputsOf(spec)...)
+	if err != nil {
+		return // the conditions were compiled already
+	}
+	for i := range spec.MatchConditions {
+		if r.has(fmt.Sprintf("%s.matchConditions[%d].expression", field, i)) {
+			continue
+		}
+		var first *cel.Missing
+		var paths []string
+		for n := range missing {
+			if missing[n].Condition == i && !isFiltered(missing[n].Path, spec.LabelFilters) {
+				if paths = append(paths, missing[n].Path); first == nil {
+					first = &missing[n]
+				}
+			}
+		}
+		if first == nil {
+			continue
+		}
+		what := "then the condition fails, and a run touches nothing at all"
+		if r.Cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip {
+			what = "then the condition fails, and the object is left alone"
+		}
+		message := fmt.Sprintf("%s may be missing in %s; %s", strings.Join(paths, ", "), terminal.WithArticle(spec.Kind), what)
+		r.inText(fmt.Sprintf("%s.matchConditions[%d].expression", field, i), codes.CELMissing, message, first.Line, first.Column)
+		r.Problems[len(r.Problems)-1].Hint = askFirst(first.Path)
+	}
+}
+
+// isFiltered reports whether the labelFilters let no object through that lacks the field.
+func isFiltered(path string, filters []v1alpha1.LabelFilter) bool {
+	const labels = "object.metadata.labels"
+	return slices.ContainsFunc(filters, func(f v1alpha1.LabelFilter) bool {
+		needsLabel := f.Operation == v1alpha1.OperationHas || f.Operation == v1alpha1.OperationEqual
+		return needsLabel && (path == labels || path == labels+"."+f.Key || path == fmt.Sprintf("%s[%q]", labels, f.Key))
+	})
+}
+
+// askFirst is how to ask whether a field is there.
+func askFirst(path string) string {
+	if open := strings.LastIndex(path, `["`); open >= 0 && strings.HasSuffix(path, `"]`) {
+		return fmt.Sprintf("ask first: %s in %s && ...", path[open+1:len(path)-1], path[:open])
+	}
+	return fmt.Sprintf("ask first: has(%s) && ...", path)
+}
+
+// luaComment is a comment, long or short, that begins a line. Behind a statement, two dashes may stand in a text.
+var luaComment = regexp.MustCompile(`(?m)^\s*(--\[\[(?s:.*?)\]\]|--[^\n]*)`)
+
+// returns refuses a script whose text never has the name by which its result is read.
+func (r *Result) returns(field, script, name, so, hint string) {
+	if script == "" || r.has(field) {
+		return
+	}
+	if !regexp.MustCompile(`\b` + name + `\b`).MatchString(luaComment.ReplaceAllString(script, "")) {
+		r.add(field, codes.LuaResult, "the script never sets "+terminal.Quoted(name)+", "+so, hint)
+	}
+}

@@ -1,0 +1,87 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kinds
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// Read knows the built-in kinds and those of the files: CustomResourceDefinitions, and documents of OpenAPI v3 as an API server publishes them.
+func Read(s *terminal.Session, paths []string) (*Known, error) {
+	known, err := New()
+	if err != nil {
+		return nil, err
+	}
+	sources, err := manifest.Read(s, paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range sources {
+		docs, problems := source.Documents()
+		if len(problems) > 0 {
+			p := problems[0]
+			return nil, terminal.Fail(p.Code, fmt.Errorf("%s:%d: %s", p.File, p.Line, p.Message), p.Hint)
+		}
+		for _, d := range docs {
+			if err := known.add(d, source.Named); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return known, nil
+}
+
+// add adds the schemas of a document. In a directory there may be others.
+func (k *Known) add(d *manifest.Document, named bool) error {
+	switch {
+	case d.Kind() == "CustomResourceDefinition":
+		documents, err := definition(d.Raw)
+		if err != nil {
+			return terminal.Fail(codes.SchemaWrong, fmt.Errorf("%s:%d: %w", d.File, d.Line, err), "")
+		}
+		k.given = append(k.given, documents...)
+	case object.JSON(d.Raw).At("components", "schemas") != nil:
+		k.given = append(k.given, d.Raw)
+	case named:
+		return terminal.Fail(codes.SchemaWrong, fmt.Errorf("%s:%d: there are no schemas in this document", d.File, d.Line),
+			"give a CustomResourceDefinition, or what kubectl get --raw /openapi/v3/apis/GROUP/VERSION prints")
+	}
+	return nil
+}
+
+// definition makes documents of OpenAPI v3 of a CustomResourceDefinition, one for each version.
+func definition(raw []byte) (documents []object.JSON, err error) {
+	var crd struct {
+		Spec struct {
+			Group    string
+			Names    struct{ Kind string }
+			Versions []struct {
+				Name   string
+				Schema struct{ OpenAPIV3Schema map[string]any }
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &crd); err != nil {
+		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
+	}
+	for _, version := range crd.Spec.Versions {
+		schema := version.Schema.OpenAPIV3Schema
+		if schema == nil {
+			schema = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+		}
+		schema["x-kubernetes-group-version-kind"] = []map[string]string{{"group": crd.Spec.Group, "version": version.Name, "kind": crd.Spec.Names.Kind}}
+		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any{"it": schema}}})
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
+	return documents, nil
+}

@@ -1,0 +1,81 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+// hint says how to go on, to people.
+func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
+	shown := j.output == "table" || j.output == "wide"
+	if !shown || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || len(cleaners) != 1 || len(j.results) != 1 {
+		return
+	}
+	cleaner, found := cleaners[0], &j.results[0]
+	var hints []string
+	if arm := armHint(cleaner); arm != "" && found.Action == v1alpha1.ActionScan && found.Matched > 0 {
+		hints = append(hints, arm)
+	}
+	if next := j.next(cleaner, found, names); next != "" {
+		hints = append(hints, next)
+	}
+	for _, hint := range hints {
+		fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), hint)
+	}
+}
+
+// next is the next step. To let the operator act is proposed only for a Cleaner in a file of its own in which nothing is wrong.
+func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) string {
+	document := j.documents[cleaner]
+	switch {
+	case hitsMany(cleaner, found):
+		become := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[found.Action]
+		return fmt.Sprintf("first set spec.blastRadiusLimit, for example {maxPercentage: 10}: %s of %s would be %s",
+			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become)
+	case len(names) > 0:
+		return fmt.Sprintf("to have the operator do this now: %s run %s", terminal.Program, names[0])
+	case document == nil || len(j.files) != 1:
+		return ""
+	case j.dump != nil:
+		return fmt.Sprintf("next, on your cluster: %s preview -f %s", terminal.Program, j.files[0])
+	case j.warnings > 0:
+		return fmt.Sprintf("before you apply it, look at what lint warns of: %s lint -f %s", terminal.Program, j.files[0])
+	case document.File == j.files[0]: // else it is in a directory, or from the standard input
+		return fmt.Sprintf("to have the operator do this %s: kubectl apply -f %s", scheduleWords(cleaner), j.files[0])
+	}
+	return ""
+}
+
+// many is how many objects are many for one run, whatever share of all that is.
+const many = 100
+
+// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it. What labelFilters leave out is not
+// counted among the objects, so that half of them says nothing then.
+func hitsMany(cleaner *v1alpha1.Cleaner, found *result) bool {
+	if cleaner.Spec.BlastRadiusLimit != nil {
+		return false
+	}
+	filtered := false
+	for i := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		filtered = filtered || len(cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].LabelFilters) > 0
+	}
+	return found.WouldAct > many || !filtered && found.WouldAct > 1 && 2*found.WouldAct > found.Considered
+}
+
+// scheduleWords is "every day at 03:00 UTC".
+func scheduleWords(cleaner *v1alpha1.Cleaner) string {
+	parsed, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
+	if err != nil {
+		return "on schedule"
+	}
+	return parsed.String()
+}

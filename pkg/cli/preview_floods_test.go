@@ -1,0 +1,146 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+)
+
+// crowd is a directory with manifests of many objects, and Cleaners for them.
+func crowd(t *testing.T) (dir, dump string) {
+	t.Helper()
+	dir = t.TempDir()
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {namespace: %s, name: map-%02d}, data: {mode: on-call}}\n", []string{"shop", "till"}[i/40], i)
+	}
+	for i := range 17 {
+		fmt.Fprintf(&text, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {namespace: kube-system, name: kept-%02d}}\n", i)
+		owner := `ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: true}]`
+		fmt.Fprintf(&text, "---\n{apiVersion: v1, kind: Pod, metadata: {namespace: shop, name: pod-%02d, labels: {all: \"\"}, %s}}\n", i, map[bool]string{true: owner, false: "labels: {}"}[i > 1])
+	}
+	return dir, writeFile(t, filepath.Join(dir, "dump"), strings.ReplaceAll(text.String(), `labels: {all: ""}, labels: {}`, `labels: {all: ""}`))
+}
+
+func writeFile(t *testing.T, path, text string) string {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// cleanerFile writes a Cleaner with one selector.
+func cleanerFile(t *testing.T, dir, name, selector, rest string) string {
+	t.Helper()
+	return writeFile(t, filepath.Join(dir, name+".yaml"), fmt.Sprintf(`apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata: {name: %s}
+spec:
+  schedule: "0 3 * * *"
+  resourcePolicySet: {resourceSelectors: [%s]}
+%s`, name, selector, rest))
+}
+
+func TestPreviewDoesNotFlood(t *testing.T) {
+	dir, dump := crowd(t)
+	path := cleanerFile(t, dir, "switch-off", `{group: "", version: v1, kind: ConfigMap}`, "  action: Transform\n  mergePatch: {data: {mode: idle}}\n")
+	got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+	for _, want := range []string{
+		"shop          ConfigMap   map-00       be changed      resourceSelectors[0] selects it\n",
+		"kube-system   ConfigMap   17 objects   stay as it is   namespace kube-system is protected (--protected-namespaces)\n",
+		"-  mode: on-call\n+  mode: idle\n",
+		"the same patch for 59 more: shop/map-01, shop/map-02, shop/map-03, ",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("there is no %q in\n%s", want, got.out)
+		}
+	}
+	if lines := strings.Count(got.out, "\n"); lines > 75 || got.code != codes.ExitDone {
+		t.Errorf("%d lines, exit code %d", lines, got.code)
+	}
+	const more = "note: 10 more objects: 10 ConfigMap in till; --limit 0 lists them all\n77 of 77 objects match; 60 would be changed, 17 are protected\n" +
+		"hint: first set spec.blastRadiusLimit, for example {maxPercentage: 10}: 60 of 77 objects would be changed\n"
+	if got.errOut != more {
+		t.Errorf("standard error is\n%s", got.errOut)
+	}
+	got = call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump, "--limit", "0", "-o", "wide")
+	if strings.Count(got.out, "\n") < 77 || strings.Contains(got.out, "17 objects") || strings.Contains(got.errOut, "more object") {
+		t.Errorf("--limit 0 does not show all:\n%s%s", got.out, got.errOut)
+	}
+}
+
+// It is said which objects get no copy, and applying the Cleaner is proposed only where nothing is wrong with it.
+func TestPreviewSaysWhatGetsNoCopy(t *testing.T) {
+	dir, dump := crowd(t)
+	pods := `{group: "", version: v1, kind: Pod, namespace: shop, labelFilters: [{key: all, operation: Has}]}`
+	path := cleanerFile(t, dir, "pods", pods, "  action: Delete\n")
+	got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+	want := "17 of 17 objects match; 17 would be deleted\n" +
+		"note: no copy is kept of 15 of the 17 objects, so no restore brings them back: 15 because a controller creates them again\n" +
+		"hint: next, on your cluster: kubectl cleaner preview -f " + path + "\n"
+	if got.errOut != want {
+		t.Errorf("standard error is\n%s", got.errOut)
+	}
+	path = cleanerFile(t, dir, "none", pods, "  action: Delete\n  rollback: {storage: None}\n")
+	got = call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+	if want := "note: no copy is kept of 17 of the 17 objects, so no restore brings them back: 17 because rollback.storage is None\n"; !strings.Contains(got.errOut, want) {
+		t.Errorf("standard error is\n%s", got.errOut)
+	}
+}
+
+// One Cleaner with a mistake does not keep the others from being judged, and nobody is told to ask lint for what was told.
+func TestPreviewOfAMistakeAmongOthers(t *testing.T) {
+	dir, dump := crowd(t)
+	good := cleanerFile(t, dir, "good", `{group: "", version: v1, kind: Pod}`, "  action: Scan\n")
+	bad := cleanerFile(t, dir, "bad", `{group: "", version: v1, kind: Pod, minAge: 7d}`, "  action: Scan\n")
+	got := call(t.Context(), t, "", nil, "preview", "-f", good, "-f", bad, "--from", dump)
+	if got.code != codes.ExitError || strings.Count(got.out, "be reported") != 17 || strings.Contains(got.errOut, "lint") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if want := "note: 1 error in the files; only the 1 Cleaner without any is judged\n"; !strings.Contains(got.errOut, want) {
+		t.Errorf("there is no %q in\n%s", want, got.errOut)
+	}
+}
+
+// A cluster that does not answer is one line, whatever the number of Cleaners.
+func TestPreviewOfAnUnreachableCluster(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		cleanerFile(t, dir, name, `{group: "", version: v1, kind: Pod, matchConditions: [{name: a, expression: "true"}]}`, "  action: Scan\n")
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	writeFile(t, kubeconfig, "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: \"https://127.0.0.1:1\"}}], contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}]}")
+	got := call(t.Context(), t, "", nil, "preview", "-f", dir, "--kubeconfig", kubeconfig)
+	want := session{"", "error: the cluster does not answer: dial tcp 127.0.0.1:1: connect: connection refused\nhint: kubectl config view --minify shows which cluster is asked   [E-CLU-001]\n", codes.ExitError}
+	if got != want {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What manages an object may make it again, or undo a change: it is named, also where rows are shown as they are found.
+func TestPreviewNamesTheManager(t *testing.T) {
+	dir := t.TempDir()
+	dump := writeFile(t, filepath.Join(dir, "dump"), `{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: a, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: b, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: c, annotations: {argocd.argoproj.io/tracking-id: "shop:/ConfigMap:shop/c"}}}
+`)
+	for _, rest := range []string{"  action: Delete\n", "  action: Scan\n", "  action: Transform\n  mergePatch: {data: {a: b}}\n"} {
+		path := cleanerFile(t, dir, "maps", `{group: "", version: v1, kind: ConfigMap}`, rest)
+		got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
+		for _, want := range []string{
+			"managed by Helm release shop/web, which may undo this\n", "managed by Flux Kustomization flux/apps, which may undo this\n", "managed by Argo CD application shop, which may undo this\n",
+		} {
+			if strings.Count(got.out, want) != 1 {
+				t.Errorf("%s: there is no %q in\n%s%s", rest, want, got.out, got.errOut)
+			}
+		}
+	}
+}
