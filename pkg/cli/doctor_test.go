@@ -304,6 +304,7 @@ func (c *clinic) brokenCleaners() []injury {
 	account := &v1alpha1.ServiceAccountRef{Namespace: c.namespace, Name: "cleaner"}
 	return []injury{
 		{"not ready", condition(v1alpha1.ConditionReady, v1alpha1.ReasonInvalidExpression, "selector 0 is wrong"), "FAIL cleaners" + me, "it does not run: InvalidExpression: selector 0 is wrong", codes.ExitError, nil},
+		{"no action", edit(func(s *v1alpha1.CleanerSpec) { s.Action = nil }), "WARN cleaners" + me, "no action is set: it only reports", codes.ExitPartial, nil},
 		{"a failed run", condition(v1alpha1.ConditionRunSucceeded, v1alpha1.ReasonLimitExceeded, "too many"), "WARN runs" + me, "its last run did not succeed: LimitExceeded: too many", codes.ExitPartial, nil},
 		{"a stuck run", status(func(s *v1alpha1.CleanerStatus) {
 			s.ActiveRun = &v1alpha1.ActiveRun{Name: "tidy-1", NominalTime: ago(2 * time.Hour), Trigger: v1alpha1.TriggerSchedule}

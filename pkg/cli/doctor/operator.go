@@ -93,7 +93,7 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	object := ref("Lease", p.namespace, leaseName)
 	var lease coordinationv1.Lease
 	err := p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease)
-	look := fmt.Sprintf("kubectl -n %s logs deployment/kubecleaner-manager", p.namespace)
+	look := fmt.Sprintf("kubectl -n %s logs -l app.kubernetes.io/component=manager", p.namespace)
 	switch {
 	case apierrors.IsNotFound(err):
 		return []Line{{Status: Fail, Object: object, Message: "it does not exist: no operator has ever led here", WayOut: look + "; if the operator is in another namespace, give --operator-namespace"}}, ""
