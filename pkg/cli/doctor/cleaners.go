@@ -56,7 +56,10 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 			})
 		}
 	}
-	return lines, terminal.Counted(len(p.cleaners), "Cleaner") + ", none of which lacks anything to run"
+	if len(p.cleaners) == 0 {
+		return lines, "there are no Cleaners"
+	}
+	return lines, terminal.Counted(len(p.cleaners), "Cleaner") + " without a problem"
 }
 
 func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {

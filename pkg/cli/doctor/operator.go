@@ -31,7 +31,7 @@ func (p *patient) operator(context.Context) (lines []Line, well string) {
 		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
 	}
 	if len(p.deployments) == 0 {
-		return []Line{{Status: Fail, Message: "there is no Deployment of the operator: no Cleaner runs", WayOut: "install KubeCleaner; if it has other labels, nobody can find it"}}, ""
+		return []Line{{Status: Fail, Message: "there is no Deployment of the operator: no Cleaner runs", WayOut: "install KubeCleaner, or give its Deployment the labels of config/manager"}}, ""
 	}
 	var names []string
 	for i := range p.deployments {
