@@ -46,7 +46,10 @@ func (p *patient) channels(ctx context.Context) (lines []Line, well string) {
 			})
 		}
 	}
-	return lines, terminal.Counted(n, "Secret") + " of channels and metrics exist"
+	if n == 0 {
+		return lines, "no Cleaner needs a Secret for a channel or metrics"
+	}
+	return lines, "the Secrets of channels and metrics exist"
 }
 
 // channel looks at the Secret of one notification.

@@ -45,11 +45,21 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 		return lines, ""
 	}
 	for i := range p.cleaners {
-		if line, wrong := notReady(&p.cleaners[i], p.there); wrong {
+		c := &p.cleaners[i]
+		if line, wrong := notReady(c, p.there); wrong {
 			lines = append(lines, line)
 		}
+		if c.Spec.Action == nil && c.Spec.ResourcePolicySet.Action == nil {
+			lines = append(lines, Line{
+				Status: Warn, Object: ref("Cleaner", c.Name), Message: "no action is set: it only reports (Scan); in k8s-cleaner it would delete",
+				WayOut: "set spec.action to Scan, Delete or Transform",
+			})
+		}
 	}
-	return lines, terminal.Counted(len(p.cleaners), "Cleaner") + ", none of which lacks anything to run"
+	if len(p.cleaners) == 0 {
+		return lines, "there are no Cleaners"
+	}
+	return lines, terminal.Counted(len(p.cleaners), "Cleaner") + " without a problem"
 }
 
 func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {

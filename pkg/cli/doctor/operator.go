@@ -31,7 +31,7 @@ func (p *patient) operator(context.Context) (lines []Line, well string) {
 		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
 	}
 	if len(p.deployments) == 0 {
-		return []Line{{Status: Fail, Message: "there is no Deployment of the operator: no Cleaner runs", WayOut: "install KubeCleaner; if it has other labels, nobody can find it"}}, ""
+		return []Line{{Status: Fail, Message: "there is no Deployment of the operator: no Cleaner runs", WayOut: "install KubeCleaner, or give its Deployment the labels of config/manager"}}, ""
 	}
 	var names []string
 	for i := range p.deployments {
@@ -93,7 +93,7 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	object := ref("Lease", p.namespace, leaseName)
 	var lease coordinationv1.Lease
 	err := p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease)
-	look := fmt.Sprintf("kubectl -n %s logs deployment/kubecleaner-manager", p.namespace)
+	look := fmt.Sprintf("kubectl -n %s logs -l app.kubernetes.io/component=manager", p.namespace)
 	switch {
 	case apierrors.IsNotFound(err):
 		return []Line{{Status: Fail, Object: object, Message: "it does not exist: no operator has ever led here", WayOut: look + "; if the operator is in another namespace, give --operator-namespace"}}, ""
