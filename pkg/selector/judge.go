@@ -63,7 +63,9 @@ func (s *Selector) managed(o object.Object) string {
 }
 
 // selects asks for what can be seen of the object itself.
-func (s *Selector) selects(o object.Object) bool { return s.hasLabels(o) && s.eligible(o) && !isRunPart(o) }
+func (s *Selector) selects(o object.Object) bool {
+	return s.hasLabels(o) && s.eligible(o) && !isRunPart(o)
+}
 
 // isRunPart reports whether the object is a part of what a run wrote down, such as copies. It is nobody's to clean, and says nothing in a list.
 func isRunPart(o object.Object) bool {

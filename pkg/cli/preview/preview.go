@@ -84,9 +84,9 @@ func Command(s *terminal.Session) *cobra.Command {
 // job is one call of preview.
 type job struct {
 	*options
-	api     *cluster.Client
+	api *cluster.Client
 	// self is the cluster as you see it, without --as: the Cleaners are yours to read, and the operator reads some things with its own rights.
-	self *cluster.Client
+	self    *cluster.Client
 	dump    *dump.Cluster // nil for a cluster
 	scripts *sandbox.Pool
 	now     cluster.Instant
