@@ -51,10 +51,10 @@ help: ## Show this help.
 all: manifests generate fmt vet build ## Generate, format, vet and build.
 
 .PHONY: demo
-demo: ## See the operator work on a control plane of its own, until Ctrl-C; ONESHOT=1 checks the outcome and ends.
+demo: ## See the operator and the plugin work on a control plane of their own, until Ctrl-C; ONESHOT=1 checks the outcome and ends; ARGS are flags for the operator.
 	@assets=$$(test/controlplane/build.sh); echo 'Building the manager and the demo ...'; \
-	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./cmd/script-runner ./hack/demo; \
-	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo
+	CGO_ENABLED=0 go build -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner ./hack/demo; \
+	KUBEBUILDER_ASSETS=$$assets ONESHOT='$(ONESHOT)' exec bin/demo -- $(ARGS)
 
 ##@ Development
 

@@ -36,16 +36,16 @@ type AccountWatcher struct {
 // NeedLeaderElection says that only the leader asks: the others write no status.
 func (w *AccountWatcher) NeedLeaderElection() bool { return true }
 
-// Start asks until the context ends.
+// Start asks until the context ends, and not at once: whoever looks at a Cleaner for the first time asks as well.
 func (w *AccountWatcher) Start(ctx context.Context) error {
 	ticker := w.Clock.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for {
-		w.Look(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C():
+			w.Look(ctx)
 		}
 	}
 }

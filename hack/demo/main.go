@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// The demo shows the main job on a control plane of its own: one Cleaner that scans, one that deletes and one that changes,
-// carried out by the real manager with the rights it is shipped with. It stays up until Ctrl-C; with ONESHOT=1 it checks
-// every outcome and ends by itself.
+// The demo shows the main job on a control plane of its own, as a user of the plugin sees it: scan, preview, run and restore, with one Cleaner
+// that scans, one that deletes and one that changes, carried out by the real manager with the rights it is shipped with. It stays up until
+// Ctrl-C; with ONESHOT=1 it checks every outcome and ends by itself. Arguments are flags for the manager: demo -- --log-level=debug.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the demo at once
 	ctrl.SetLogger(logr.Discard())
-	err := demo(ctx, *oneshot, newTerminal(os.Stdout))
+	err := demo(ctx, *oneshot, flag.Args(), newTerminal(os.Stdout))
 	switch {
 	case err == nil:
 		return
@@ -41,11 +41,11 @@ func main() {
 func isSet(value string) bool { return value != "" && value != "0" && value != "false" }
 
 // demo plays everything, and clears away after itself whatever happens.
-func demo(ctx context.Context, oneshot bool, t *terminal) error {
+func demo(ctx context.Context, oneshot bool, managerFlags []string, t *terminal) error {
 	if _, err := os.Stat(filepath.Join("config", "samples")); err != nil {
 		return errors.New("config/samples is not here: run `make demo` at the root of the repository")
 	}
-	s := &stage{t: t, runs: map[string]string{}}
+	s := &stage{t: t, managerFlags: managerFlags, runs: map[string]string{}}
 	err := s.perform(ctx, oneshot)
 	switch {
 	case err == nil:
@@ -81,13 +81,17 @@ func (s *stage) lookAround() {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		s.t.command("export PATH=" + s.env.Assets + ":$PATH    # kubectl")
 	}
+	s.t.command("export PATH=$PWD/bin:$PATH    # kubectl cleaner")
 	for _, line := range []string{
-		"kubectl get cleaners -o wide",
-		"kubectl get cleanerrun -o yaml " + s.runs["expired-configmaps"],
-		"kubectl get report unused-configmaps -o yaml",
+		"kubectl get cleaners",
+		"kubectl cleaner runs",
+		"kubectl cleaner scan -A",
+		"kubectl cleaner why ConfigMap/shop/old-banner",
 		"kubectl explain cleaner.spec.resourcePolicySet",
-		"kubectl annotate configmap old-banner -n shop cleaner/ttl=1s    # then let it be deleted:",
-		"kubectl annotate cleaner expired-configmaps --overwrite " + requestAnnotation + `="$(date -u +%FT%TZ)"`,
+		"kubectl annotate configmap old-banner -n shop cleaner/ttl=1s    # then let it be deleted, and bring it back:",
+		"kubectl cleaner run expired-configmaps --wait",
+		"kubectl cleaner restore ConfigMap/shop/old-banner",
+		"curl -s " + s.manager.metrics + " | grep ^kubecleaner_",
 		"tail -f " + s.manager.logPath,
 	} {
 		s.t.command(line)

@@ -31,19 +31,21 @@ const (
 // manager is the operator, as a process.
 type manager struct {
 	logPath string
+	// metrics is the address of its metrics.
+	metrics string
 	cmd     *exec.Cmd
 	ended   chan struct{} // closed when the process is gone
 	result  error         // how it ended; set before ended is closed
 }
 
-// buildManager uses the flags that the demo itself is built with, so that both share what was compiled already.
-func buildManager(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
+// build uses the flags that the demo itself is built with, so that all share what was compiled already.
+func build(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", "bin/", "./cmd/manager", "./cmd/kubectl-cleaner")
 	cmd.SysProcAttr = notForCtrlC()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("building %s: %w\n%s", binary, err, out)
+		return fmt.Errorf("building the manager and the plugin: %w\n%s", err, out)
 	}
 	return nil
 }
@@ -62,15 +64,19 @@ func (s *stage) startManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := &manager{logPath: filepath.Join(s.env.Dir, "manager.log"), ended: make(chan struct{})}
+	metrics, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	m := &manager{metrics: "http://" + metrics + "/metrics", logPath: filepath.Join(s.env.Dir, "manager.log"), ended: make(chan struct{})}
 	log, err := os.Create(m.logPath)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
 	// It outlives the context, which Ctrl-C ends: stop lets it finish.
-	m.cmd = exec.CommandContext(context.WithoutCancel(ctx), binary,
-		"--log-format=text", "--health-addr="+health, "--diagnostics-address=127.0.0.1:0")
+	flags := append([]string{"--log-format=text", "--health-addr=" + health, "--diagnostics-address=" + metrics, "--insecure-diagnostics"}, s.managerFlags...)
+	m.cmd = exec.CommandContext(context.WithoutCancel(ctx), binary, flags...)
 	m.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "NAMESPACE="+namespace)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.cmd.SysProcAttr = notForCtrlC()

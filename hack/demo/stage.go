@@ -30,6 +30,8 @@ type stage struct {
 	env     *testenv.Env
 	client  client.Client
 	manager *manager
+	// managerFlags are the user's.
+	managerFlags []string
 	// runs are the names of the CleanerRuns that were asked for, by Cleaner.
 	runs map[string]string
 	// before is how the objects were before any Cleaner ran.
@@ -69,7 +71,7 @@ func (s *stage) install(ctx context.Context) error {
 	s.t.say("")
 	s.t.say("There are no nodes here, so no Pod runs. The manager runs as a process of this machine, with the token of its")
 	s.t.say("ServiceAccount: it may do no more than in a cluster.")
-	err = s.t.progress("Building bin/manager", func() error { return buildManager(ctx) })
+	err = s.t.progress("Building bin/manager and bin/kubectl-cleaner", func() error { return build(ctx) })
 	if err == nil {
 		err = s.t.progress("Starting it", func() error { return s.startManager(ctx) })
 	}
@@ -77,6 +79,7 @@ func (s *stage) install(ctx context.Context) error {
 		return err
 	}
 	s.t.say("Its log: " + s.manager.logPath)
+	s.t.say("Its metrics: " + s.manager.metrics)
 	return nil
 }
 
@@ -99,11 +102,15 @@ func (s *stage) kubectl(ctx context.Context, line string) error {
 // quietly runs kubectl as the administrator. Quotes in the line are single ones, as a shell would read them.
 func (s *stage) quietly(ctx context.Context, line string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.env.Assets, "kubectl"), split(line)...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.env.Kubeconfig)
+	plugins, err := filepath.Abs("bin") // where kubectl finds kubectl-cleaner
+	if err != nil {
+		return "", err
+	}
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.env.Kubeconfig, "PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.SysProcAttr = notForCtrlC()
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err := cmd.Run()
+	err = cmd.Run()
 	if ctx.Err() != nil {
 		return out.String(), ctx.Err()
 	}

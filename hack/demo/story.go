@@ -32,7 +32,7 @@ const (
 
 // play tells the story, one scene after the other.
 func (s *stage) play(ctx context.Context) error {
-	for _, scene := range []func(context.Context) error{s.open, s.scan, s.remove, s.change, s.lookBack} {
+	for _, scene := range []func(context.Context) error{s.open, s.scan, s.remove, s.change, s.restore, s.lookBack} {
 		if err := scene(ctx); err != nil {
 			return err
 		}
@@ -63,29 +63,30 @@ func (s *stage) open(ctx context.Context) error {
 }
 
 func (s *stage) scan(ctx context.Context) error {
-	s.t.heading("1. Scan: which ConfigMaps does nobody use?")
+	s.t.heading("1. Scan: what does nobody use?")
+	s.t.say("The plugin needs nothing to be installed in the cluster:")
+	if err := s.kubectl(ctx, "cleaner scan --namespace shop"); err != nil {
+		return err
+	}
+	s.t.say("")
+	s.t.say("A Cleaner looks for it on a schedule. This one only reports:")
 	if err := s.runNow(ctx, scanner, "scan_unused_configmaps.yaml"); err != nil {
 		return err
 	}
 	s.t.say("")
-	s.t.say("It would run every day at 6:23; the annotation asked for a run now. What it found:")
-	if err := s.matches(ctx, scanner); err != nil {
-		return err
-	}
-	s.t.say("")
-	s.t.say("Not among them, because they are in use: storefront-config (by the Pod storefront) and checkout-config (by the")
-	s.t.say("template of the Deployment checkout). A Scan touches nothing: all are still there.")
+	s.t.say("It would run every day at 6:23; this run was asked for. Not among what it found, because they are in use: storefront-config")
+	s.t.say("(by the Pod storefront) and checkout-config (by the template of the Deployment checkout). A Scan touches nothing:")
 	return s.kubectl(ctx, listConfigMaps)
 }
 
 func (s *stage) remove(ctx context.Context) error {
 	s.t.heading("2. Delete: ConfigMaps whose time is over")
-	if err := s.runNow(ctx, deleter, "delete_expired_configmaps.yaml"); err != nil {
+	s.t.say("What would it do?")
+	if err := s.kubectl(ctx, "cleaner preview -f config/samples/delete_expired_configmaps.yaml"); err != nil {
 		return err
 	}
 	s.t.say("")
-	s.t.say("What it deleted, and what it left alone although the script matched:")
-	if err := s.matches(ctx, deleter); err != nil {
+	if err := s.runNow(ctx, deleter, "delete_expired_configmaps.yaml"); err != nil {
 		return err
 	}
 	s.t.say("")
@@ -104,20 +105,26 @@ func (s *stage) change(ctx context.Context) error {
 		return err
 	}
 	s.t.say("")
-	s.t.say("After:")
-	if err := s.kubectl(ctx, listDeployments); err != nil {
+	s.t.say("After; checkout is as it was, because it is not annotated pause-resume: \"true\":")
+	return s.kubectl(ctx, listDeployments)
+}
+
+// restore brings back one of the objects that were deleted.
+func (s *stage) restore(ctx context.Context) error {
+	s.t.heading("4. Restore: that one was still needed")
+	if err := s.kubectl(ctx, "cleaner restore ConfigMap/shop/promo-spring --yes --progress=none"); err != nil {
 		return err
 	}
 	s.t.say("")
-	s.t.say("checkout is as it was: it is not annotated pause-resume: \"true\".")
-	return s.matches(ctx, transformer)
+	s.t.say("It is annotated, and no Cleaner touches it until you remove the annotation:")
+	return s.kubectl(ctx, "cleaner preview expired-configmaps --only ConfigMap/shop/promo-spring --progress=none")
 }
 
 // lookBack shows where one sees later what happened.
 func (s *stage) lookBack(ctx context.Context) error {
 	s.t.heading("What is left to read")
 	s.t.say("The dashboard, one record per run, and one Event per run:")
-	for _, line := range []string{"get cleaners", "get cleanerruns"} {
+	for _, line := range []string{"get cleaners", "cleaner runs"} {
 		if err := s.kubectl(ctx, line); err != nil {
 			return err
 		}
@@ -152,22 +159,13 @@ func (s *stage) runNow(ctx context.Context, cleaner, file string) error {
 	if err := s.kubectl(ctx, "apply -f config/samples/"+file); err != nil {
 		return err
 	}
-	now := time.Now().UTC().Format(time.RFC3339)
-	if err := s.kubectl(ctx, fmt.Sprintf("annotate cleaner %s %s=%s", cleaner, requestAnnotation, now)); err != nil {
-		return err
-	}
-	if err := s.kubectl(ctx, "wait cleaner "+cleaner+" --for=condition=RunSucceeded --timeout=60s"); err != nil {
+	if err := s.kubectl(ctx, "cleaner run "+cleaner+" --yes --wait --timeout=60s --progress=none"); err != nil {
 		why, _ := s.quietly(ctx, "get cleaner "+cleaner+" -o jsonpath='{.status.conditions}'")
 		return fmt.Errorf("%w\nconditions: %s", err, why)
 	}
 	name, err := s.quietly(ctx, "get cleaner "+cleaner+" -o jsonpath='{.status.lastRun.name}'")
 	s.runs[cleaner] = strings.TrimSpace(name)
 	return err
-}
-
-// matches shows what the last run of a Cleaner found and did.
-func (s *stage) matches(ctx context.Context, cleaner string) error {
-	return s.kubectl(ctx, "get cleaner "+cleaner+" -o go-template-file=hack/demo/matches.tmpl")
 }
 
 // eventually waits until a condition holds, within reason.

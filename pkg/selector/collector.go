@@ -151,5 +151,5 @@ func (c *collector) judged(ctx context.Context, o object.Object, place int64, ma
 	if !matches {
 		return nil
 	}
-	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: message}, c.selector.Excludes(o))
+	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: joined(message, c.selector.managed(o))}, c.selector.Excludes(o))
 }

@@ -37,13 +37,29 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 		so, err = s.late(ctx, o, so, logs, errLogs)
 	}
 	if err != nil || !so.hold || s.judge.Script == "" {
-		return so.hold, so.because, err
+		return so.hold, joined(so.because, s.managed(o)), err
 	}
 	match, err := s.judge.Session.EvaluateWith(ctx, s.judge.Script, o, so.data)
 	if err != nil {
 		return false, "", masked("evaluate", err, o)
 	}
-	return match.Matching, joined(so.because, object.Mask(match.Message, o)), nil
+	return match.Matching, joined(joined(so.because, object.Mask(match.Message, o)), s.managed(o)), nil
+}
+
+// maxManager bounds the name of what manages an object, in bytes: it comes from an annotation.
+const maxManager = 128
+
+// managed names the tool that made an object, such as Helm or Argo CD, and that may make it again. Empty when there is none, or when the finding
+// leaves such objects alone, and says so itself.
+func (s *Selector) managed(o object.Object) string {
+	if s.spec.Finding != nil && !s.spec.Finding.TakesManaged() {
+		return ""
+	}
+	by := o.ManagedBy()
+	if by == "" {
+		return ""
+	}
+	return "managed by " + v1alpha1.Truncate(by, maxManager)
 }
 
 // selects asks for what can be seen of the object itself.

@@ -33,6 +33,7 @@ func watching(t *testing.T, out, errOut *bytes.Buffer) (*live, *clocktesting.Fak
 	d, err := dump.Load(s, []string{"-"})
 	noError(t, err)
 	job.api, err = cluster.New(s, d.Config())
+	job.self = job.api
 	noError(t, err)
 	action := v1alpha1.ActionDelete
 	cleaner := &v1alpha1.Cleaner{Spec: v1alpha1.CleanerSpec{Action: &action}}
