@@ -86,6 +86,13 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if round.soon || round.unchecked {
 		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
 	}
+	r.showAction(cleaner, round)
+	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
+	return round, nil
+}
+
+// showAction says what the next run does, and why that is less than the Cleaner's action.
+func (r *CleanerReconciler) showAction(cleaner *v1alpha1.Cleaner, round *round) {
 	cleaner.Status.Action = cleaner.EffectiveAction()
 	observing := cleaner.Observing(r.Clock.Now())
 	if cleaner.Status.DryRunReason = cmp.Or(r.WhyOff(), observing); cleaner.Status.DryRunReason != "" {
@@ -95,8 +102,6 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		left := cleaner.Spec.ScanUntil.Sub(r.Clock.Now())
 		round.sleep = min(cmp.Or(round.sleep, left), left)
 	}
-	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
-	return round, nil
 }
 
 // afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
