@@ -12,10 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
@@ -177,61 +174,6 @@ func (j *job) fails(code int) {
 	if j.exit != codes.ExitError {
 		j.exit = code
 	}
-}
-
-// incompleteError says why a run would touch nothing.
-func (j *job) incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview) error {
-	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ViewIncomplete, Err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
-	var kind *selector.UnknownKindError
-	unjudged := first(found, v1alpha1.OutcomeNotEvaluated)
-	switch {
-	case errors.As(found.Incomplete, &kind):
-		f.Exit, f.Code = codes.ExitError, codes.KindUnknown
-	case isForbidden(found.Incomplete):
-		f.Code, f.Hint = codes.ClusterForbidden, "the operator may have the right; see: kubectl auth can-i --list; or preview as somebody who has it: --as USER"
-	case unjudged != nil:
-		f.Hint = j.lookAt(cleaner, unjudged, "the Cleaner would touch nothing until then")
-	}
-	return f
-}
-
-// unjudgedError says that a run would leave objects alone that could not be judged.
-func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) error {
-	unjudged := first(found, v1alpha1.OutcomeNotEvaluated)
-	return &terminal.Failure{
-		Exit: codes.ExitPartial, Code: codes.ObjectUnjudged,
-		Err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, terminal.Counted(int(result.unjudged), "object"), unjudged.Object, unjudged.Detail),
-		Hint: j.lookAt(cleaner, unjudged, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
-	}
-}
-
-// lookAt is how to go on with an object that could not be judged.
-func (j *job) lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, untilThen string) string {
-	if cleaner.UID == "" || j.dump != nil {
-		return "mend the expression" + j.placeOf(cleaner, first) + ", or exclude such objects; " + untilThen
-	}
-	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
-}
-
-// first is the first object of which that became. Nil when there is none.
-func first(found *run.Preview, result v1alpha1.OutcomeResult) *run.PreviewItem {
-	for i := range found.Items {
-		if found.Items[i].Result == result {
-			return &found.Items[i]
-		}
-	}
-	return nil
-}
-
-// isForbidden looks through joined errors too, where errors.As stops at the first that fits.
-func isForbidden(err error) bool {
-	for _, inner := range terminal.Unjoined(err) {
-		if apierrors.IsForbidden(inner) || (inner != err && isForbidden(inner)) { //nolint:errorlint // the same value, not of the same kind
-			return true
-		}
-	}
-	inner := errors.Unwrap(err)
-	return inner != nil && isForbidden(inner)
 }
 
 // shows reports whether an object is to be shown.

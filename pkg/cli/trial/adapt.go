@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 )
 
@@ -54,4 +55,12 @@ func (t *trial) adaptNamespace(o *tested) bool {
 
 func (t *trial) note(o *tested, message string) {
 	t.result.Notes = append(t.result.Notes, failure{File: o.file, Line: o.line, Object: o.String(), Message: message})
+}
+
+// located is what was said of a script or an expression, with the file and line where it stands.
+func (t *trial) located(fault string) string {
+	if place := check.PlaceOf(t.files.cleaner, t.Cleaner, 0, fault); place != "" {
+		return fault + " (" + place + ")"
+	}
+	return fault
 }

@@ -38,7 +38,7 @@ func (t *trial) tryTransform(ctx context.Context) {
 		want := files.updated[i]
 		got, err := t.transformed(ctx, o)
 		if err != nil {
-			t.fail(o, "could not be changed", object.Mask(err.Error(), o.Object))
+			t.fail(o, "could not be changed", object.Mask(t.located(err.Error()), o.Object))
 			continue
 		}
 		diff, err := difference(want, got)

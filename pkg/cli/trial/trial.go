@@ -118,7 +118,7 @@ func (t *trial) tryEach(ctx context.Context) {
 		v := t.Verdict(ctx, &o.Subject)
 		switch {
 		case v.Err != nil:
-			t.fail(o, "should match, but could not be judged", v.Err.Error())
+			t.fail(o, "should match, but could not be judged", t.located(v.Err.Error()))
 		case !v.Matches:
 			t.fail(o, "should match, but does not", t.Why(&o.Subject, v.Refusals)...)
 		default:
@@ -129,7 +129,7 @@ func (t *trial) tryEach(ctx context.Context) {
 		v := t.Verdict(ctx, &o.Subject)
 		switch {
 		case v.Err != nil:
-			t.fail(o, "should not match, but could not be judged", v.Err.Error())
+			t.fail(o, "should not match, but could not be judged", t.located(v.Err.Error()))
 		case v.Matches:
 			t.fail(o, "should not match, but does", v.Because)
 		default:
@@ -154,7 +154,7 @@ func (t *trial) tryTogether(ctx context.Context) {
 	}
 	selected, err := t.Session.Choose(ctx, t.Cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
 	if err != nil {
-		t.result.fail(failure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask("aggregatedSelection: " + err.Error())})
+		t.result.fail(failure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask(t.located("aggregatedSelection: " + err.Error()))})
 		return
 	}
 	chosen := map[string]string{}
@@ -208,7 +208,7 @@ func (t *trial) candidates(ctx context.Context, input []*tested) (given []*teste
 			_, seen := mayChoose[o]
 			switch id := o.identity(); {
 			case v.Err != nil:
-				t.fail(o, "could not be judged", v.Err.Error())
+				t.fail(o, "could not be judged", t.located(v.Err.Error()))
 				ok = false
 			case v.Matches && !seen:
 				mayChoose[o] = !t.Selectors[i].Excludes(o.Object)
