@@ -89,7 +89,7 @@ func TestTheOperatorIsNotInThePolicysWay(t *testing.T) {
 		c.Finalizers = []string{v1alpha1.Finalizer, v1alpha1.LegacyFinalizer}
 	})
 	c = b.reconcile(c)
-	wantCondition(t, c, v1alpha1.ConditionReady, "True", v1alpha1.ReasonScheduled)
+	wantCondition(t, c, v1alpha1.ConditionReady, "False", v1alpha1.ReasonServiceAccountForbidden)
 	must(t, b.user.Delete(t.Context(), c))
 	_, err := b.reconciler.Reconcile(t.Context(), request(c.Name))
 	must(t, err)
