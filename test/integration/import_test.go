@@ -8,12 +8,17 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -23,20 +28,32 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
-// imported are the Cleaners that import writes for a file of testdata/import, created in the cluster. NAMESPACE in the file is the test's own.
-func (b *bench) imported(wantCode int, from, file string, flags ...string) (all []*v1alpha1.Cleaner) {
+// importSource is a file of testdata/import. NAMESPACE in it is the test's own.
+func (b *bench) importSource(file string) string {
 	b.t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "import", file))
 	must(b.t, err)
-	source := strings.ReplaceAll(string(text), "NAMESPACE", b.namespace)
-	var out, errOut bytes.Buffer
-	streams := genericiooptions.IOStreams{In: strings.NewReader(source), Out: &out, ErrOut: &errOut}
+	return strings.ReplaceAll(string(text), "NAMESPACE", b.namespace)
+}
+
+// importing calls import with flags and the text.
+func (b *bench) importing(source string, args ...string) (out, errOut string, code int) {
+	b.t.Helper()
+	var stdout, stderr bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(source), Out: &stdout, ErrOut: &stderr}
 	options := terminal.Options{Version: "test", Scripts: sandbox.Config{Command: child}, Now: time.Now, Getenv: func(string) string { return "" }}
-	args := append([]string{"import", from, "-"}, flags...)
-	if code := cli.Execute(b.t.Context(), streams, options, args); code != wantCode {
-		b.t.Fatalf("%v exits with %d:\n%s%s", args, code, out.String(), errOut.String())
+	code = cli.Execute(b.t.Context(), streams, options, append([]string{"import"}, args...))
+	return stdout.String(), stderr.String(), code
+}
+
+// imported are the Cleaners that import writes for a file, created in the cluster.
+func (b *bench) imported(wantCode int, from, file string, flags ...string) (all []*v1alpha1.Cleaner) {
+	b.t.Helper()
+	out, errOut, code := b.importing(b.importSource(file), append([]string{from, "-"}, flags...)...)
+	if code != wantCode {
+		b.t.Fatalf("%s exits with %d:\n%s%s", file, code, out, errOut)
 	}
-	for document := range strings.SplitSeq(out.String(), "---\n") {
+	for document := range strings.SplitSeq(out, "---\n") {
 		if document == "" {
 			continue
 		}
@@ -139,4 +156,79 @@ func TestImportFromKubeJanitor(t *testing.T) {
 	run := b.run(all[1])
 	wantOutcome(t, run, "odd", v1alpha1.OutcomeUnknown, `nobody can tell when its time is over: annotation janitor/ttl "1x" cannot be read`)
 	b.wantNames("kept", "marked-temporary", "odd", "ours", "plain", "ttl-later")
+}
+
+// TestImportFromCluster: what the tools have in the cluster is read in the version that it serves, and says the same as the files.
+//
+// It is not parallel: others look for what nobody uses, and objects of these kinds may use anything.
+func TestImportFromCluster(t *testing.T) {
+	b := newBench(t)
+	b.define("Namespaced", "kyverno.io", "v2", "cleanuppolicies", "CleanupPolicy")
+	b.define("Cluster", "policies.kyverno.io", "v1", "deletingpolicies", "DeletingPolicy")
+	for _, file := range []string{"kyverno.yaml", "kube-janitor.yaml", "k8s-cleaner.yaml"} {
+		for document := range strings.SplitSeq(strings.ReplaceAll(b.importSource(file), "namespace: janitor", "namespace: "+b.namespace), "---\n") {
+			var u unstructured.Unstructured
+			must(t, yaml.Unmarshal([]byte(document), &u.Object))
+			if file == "k8s-cleaner.yaml" { // Cleaners belong to no namespace, and other tests have some
+				u.SetName(u.GetName() + "-" + b.namespace)
+			}
+			if u.GetKind() == "Deployment" {
+				must(t, unstructured.SetNestedField(u.Object, []any{map[string]any{
+					"name":      "rules",
+					"configMap": map[string]any{"name": "kube-janitor"},
+				}}, "spec", "template", "spec", "volumes"))
+			}
+			must(t, b.user.Create(t.Context(), &u))
+			t.Cleanup(func() { _ = b.user.Delete(context.Background(), &u) })
+		}
+	}
+	for from, want := range map[string][]string{
+		"kyverno": {
+			"# From CleanupPolicy temporary-configmaps of Kyverno, cleanuppolicy/" + b.namespace + "/temporary-configmaps:1\n",
+			"# From DeletingPolicy ephemeral-configmaps of Kyverno, ",
+		},
+		"kube-janitor": {
+			"# From rule temporary of kube-janitor, configmap/" + b.namespace + "/kube-janitor:",
+			"kubernetes.io/metadata.name in (" + b.namespace + ")", "name: kube-janitor-marks\n",
+		},
+		"k8s-cleaner": {"name: old-configmaps-" + b.namespace + "\n"},
+	} {
+		out, errOut, _ := b.importing("", from, "--from-cluster", "--kubeconfig",
+			env.Kubeconfig) // other tests have Cleaners that cannot be carried over
+		wantTexts(t, "what is written", out, want...)
+		if strings.Contains(out, "uid:") || strings.Contains(out, "resourceVersion:") {
+			t.Errorf("%s: it has what belongs to one cluster:\n%s%s", from, out, errOut)
+		}
+	}
+}
+
+// define makes the API server serve a kind of any content, until the test ends.
+func (b *bench) define(scope, group, version, plural, kind string) {
+	b.t.Helper()
+	schema := map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}
+	d := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"group": group, "scope": scope,
+		"names":    map[string]any{"plural": plural, "singular": strings.ToLower(kind), "kind": kind, "listKind": kind + "List"},
+		"versions": []any{map[string]any{"name": version, "served": true, "storage": true, "schema": schema}},
+	}}}
+	d.SetAPIVersion("apiextensions.k8s.io/v1")
+	d.SetKind("CustomResourceDefinition")
+	d.SetName(plural + "." + group)
+	must(b.t, b.user.Create(b.t.Context(), d))
+	served := func(want bool) error {
+		return wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+			err := b.user.Get(ctx, client.ObjectKeyFromObject(d), d)
+			conditions, _, _ := unstructured.NestedSlice(d.Object, "status", "conditions")
+			established := slices.ContainsFunc(conditions, func(c any) bool {
+				fields, _ := c.(map[string]any)
+				return fields["type"] == "Established" && fields["status"] == "True"
+			})
+			return want && err == nil && established || !want && apierrors.IsNotFound(err), nil
+		})
+	}
+	b.t.Cleanup(func() {
+		must(b.t, b.user.Delete(context.Background(), d))
+		must(b.t, served(false))
+	})
+	must(b.t, served(true))
 }

@@ -12,41 +12,42 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// published are the ideas that k8s-cleaner publishes and that are wrong, in short: kinds, then E: and words of evaluate, A: of the aggregated script,
-// or T: of transform. The text is part of what is said.
-var published = map[string]string{
-	"Deployment StatefulSet DaemonSet T: annotations['previous-replicas'] = 3 obj.spec.replicas = 0": "stores 0 over the stored replicas",
-	"Deployment T: if status.restartCount > 5 then obj.spec.replicas = 0":                            "one restarting container is enough",
-	"Pod Deployment A: containerStatus.restartCount > 10":                                            "one restarting container is enough",
-	"ConfigMap A: string.match(name, '-%w+$') metadata.creationTimestamp":                            "keeps the oldest and reports the newest",
-	"Deployment StatefulSet ConfigMap A: missing":                                                    "overlooks optional references",
-	"Pod ConfigMap A: unused":                                           "reports every kube-root-ca.crt",
-	"Pod Secret Ingress ServiceAccount A: unused":                       "pull Secrets of accounts",
-	"Deployment HorizontalPodAutoscaler A: orphaned":                    "stops after the first",
-	"Pod ServiceAccount A: unused":                                      "bindings of other namespaces",
-	"ClusterRole ClusterRoleBinding RoleBinding A: unused":              "aggregated roles",
-	"Pod PersistentVolumeClaim A: unused":                               "own ephemeral volume",
-	"PodDisruptionBudget Deployment StatefulSet A: matchLabels":         "Pods of DaemonSets",
-	"Namespace Pod A: empty":                                            "looks at Pods only",
-	"ReplicaSet E: obj.spec.replicas == 0":                              "kept for a rollback",
-	"Job E: obj.status.succeeded == obj.spec.completions":               "completions: 0",
-	"ConfigMap E: obj.metadata.annotations['cleaner/ttl']":              `fails on "1x"`,
-	"Pod E: obj.metadata.annotations['cleaner/expires']":                `fails on "1x"`,
-	"Pod E: containerStatus.state.waiting.reason == 'CrashLoopBackOff'": "InvalidImageName",
-	"Pod E: reason == 'ErrImagePull'":                                   "InvalidImageName",
-	"Pod E: obj.metadata.deletionTimestamp ~= nil":                      "grace period",
-	"Pod E: obj.status.phase == 'Succeeded'":                            "",
-	"Service A: unused":                                                 "",
-	"ConfigMap E: obj.metadata.labels.old":                              "",
-	"Deployment E: obj.spec.replicas == 0":                              "",
-	"Deployment T: obj.spec.replicas = 0":                               "",
-	"Secret E: annotations['janitor/ttl']":                              "",
+// published are ideas that k8s-cleaner publishes and that are wrong, in short: kinds, then E: and words of evaluate, A: of the aggregated script,
+// or T: of transform. want is part of what is said, and empty for what is right.
+var published = []struct{ idea, want string }{
+	{"Deployment StatefulSet DaemonSet T: annotations['previous-replicas'] = 3 obj.spec.replicas = 0", "stores 0 over the stored replicas"},
+	{"Deployment T: if status.restartCount > 5 then obj.spec.replicas = 0", "one restarting container is enough"},
+	{"Pod Deployment A: containerStatus.restartCount > 10", "one restarting container is enough"},
+	{"ConfigMap A: string.match(name, '-%w+$') metadata.creationTimestamp", "keeps the oldest and reports the newest"},
+	{"Deployment StatefulSet ConfigMap A: missing", "overlooks optional references"},
+	{"Pod ConfigMap A: unused", "reports every kube-root-ca.crt"},
+	{"Pod Secret Ingress ServiceAccount A: unused", "pull Secrets of accounts"},
+	{"Deployment HorizontalPodAutoscaler A: orphaned", "stops after the first"},
+	{"Pod ServiceAccount A: unused", "bindings of other namespaces"},
+	{"ClusterRole ClusterRoleBinding RoleBinding A: unused", "aggregated roles"},
+	{"Pod PersistentVolumeClaim A: unused", "own ephemeral volume"},
+	{"PodDisruptionBudget Deployment StatefulSet A: matchLabels", "Pods of DaemonSets"},
+	{"Namespace Pod A: empty", "looks at Pods only"},
+	{"ReplicaSet E: obj.spec.replicas == 0", "kept for a rollback"},
+	{"Job E: obj.status.succeeded == obj.spec.completions", "completions: 0"},
+	{"ConfigMap E: obj.metadata.annotations['cleaner/ttl']", `fails on "1x"`},
+	{"Pod E: obj.metadata.annotations['cleaner/expires']", `fails on "1x"`},
+	{"Pod E: containerStatus.state.waiting.reason == 'CrashLoopBackOff'", "InvalidImageName"},
+	{"Pod E: reason == 'ErrImagePull'", "InvalidImageName"},
+	{"Pod E: obj.metadata.deletionTimestamp ~= nil", "grace period"},
+	{"Pod E: obj.status.phase == 'Succeeded'", ""},
+	{"Service A: unused", ""},
+	{"ConfigMap E: obj.metadata.labels.old", ""},
+	{"Deployment E: obj.spec.replicas == 0", ""},
+	{"Deployment T: obj.spec.replicas = 0", ""},
+	{"Secret E: annotations['janitor/ttl']", ""},
 }
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}
-	for text, want := range published {
+	for _, p := range published {
+		text, want := p.idea, p.want
 		selected, script, _ := strings.Cut(text, ": ")
 		words := strings.Fields(selected)
 		var c v1alpha1.Cleaner
