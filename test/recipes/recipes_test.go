@@ -310,3 +310,8 @@ func removeNth(value any, nth *int, path string) bool {
 	}
 	return false
 }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
