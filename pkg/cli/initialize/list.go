@@ -122,7 +122,8 @@ func having(known []recipe, words []string, textOf func(*recipe) string) []recip
 		text := textOf(&r)
 		return slices.ContainsFunc(words, func(word string) bool {
 			word = strings.ToLower(word)
-			return !strings.Contains(text, word) && !strings.Contains(text, strings.TrimSuffix(word, "s")) && !r.hasKind(word)
+			one := strings.TrimSuffix(word, "s")
+			return !strings.Contains(text, one) && !r.hasKind(word) && !r.hasKind(one)
 		})
 	})
 }
