@@ -5,16 +5,12 @@ package recipes
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // The recipes on a real API server. One comes after the other, because the second fills the cluster.
 func TestServer(t *testing.T) {

@@ -44,7 +44,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"that are about all of them. No cluster is needed.\n\n" +
 			"--for changes the time that the recipe has: how long an object must have been found so, or else the time in its condition, or\n" +
 			"else its age. A flag that the recipe cannot honour is refused.",
-		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
+		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +
+			"  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
 			"  kubectl cleaner init finished-jobs --namespace-selector team=shop --schedule '0 4 * * *' --action Delete > cleaner.yaml",
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 		ValidArgsFunction: terminal.CompleteFirst(completeNames),
