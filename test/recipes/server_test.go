@@ -5,19 +5,23 @@ package recipes
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+// The recipes on a real API server. One comes after the other, because the second fills the cluster.
+func TestServer(t *testing.T) {
+	if t.Run("empty", testEmptyCluster) {
+		testObjects(t)
+		t.Run("outdated secrets", testOutdatedSecrets)
+	}
+}
 
-// The API server takes all recipes, and none finds anything in a cluster that holds nothing but what the API server makes itself.
-func TestEmptyCluster(t *testing.T) {
+// testEmptyCluster applies all recipes: none finds anything in a cluster that holds nothing but what the API server makes itself.
+func testEmptyCluster(t *testing.T) {
 	kubectl := exec.CommandContext(t.Context(), filepath.Join(env.Assets, "kubectl"), "--kubeconfig", env.Kubeconfig, "apply", "-k", root)
 	out, err := kubectl.CombinedOutput()
 	if err != nil || strings.Count(string(out), "created") != len(all(t)) {

@@ -103,7 +103,8 @@ func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
 
 // refuseQueries refuses to move a recipe away from what its queries measure: their texts have a namespace and a time, too.
 func (c *changes) refuseQueries(r *recipe) error {
-	queries := slices.ContainsFunc(r.cleaner.Spec.ResourcePolicySet.ResourceSelectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsMetrics() })
+	selectors := r.cleaner.Spec.ResourcePolicySet.ResourceSelectors
+	queries := slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsMetrics() })
 	if queries && (c.namespace != "" || c.namespaceSelector != "" || c.long != "") {
 		return errors.New("--namespace, --namespace-selector and --for are not for it: its metricQueries name the namespace and the time; " +
 			"write it without these flags, and edit both")
@@ -163,8 +164,8 @@ func (c *changes) setNamespaces(list *yamlnode.Node) (note string, err error) {
 		return false
 	})
 	if len(list.Content) == 0 {
-		return "", fmt.Errorf("--%s is not for it: %s objects have no namespace", map[bool]string{true: "namespace", false: "namespace-selector"}[c.namespace != ""],
-			strings.Join(slices.Compact(without), ", "))
+		flag := map[bool]string{true: "--namespace", false: "--namespace-selector"}[c.namespace != ""]
+		return "", fmt.Errorf("%s is not for it: %s objects have no namespace", flag, strings.Join(slices.Compact(without), ", "))
 	}
 	if len(without) > 0 {
 		note = "left out " + strings.Join(slices.Compact(without), ", ") + ", because these kinds have no namespaces"

@@ -29,7 +29,8 @@ func parseTime(text string) (time.Duration, error) {
 			return time.Duration(n) * unit, nil
 		}
 	}
-	return 0, fmt.Errorf("--for %s cannot be read; write a number and one of s, m, h, d and w, for example 36h or 14d, at most 36500d", terminal.Quoted(text))
+	const wants = "write a number and one of s, m, h, d and w, for example 36h or 14d, at most 36500d"
+	return 0, fmt.Errorf("--for %s cannot be read; %s", terminal.Quoted(text), wants)
 }
 
 // short is a duration as CEL reads it.

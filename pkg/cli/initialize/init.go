@@ -44,7 +44,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"that are about all of them. No cluster is needed.\n\n" +
 			"--for changes the time that the recipe has: how long an object must have been found so, or else the time in its condition, or\n" +
 			"else its age. A flag that the recipe cannot honour is refused.",
-		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
+		Example: "  kubectl cleaner init --list\n  kubectl cleaner init --list crash\n" +
+			"  kubectl cleaner init unused --kind ConfigMap,Secret --for 30d > cleaner.yaml\n" +
 			"  kubectl cleaner init finished-jobs --namespace-selector team=shop --schedule '0 4 * * *' --action Delete > cleaner.yaml",
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 		ValidArgsFunction: terminal.CompleteFirst(completeNames),
@@ -125,23 +126,36 @@ func (o *options) validate(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// unknown says that there is no such recipe, and which may have been meant.
+// unknown says that there is no such recipe, and which may have been meant: those about all words of the name, or else the nearest name, or
+// else those about one of the words.
 func unknown(known []recipe, name string) error {
-	var names []string
-	for _, r := range known {
-		names = append(names, r.Name)
-	}
 	hint := "to see all: kubectl cleaner init --list"
-	if near := suggest.Nearest(name, names); near != "" {
-		hint = "did you mean " + terminal.Quoted(near) + "?"
-	} else if about := withWords(known, []string{name}); len(about) > 0 {
-		names = nil
-		for _, r := range about {
-			names = append(names, r.Name)
+	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == ' ' })
+	about := namesOf(withWords(known, words))
+	near := ""
+	if len(about) == 0 {
+		near = suggest.Nearest(name, namesOf(known))
+	}
+	for _, word := range slices.Backward(words) { // the last one is the kind in most names
+		if len(about) == 0 {
+			about = namesOf(withWords(known, []string{word}))
 		}
-		hint = "recipes about it: " + terminal.Shortened(names, 5)
+	}
+	switch {
+	case len(words) == 0:
+	case near != "":
+		hint = "did you mean " + terminal.Quoted(near) + "?"
+	case len(about) > 0:
+		hint = "recipes about it: " + terminal.Shortened(about, 5)
 	}
 	return terminal.Fail(codes.RecipeNotFound, errors.New("there is no recipe "+terminal.Quoted(name)), hint)
+}
+
+func namesOf(all []recipe) (names []string) {
+	for _, r := range all {
+		names = append(names, r.Name)
+	}
+	return names
 }
 
 // write is the Cleaner as the flags say, with the README above it. What lint would say of it is an error.

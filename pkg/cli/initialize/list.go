@@ -68,7 +68,9 @@ func (o *options) print(known []recipe, words []string) error {
 	case "json":
 		all := make([]listed, len(shown))
 		for i, r := range shown {
-			all[i] = listed{Name: r.Name, Group: r.Group, Finds: flat(r.Finds), AlsoHits: flat(r.AlsoHits), Needs: flat(r.Needs), Arm: flat(r.Arm), Kinds: r.kindNames()}
+			all[i] = listed{
+				Name: r.Name, Group: r.Group, Finds: flat(r.Finds), AlsoHits: flat(r.AlsoHits), Needs: flat(r.Needs), Arm: flat(r.Arm), Kinds: r.kindNames(),
+			}
 		}
 		return terminal.WriteJSON(o.Out, map[string]any{"recipes": all})
 	case "name":
@@ -122,7 +124,8 @@ func having(known []recipe, words []string, textOf func(*recipe) string) []recip
 		text := textOf(&r)
 		return slices.ContainsFunc(words, func(word string) bool {
 			word = strings.ToLower(word)
-			return !strings.Contains(text, word) && !strings.Contains(text, strings.TrimSuffix(word, "s")) && !r.hasKind(word)
+			one := strings.TrimSuffix(word, "s")
+			return !strings.Contains(text, one) && !r.hasKind(word) && !r.hasKind(one)
 		})
 	})
 }
@@ -145,7 +148,8 @@ func (r *recipe) hasKind(name string) bool {
 
 // isCalled reports whether users call a kind so: by its name, its plural, or a short name of kubectl.
 func isCalled(kind object.Kind, name string) bool {
-	return strings.EqualFold(name, kind.Kind) || strings.EqualFold(name, kind.Resource) || slices.Contains(dump.ShortNames(kind.Kind), strings.ToLower(name))
+	name = strings.ToLower(name)
+	return name == strings.ToLower(kind.Kind) || name == kind.Resource || slices.Contains(dump.ShortNames(kind.Kind), name)
 }
 
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
