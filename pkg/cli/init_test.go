@@ -17,6 +17,8 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/config/recipes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 )
 
 // TestInitGolden shows what users see.
@@ -131,8 +133,13 @@ func TestInitWritesEveryRecipe(t *testing.T) {
 			t.Errorf("only %d recipes can be written with %s", written[flag], flag)
 		}
 	}
-	if got := call(t.Context(), t, "", nil, "lint", "--strict", "-f", dir); got.code != 0 {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	var linted struct{ Problems []manifest.Problem }
+	got := call(t.Context(), t, "", nil, "lint", "-o", "json", "-f", dir)
+	must(t, json.Unmarshal([]byte(got.out), &linted))
+	for _, p := range linted.Problems {
+		if p.Code != codes.Overlap { // all recipes together do; nobody arms all of them
+			t.Errorf("%+v", p)
+		}
 	}
 }
 

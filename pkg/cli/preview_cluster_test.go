@@ -220,8 +220,8 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 		"1 of 1 object matches; 1 would be deleted\n"+
 			"note: a run reads and acts as ServiceAccount NS/cleaner, this preview read with your own rights; to preview as that account: --as system:serviceaccount:NS:cleaner\n"+
 			"hint: to have the operator do this now: kubectl cleaner run unused-NS\n")
-	// The account may read what the Cleaner selects, and nothing of KubeCleaner: you read the Cleaner.
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "cleaner"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list"}}}}
+	// The account may read and delete what the Cleaner selects, and read nothing of KubeCleaner: you read the Cleaner.
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "cleaner"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list", "delete"}}}}
 	must(t, s.Create(t.Context(), role))
 	must(t, s.Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "cleaner"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},

@@ -6,6 +6,7 @@ package imports
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,22 @@ func (in *janitorInput) translate(r *rule) {
 	if err == nil {
 		r.condition, err = jmespath.Condition(e)
 	}
+	if len(r.kinds) > 1 {
+		r.condition = untyped(r.condition)
+	}
 	r.lost = err
+}
+
+var quotedOrObject = regexp.MustCompile(`'(?:[^'\\]|\\.)*'|\bobject\b`)
+
+// untyped is a condition for objects of several kinds: a field that only one of them has is absent in the others, and no mistake.
+func untyped(condition string) string {
+	return quotedOrObject.ReplaceAllStringFunc(condition, func(part string) string {
+		if part == "object" {
+			return "dyn(object)"
+		}
+		return part
+	})
 }
 
 // cleanerOf is the Cleaner of a rule. Nil when there is nothing to clean.
