@@ -56,7 +56,7 @@ const (
 var (
 	errDeleted    = errors.New("the Cleaner was deleted")
 	errSuspended  = errors.New("the Cleaner was suspended")
-	errBecameScan = errors.New("the action was changed to Scan")
+	errBecameScan = errors.New("the Cleaner was changed to only report")
 	errPanicked   = errors.New(fault.Words)
 	errNotNow     = errors.New("too many Cleaners are being checked")
 	errBehind     = errors.New("the cache is behind")

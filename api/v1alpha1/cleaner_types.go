@@ -174,8 +174,8 @@ type CleanerSpec struct {
 	Action *Action `json:"action,omitempty"`
 
 	// scanUntil lets runs only report until then, although action is Delete or Transform, for example 2026-12-01T00:00:00Z. A
-	// report says what the run would have done, and from when on runs act. A run acts if it was due then or later. Unset means
-	// that runs act at once.
+	// report says what the run would have done, and from when on runs act. A run acts if it was due then or later. A time in the
+	// future stops a run that is going on before its next object. Unset means that runs act at once.
 	// +optional
 	ScanUntil *metav1.Time `json:"scanUntil,omitempty"`
 

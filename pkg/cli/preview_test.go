@@ -14,6 +14,7 @@ import (
 
 // previewScreens are what users see, by the golden file's name: the arguments after "preview".
 var previewScreens = map[string]string{
+	"scan-until":   "-f ../lint/scan-until.yaml --from dump.yaml --complete",
 	"delete":       "-f delete.yaml --from dump.yaml",
 	"along":        "-f along.yaml --from dump.yaml",
 	"wide":         "-f delete.yaml --from dump.yaml -o wide",

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -136,25 +137,37 @@ func TestSuspendStopsTheRunBeforeTheNextObject(t *testing.T) {
 // TestScanStopsTheRunBeforeTheNextObject: who changes the action to Scan wants nothing more touched. Any other edit is for the next run.
 func TestScanStopsTheRunBeforeTheNextObject(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.configMaps(b.namespace, "old", inHand+4)
-	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
-	l.startExecutor()
-	at := newBarrier(t)
-	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
-	l.at(l.first())
-	at.await(inHand)
-	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Action = ptr.To(v1alpha1.ActionScan) })
-	l.step()
-	l.wantNext(l.first().Add(day)) // the schedule goes on
-	at.open()
-	l.finish()
-	wantInterrupted(t, b, &l.records()[0], "the action was changed to Scan")
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed,
-		"The run was stopped: the action was changed to Scan.", "16 deleted, 4 left alone.")
-	l.at(l.first().Add(day))
-	l.finish()
-	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "4 of 4 objects matched.")
+	until := metav1.NewTime(time.Now().Add(1000 * day).UTC().Truncate(time.Second))
+	for name, c := range map[string]struct {
+		edit func(*v1alpha1.Cleaner)
+		then string
+	}{
+		"action":    {func(c *v1alpha1.Cleaner) { c.Spec.Action = ptr.To(v1alpha1.ActionScan) }, "4 of 4 objects matched."},
+		"scanUntil": {func(c *v1alpha1.Cleaner) { c.Spec.ScanUntil = &until }, "4 of 4 objects matched; nothing was touched, because it only reports until "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configMaps(b.namespace, "old", inHand+4)
+			l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+			l.startExecutor()
+			at := newBarrier(t)
+			b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
+			l.at(l.first())
+			at.await(inHand)
+			l.change(c.edit)
+			l.step()
+			l.wantNext(l.first().Add(day)) // the schedule goes on
+			at.open()
+			l.finish()
+			wantInterrupted(t, b, &l.records()[0], "the Cleaner was changed to only report")
+			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonFailed,
+				"The run was stopped: the Cleaner was changed to only report.", "16 deleted, 4 left alone.")
+			l.at(l.first().Add(day))
+			l.finish()
+			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, c.then)
+		})
+	}
 }
 
 // TestScanWhileARunWaits lets the run begin, as a Scan.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -28,6 +30,8 @@ type lintedCleaner struct {
 	Next     []time.Time `json:"next"`
 	// Action is what it does. Empty when that cannot be told.
 	Action string `json:"action"`
+	// ScanUntil is until when it only reports, although its action is another. Absent when it acts now.
+	ScanUntil *time.Time `json:"scanUntil,omitempty"`
 
 	errors int
 	now    time.Time
@@ -39,6 +43,9 @@ func linted(c *check.Result, now time.Time) lintedCleaner {
 	}
 	if c.KnowsAction() {
 		l.Action = string(c.Cleaner.EffectiveAction())
+	}
+	if c.KnowsAction() && c.Cleaner.Observing(now) != "" {
+		l.ScanUntil = &c.Cleaner.Spec.ScanUntil.Time
 	}
 	if c.Schedule != nil {
 		l.Schedule, l.Next = c.Schedule.String(), c.Next(now, nextTimes)
@@ -86,6 +93,9 @@ func (l *lintedCleaner) write(w io.Writer, paint terminal.Paint) {
 	}
 	if len(times) > 0 {
 		fmt.Fprintf(w, "  next %s (%s)\n", strings.Join(times, ", "), l.Next[0].Location())
+	}
+	if l.ScanUntil != nil {
+		fmt.Fprintf(w, "  only reports until %s (spec.scanUntil), for %s\n", l.ScanUntil.UTC().Format(time.RFC3339), duration.HumanDuration(l.ScanUntil.Sub(l.now)))
 	}
 }
 

@@ -103,6 +103,7 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 		}
 		fmt.Fprintln(j.ErrOut, prefix+summary(found, result))
 	}
+	j.tellUntil(cleaner)
 	j.tellIdentity(cleaner)
 	j.tellAlong(cleaner, found, result)
 	j.tellUncopied(cleaner, found)
@@ -118,6 +119,13 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 		}))
 	}
 	return nil
+}
+
+// tellUntil says that a run would only report now, although the preview shows what it would do.
+func (j *job) tellUntil(cleaner *v1alpha1.Cleaner) {
+	if why := cleaner.Observing(j.now.Now()); why != "" {
+		j.Note("a run touches nothing now: %s", why)
+	}
 }
 
 // tellIdentity says that a run would have other rights than this preview had.
