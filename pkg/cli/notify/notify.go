@@ -57,9 +57,9 @@ func testCommand(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test CLEANER [NOTIFICATION]",
 		Short: "Send a sample on the channels of a Cleaner",
-		Long: "Sends a message that says that it is a test on the channels of a Cleaner of the cluster, or on the one that is named. It is sent\n" +
-			"from here, and the Secrets are read with your own rights: nothing is run, and the Cleaner stays as it is.\n\n" +
-			"It exits with 0 when all were delivered, with 4 when some were, and with 1 when none was.",
+		Long: "Sends a message that says that it is a test, on all channels of a Cleaner of the cluster or on the one that you name. The\n" +
+			"message is sent from this machine, and the Secrets are read with your own rights. No Cleaner runs or changes.\n\n" +
+			"It exits with 0 if all messages were delivered, with 4 if some were, and with 1 if none was.",
 		Example: "  kubectl cleaner notify test unused-configmaps\n  kubectl cleaner notify test unused-configmaps slack",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {

@@ -54,13 +54,13 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preview NAME... | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
-		Long: "Judges the objects of the cluster as the operator would, with your own rights, and shows what would become of each one and\n" +
-			"why. Nothing is saved or changed: for one object of each kind, the API server is asked whether it would do so, as a dry run.\n" +
-			"With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that account; the Cleaner is read with yours.\n\n" +
-			"NAME is a Cleaner of the cluster. FILE holds Cleaners: a file, a directory, an address (https://), or - for the standard\n" +
-			"input. With --from, the objects are those of manifests, and no cluster is needed.\n\n" +
-			"An occurrenceThreshold is not applied. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
-			"are understood as well.",
+		Long: "Judges the objects of the cluster as the operator would, and shows what a run would do with each of them and why. It saves\n" +
+			"and changes nothing: for one object of each kind, it asks the API server, as a dry run, whether it would accept the change.\n\n" +
+			"It reads the cluster with your own rights. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that\n" +
+			"account, and reads only the Cleaner with yours. An occurrenceThreshold is not applied.\n\n" +
+			"NAME is a Cleaner of the cluster. FILE holds Cleaners: it is a file, a directory, an address (https://), or - for the\n" +
+			"standard input. With --from, the objects come from manifests, and no cluster is needed.\n\n" +
+			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner preview -f cleaner.yaml\n" +
 			"  kubectl cleaner preview unused-configmaps --only ConfigMap/default/settings\n" +
 			"  kubectl get configmaps,pods -A -o yaml > dump.yaml; kubectl cleaner preview -f cleaner.yaml --from dump.yaml\n" +

@@ -43,14 +43,15 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore RUN | KIND/NAMESPACE/NAME",
 		Short: "Bring back what a run deleted, and undo what it changed",
-		Long: "Brings back the objects that a run of a Cleaner deleted, from the copies that it made, and puts back the fields that it changed.\n" +
-			"Everything is done with your own rights; you need the right to read the copies as well. The API server tries everything\n" +
-			"first, and you are asked once. What exists and is not as its copy is, and fields that somebody edited since, are left alone\n" +
-			"without --force. A second restore changes nothing.\n\n" +
-			"With the name of an object, KIND/NAMESPACE/NAME or KIND/NAME, brings back this object, from the latest run that touched it.\n\n" +
-			"What was brought back is annotated, and no Cleaner touches it until you remove the annotation:\n" +
+		Long: "Restores the objects that a run deleted, from the copies that the run made, and puts back the fields that it changed. It\n" +
+			"uses your own rights, and you also need the right to read the copies. The API server first tries everything as a dry run.\n" +
+			"Then you are asked once.\n\n" +
+			"An object that exists and differs from its copy is left alone, and so is a field that somebody has edited since. --force\n" +
+			"overwrites both. A second restore changes nothing.\n\n" +
+			"With the name of an object, KIND/NAMESPACE/NAME or KIND/NAME, it restores that object from the latest run that touched it.\n\n" +
+			"No Cleaner touches a restored object until you remove its annotation:\n" +
 			"  kubectl annotate KIND NAME [-n NAMESPACE] " + v1alpha1.RestoredFromAnnotation + "-\n\n" +
-			"It exits with 0 when all that is to come back is back, with 4 when some of it is not, and else with 1.",
+			"It exits with 0 if everything is restored, with 4 if some of it is not, and with 1 otherwise.",
 		Example: "  kubectl cleaner runs\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --dry-run\n" +
 			"  kubectl cleaner restore unused-configmaps-1795230000 --only ConfigMap/shop/settings\n" +

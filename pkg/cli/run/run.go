@@ -41,12 +41,12 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "Let the operator run a Cleaner now",
-		Long: "Asks the operator to run a Cleaner of the cluster now, whatever its schedule, also when it is suspended. The run does what the\n" +
-			"Cleaner says: it deletes, changes or reports. kubectl cleaner preview NAME shows beforehand what that would be. Before a run that\n" +
-			"deletes or changes objects, you are asked once.\n\n" +
-			"With --wait, follows the run to its end, and exits with 0 if it did all that it was asked to do, with 4 if it could not read,\n" +
-			"judge or touch something, and else with 1. kubectl's other flags of connection (--cluster, --user, --server, --token ...)\n" +
-			"are understood as well.",
+		Long: "Asks the operator to run a Cleaner of the cluster now, whatever its schedule says, and also if it is suspended. The run does\n" +
+			"what the Cleaner says: it deletes, changes or reports. Before a run that deletes or changes objects, you are asked once.\n" +
+			"kubectl cleaner preview NAME shows what the run would do.\n\n" +
+			"With --wait, it follows the run to its end. It then exits with 0 if the run did everything, with 4 if the run could not\n" +
+			"read, judge or touch something, and with 1 otherwise.\n\n" +
+			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m\n  kubectl cleaner run unused-configmaps --yes",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -36,14 +36,15 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs [CLEANER | RUN]",
 		Short: "List the runs of Cleaners, or what one run did, and until when it can be undone",
-		Long: "Lists the runs of a Cleaner, or of all, the latest first: what they did, how many copies of the objects they keep, and until\n" +
-			"when. A run that waits for its turn is listed as Waiting. kubectl cleaner restore RUN brings the objects back. kubectl's other\n" +
-			"flags of connection (--cluster, --user, --server, --token ...) are understood as well.\n\n" +
-			"Of one run, prints what became of its objects: what failed first, then what was done and what matched, and last what is\n" +
-			"protected. More than --limit objects are counted by outcome, kind and namespace first. --diff compares the run with the one\n" +
-			"before it. With these flags, a Cleaner's name stands for its latest run.\n\n" +
-			"-o json and -o yaml print the CleanerRun with every object that the run was going to touch. What the CleanerRun has no room for\n" +
-			"is in Secrets of the operator's namespace, which you need the right to get. It exits with 4 if they cannot be read.",
+		Long: "Lists the runs of a Cleaner, or of all Cleaners, the latest first: what they did, how many copies of objects they keep, and\n" +
+			"until when. A run that waits for its turn is listed as Waiting. kubectl cleaner restore RUN restores the objects.\n\n" +
+			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
+			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace. --diff\n" +
+			"compares the run with the one before it. With these flags, the name of a Cleaner means its latest run.\n\n" +
+			"-o json and -o yaml print the CleanerRun with every object that the run was going to touch. What does not fit into the\n" +
+			"CleanerRun is in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
+			"with 4.\n\n" +
+			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner runs\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000\n" +
 			"  kubectl cleaner runs unused-configmaps-1795230000 --outcome Failed,Denied --namespace shop\n" +
 			"  kubectl cleaner runs unused-configmaps --diff\n  kubectl cleaner runs unused-configmaps-1795230000 -o json",

@@ -44,14 +44,16 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan",
 		Short: "Show what is unused, idle, finished, failed or stuck in the cluster",
-		Long: "Reads the cluster once, with your own rights, and shows what nothing uses any more, what is at zero or done, and what is broken.\n" +
-			"Nothing is installed, saved or changed. An object is unused when everything that could name it was read, and nothing does.\n" +
-			"Where you may not read all of that, the object is listed apart, as unknown, with the Role that would help.\n\n" +
-			"With --from nothing is asked of a cluster: the manifests count as all objects of each kind that they hold, and of kinds that they\n" +
-			"do not hold nothing is known, unless you say --complete.\n\n" +
-			"kubectl's other flags of connection (--cluster, --user, --server, --token ...) are understood as well.\n\n" +
-			"It exits with 0 when nothing is unknown, 3 when something was found and --fail-on-findings was given, 4 when something\n" +
-			"could not be read or is unknown, 1 after an error, 2 after wrong usage and 130 after Ctrl-C, which shows what is known so far.",
+		Long: "Reads the cluster once, with your own rights, and shows which objects nothing uses, which are idle or finished, and which\n" +
+			"are broken. It installs, saves and changes nothing. An object is unused if the scan read everything that could name it, and\n" +
+			"nothing does. If you may not read all of that, the scan lists the object apart, as unknown. -o role prints the Role that you\n" +
+			"need.\n\n" +
+			"With --from, the scan reads manifests instead of a cluster. They count as all objects of each kind that they hold. Of other\n" +
+			"kinds nothing is known, unless you give --complete.\n\n" +
+			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.\n\n" +
+			"It exits with 0 if nothing is unknown, with 3 if it found something and you gave --fail-on-findings, with 4 if something\n" +
+			"could not be read or is unknown, with 1 after an error, and with 2 after wrong usage. Ctrl-C shows what is known so far, and\n" +
+			"exits with 130.",
 		Example: "  kubectl cleaner scan\n" +
 			"  kubectl cleaner scan -n shop --type Unused\n" +
 			"  kubectl cleaner scan --kind cm,secret --exclude 'kube-*' --exclude 'ConfigMap/*-lock'\n" +

@@ -37,11 +37,13 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAMESPACE/NAME | KIND/NAME",
 		Short: "Show who uses an object, or what became of it",
-		Long: "Says whether an object is used, by whom, and in which field; what was searched, and what could not be; and which Cleaners of the\n" +
-			"cluster may select it. Of an object that is gone it says which run of which Cleaner deleted it, when and why, and how to bring it\n" +
-			"back. KIND is a name, a plural or a short name, with the group after a dot if need be. Everything is read with your own rights.\n\n" +
-			"It exits with 0 when there is an answer, 4 when something could not be read that may use the object, 2 after wrong usage, and\n" +
-			"1 after any other error, also when there is no such object and no run that is on record deleted it.",
+		Long: "Says whether an object is used, by which objects, and in which fields. It also lists the kinds that it searched, what it\n" +
+			"could not read, and the Cleaners that may select the object. If the object is gone, it says which run of which Cleaner\n" +
+			"deleted it, when and why, and how to restore it.\n\n" +
+			"KIND is a name, a plural or a short name. Add the group after a dot where it is needed. Everything is read with your own\n" +
+			"rights.\n\n" +
+			"It exits with 0 if there is an answer, with 4 if something that may use the object could not be read, with 2 after wrong\n" +
+			"usage, and with 1 after any other error, also if the object does not exist and no recorded run deleted it.",
 		Example: "  kubectl cleaner why ConfigMap/shop/settings\n" +
 			"  kubectl cleaner why pvc/data-0 -n shop -o json\n" +
 			"  kubectl cleaner why StorageClass/fast",
