@@ -96,25 +96,9 @@ func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, objec
 			if said := d.changes[i].message; said != "" {
 				outcome.Message = said
 			}
-			if outcome.Result == planned {
-				outcome.Message = WithManager(outcome.Object, outcome.Message)
-			}
 			if !yield(i, outcome) {
 				return
 			}
 		}
 	}
-}
-
-// WithManager is the message of an object with what manages it, which may undo what a run does.
-func WithManager(o object.Object, message string) string {
-	manager := o.ManagedBy()
-	if manager == "" {
-		return message
-	}
-	text := "managed by " + manager + ", which may undo this"
-	if message == "" {
-		return text
-	}
-	return message + "; " + text
 }

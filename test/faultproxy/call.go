@@ -21,9 +21,9 @@ type Call struct {
 	Request *http.Request
 }
 
-// Changes reports whether the request deletes or changes one object.
+// Changes reports whether the request deletes or changes one object. A dry run does neither.
 func (c *Call) Changes() bool {
-	return c.Name != "" && (c.Verb == "delete" || c.Verb == "patch" || c.Verb == "update" || c.Subresource == "eviction")
+	return c.Name != "" && !c.Request.URL.Query().Has("dryRun") && (c.Verb == "delete" || c.Verb == "patch" || c.Verb == "update" || c.Subresource == "eviction")
 }
 
 // newCall reads from a request what it is about.

@@ -30,7 +30,7 @@ func (w *world) many(n int) {
 
 // isChange reports whether the call deletes or changes an object of the world.
 func (w *world) isChange(c *faultproxy.Call) bool {
-	return (c.Verb == "delete" || c.Verb == "patch") && c.Namespace == w.namespace
+	return (c.Verb == "delete" || c.Verb == "patch") && c.Changes() && c.Namespace == w.namespace
 }
 
 // wantAllDone fails the test unless the run completed, each of n objects has one outcome, and all of them say that it was done.

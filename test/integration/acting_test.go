@@ -105,17 +105,3 @@ func TestSavingOutcomesReadsTheRecordSeldom(t *testing.T) {
 		t.Errorf("the outcomes were saved %d times, and the record was read %d times", saved, read)
 	}
 }
-
-// What manages an object may make it again: the outcome names it.
-func TestOutcomesNameTheManager(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.configMap("released", stale, func(m *corev1.ConfigMap) {
-		m.Annotations = map[string]string{"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "shop"}
-	})
-	run := b.run(b.cleaner(v1alpha1.ActionDelete))
-	wantOutcome(t, run, "released", v1alpha1.OutcomeDeleted)
-	if got, want := run.Status.Objects[0].Message, "managed by Helm release shop/web, which may undo this"; !strings.HasSuffix(got, want) {
-		t.Errorf("the message is %q, want one that ends in %q", got, want)
-	}
-}

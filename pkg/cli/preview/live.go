@@ -102,9 +102,6 @@ func (l *live) candidate(c object.Candidate) {
 	case l.cleaner.EffectiveAction() == v1alpha1.ActionScan:
 		item.Result = v1alpha1.OutcomeMatched
 	}
-	if isFinding(item) {
-		item.Message = run.WithManager(item.Object, item.Message)
-	}
 	l.shown[c.UID] = item.Result
 	if l.job.shows(item) {
 		l.pending = append(l.pending, item)
