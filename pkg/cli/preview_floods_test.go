@@ -136,7 +136,7 @@ func TestPreviewNamesTheManager(t *testing.T) {
 		path := cleanerFile(t, dir, "maps", `{group: "", version: v1, kind: ConfigMap}`, rest)
 		got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
 		for _, want := range []string{
-			"managed by Helm release shop/web, which may undo this\n", "managed by Flux Kustomization flux/apps, which may undo this\n", "managed by Argo CD application shop, which may undo this\n",
+			"managed by Helm release shop/web\n", "managed by Flux Kustomization flux/apps\n", "managed by Argo CD application shop\n",
 		} {
 			if strings.Count(got.out, want) != 1 {
 				t.Errorf("%s: there is no %q in\n%s%s", rest, want, got.out, got.errOut)
