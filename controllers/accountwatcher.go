@@ -19,8 +19,8 @@ import (
 // refusedAccounts are the ServiceAccounts as which the operator may not act.
 type refusedAccounts map[v1alpha1.ServiceAccountRef]bool
 
-// AccountWatcher asks all the time as which of the ServiceAccounts that Cleaners name the operator may act, and has those Cleaners looked at
-// whose status says otherwise: no object of ours changes when a right is given or taken away.
+// AccountWatcher asks all the time as which of the ServiceAccounts that Cleaners name the operator may act, and has
+// those Cleaners looked at whose status says otherwise: no object of ours changes when a right is given or taken away.
 type AccountWatcher struct {
 	// Client reads Cleaners from the cache.
 	Client client.Reader
@@ -74,7 +74,9 @@ func (w *AccountWatcher) Look(ctx context.Context) {
 		}
 		refusal, err := w.MayActAs(ctx, *account)
 		if err != nil {
-			klog.FromContext(ctx).V(1).Info("Could not find out whether the operator may act as an account", "account", account.String(), "cause", err.Error())
+			klog.FromContext(ctx).
+				V(1).
+				Info("Could not find out whether the operator may act as an account", "account", account.String(), "cause", err.Error())
 			answers[*account] = w.Refused(*account)
 			continue
 		}

@@ -19,8 +19,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
-// assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it cannot.
-func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (*schedule.Schedule, error) {
+// assess says whether the Cleaner can run, in its condition Ready. It returns the schedule to run by; nil when it
+// cannot.
+func (r *CleanerReconciler) assess(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	round *round,
+) (*schedule.Schedule, error) {
 	plan, err := schedule.Parse(cleaner.Spec.Schedule, ptr.Deref(cleaner.Spec.TimeZone, ""))
 	if err != nil {
 		end, errCheck := r.beginCheck()
@@ -47,21 +52,33 @@ func (r *CleanerReconciler) assess(ctx context.Context, cleaner *v1alpha1.Cleane
 	accept(cleaner)
 	words := r.readyWords(cleaner, plan) + mind
 	if cleaner.IsSuspended() {
-		setReady(cleaner, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "It is suspended (spec.suspend). Unsuspended: "+words)
+		setReady(
+			cleaner,
+			metav1.ConditionTrue,
+			v1alpha1.ReasonSuspended,
+			"It is suspended (spec.suspend). Unsuspended: "+words,
+		)
 		return plan, nil
 	}
 	if exhausted(cleaner) {
 		setReady(cleaner, metav1.ConditionFalse, v1alpha1.ReasonBudgetExhausted, fmt.Sprintf(
 			"The schedule is stopped, because in the last %d runs the scripts used up their time or memory; condition RunSucceeded says how. Mend the script, or ask for a run (%s): when one goes well, the schedule goes on.",
-			cleaner.Status.ExhaustedRuns, v1alpha1.RunRequestedAtAnnotation))
+			cleaner.Status.ExhaustedRuns,
+			v1alpha1.RunRequestedAtAnnotation,
+		))
 		return plan, nil
 	}
 	setReady(cleaner, metav1.ConditionTrue, v1alpha1.ReasonScheduled, words)
 	return plan, nil
 }
 
-// validate asks whether the spec can be carried out, if that has to be asked: it refuses the Cleaner, or says what to mind.
-func (r *CleanerReconciler) validate(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) (mind string, refused bool, err error) {
+// validate asks whether the spec can be carried out, if that has to be asked: it refuses the Cleaner, or says what to
+// mind.
+func (r *CleanerReconciler) validate(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	round *round,
+) (mind string, refused bool, err error) {
 	if !r.mustValidate(cleaner, round) {
 		return "", false, nil
 	}
@@ -79,7 +96,10 @@ func (r *CleanerReconciler) validate(ctx context.Context, cleaner *v1alpha1.Clea
 		klog.FromContext(ctx).Error(err, "Could not check the Cleaner's kinds")
 		round.unchecked = true
 		if apierrors.IsForbidden(err) { // it will not pass by itself
-			mind = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(strings.ReplaceAll(err.Error(), "\n", "; "), maxStatusMessage/2)
+			mind = " Mind: its kinds could not be checked: " + v1alpha1.Truncate(
+				strings.ReplaceAll(err.Error(), "\n", "; "),
+				maxStatusMessage/2,
+			)
 		}
 	}
 	if reason != "" {
@@ -100,11 +120,16 @@ func refuse(cleaner *v1alpha1.Cleaner, reason, message string) {
 func accept(cleaner *v1alpha1.Cleaner) {
 	status := &cleaner.Status
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Status != metav1.ConditionFalse || status.FailureMessage == nil || *status.FailureMessage != ready.Message {
+	if ready == nil || ready.Status != metav1.ConditionFalse || status.FailureMessage == nil ||
+		*status.FailureMessage != ready.Message {
 		return
 	}
 	status.FailureMessage = nil
-	if last := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionRunSucceeded); last != nil && last.Status == metav1.ConditionFalse {
+	if last := meta.FindStatusCondition(
+		status.Conditions,
+		v1alpha1.ConditionRunSucceeded,
+	); last != nil &&
+		last.Status == metav1.ConditionFalse {
 		status.FailureMessage = ptr.To(last.Message)
 	}
 }
@@ -161,15 +186,16 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 	if ended := round.ended; ended != nil && ended.Spec.CleanerGeneration != cleaner.Generation {
 		return true // a run of an older spec may have left counts that nobody wants any more
 	}
-	if ended := round.ended; ended != nil && (ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Status.Reason == v1alpha1.ReasonFailed) {
+	if ended := round.ended; ended != nil &&
+		(ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Status.Reason == v1alpha1.ReasonFailed) {
 		return true // a kind may be gone, or have another schema
 	}
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonBudgetExhausted)
 }
 
-// dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A run that
-// counted when it began may still do so.
+// dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A
+// run that counted when it began may still do so.
 func (r *CleanerReconciler) dropIdleCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) error {
 	if cleaner.KeepsCounts() {
 		memory.countless = false

@@ -44,12 +44,12 @@ const (
 	pruneDelay = 5 * time.Second
 	// maxSleep bounds the wait for the next run, so that a clock that was set is noticed.
 	maxSleep = 10 * time.Minute
-	// retryDelay is after how long a Cleaner is looked at again when that failed, or when it changed under our hands: twice as long
-	// each time in a row, up to maxRetryDelay, so that no Cleaner waits long when an outage is over.
+	// retryDelay is after how long a Cleaner is looked at again when that failed, or when it changed under our hands:
+	// twice as long each time in a row, up to maxRetryDelay, so that no Cleaner waits long when an outage is over.
 	retryDelay    = 50 * time.Millisecond
 	maxRetryDelay = 30 * time.Second
-	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come, and up to twice that: all
-	// come at once when an operator sees a cluster for the first time.
+	// checkDelay is after how long a Cleaner is looked at again whose turn to be checked has not come, and up to twice
+	// that: all come at once when an operator sees a cluster for the first time.
 	checkDelay = 2 * time.Second
 )
 
@@ -87,7 +87,8 @@ type CleanerReconciler struct {
 	Validate func(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error)
 	// CheckClock says what is wrong with the Clock: then the schedules stand still.
 	CheckClock func() error
-	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing runs. An error means that nobody knows.
+	// CheckSchema says which fields of Cleaners the API server does not keep: then nothing runs. An error means that
+	// nobody knows.
 	CheckSchema func(ctx context.Context) (lacks string, err error)
 	// Weight says how much room a Cleaner's run takes.
 	Weight func(cleaner *v1alpha1.Cleaner) int64
@@ -95,16 +96,17 @@ type CleanerReconciler struct {
 	WhyOff func() string
 	// RequireServiceAccount says that Cleaners without a ServiceAccount are refused.
 	RequireServiceAccount bool
-	// AccountRefused reports whether the operator was last seen not to be allowed to act as the account. Then the Cleaner is checked.
+	// AccountRefused reports whether the operator was last seen not to be allowed to act as the account. Then the Cleaner
+	// is checked.
 	AccountRefused func(account v1alpha1.ServiceAccountRef) bool
 	// JitterWindow is by how much scheduled runs may start later than they are due, each Cleaner's by a time of its own.
 	JitterWindow time.Duration
-	// ShowAfter is after how long a scheduled run that only reports is shown in status as going on: most are over by then, which saves
-	// one of the writes of each run. Zero shows it at once.
+	// ShowAfter is after how long a scheduled run that only reports is shown in status as going on: most are over by then,
+	// which saves one of the writes of each run. Zero shows it at once.
 	ShowAfter time.Duration
 
-	// checks are the Cleaners that may be checked at once. A check takes long when a script is hard to compile or an API is slow,
-	// and Cleaners that need none must not wait for it. Nil is no limit.
+	// checks are the Cleaners that may be checked at once. A check takes long when a script is hard to compile or an API
+	// is slow, and Cleaners that need none must not wait for it. Nil is no limit.
 	checks *semaphore.Weighted
 	// queue is nil until the controller starts: then every Cleaner is looked at.
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[reconcile.Request]]
@@ -148,7 +150,10 @@ func (r *CleanerReconciler) Finished(name string) {
 }
 
 // Reconcile folds in the finished result, decides what is due, writes the status once, and submits what is due.
-func (r *CleanerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+func (r *CleanerReconciler) Reconcile(
+	ctx context.Context,
+	request reconcile.Request,
+) (result reconcile.Result, err error) {
 	defer func() {
 		if ctx.Err() != nil { // the operator stops, which is no fault: the next one looks at every Cleaner
 			result, err = reconcile.Result{}, nil

@@ -37,7 +37,13 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 		if manual && !busy {
 			cleaner.Status.LastHandledRunRequest = requested
 			ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-			setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed, "The run that was asked for did not begin: "+ready.Message)
+			setCondition(
+				cleaner,
+				v1alpha1.ConditionRunSucceeded,
+				metav1.ConditionFalse,
+				v1alpha1.ReasonFailed,
+				"The run that was asked for did not begin: "+ready.Message,
+			)
 		}
 		return
 	}
@@ -58,13 +64,23 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 			return
 		}
 		cleaner.Status.LastHandledRunRequest = requested
-		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(nominal), Trigger: v1alpha1.TriggerManual, RunRequest: requested})
+		r.start(
+			cleaner,
+			round,
+			v1alpha1.ActiveRun{NominalTime: metav1.NewTime(nominal), Trigger: v1alpha1.TriggerManual, RunRequest: requested},
+		)
 	}
 }
 
-// tick moves the schedule on, and returns the nominal time that is due. A run that goes on lets the time stand still: what
-// came due meanwhile is looked at when it has ended.
-func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round, now time.Time, busy bool) (due time.Time) {
+// tick moves the schedule on, and returns the nominal time that is due. A run that goes on lets the time stand still:
+// what came due meanwhile is looked at when it has ended.
+func (r *CleanerReconciler) tick(
+	cleaner *v1alpha1.Cleaner,
+	plan *schedule.Schedule,
+	round *round,
+	now time.Time,
+	busy bool,
+) (due time.Time) {
 	status := &cleaner.Status
 	if cleaner.IsSuspended() || exhausted(cleaner) {
 		status.NextScheduleTime = nil
@@ -95,7 +111,8 @@ func (r *CleanerReconciler) tick(cleaner *v1alpha1.Cleaner, plan *schedule.Sched
 	return decision.Due
 }
 
-// startingDeadline is how late a run may start; nil for however late. More than a Duration holds is as much as it holds.
+// startingDeadline is how late a run may start; nil for however late. More than a Duration holds is as much as it
+// holds.
 func startingDeadline(cleaner *v1alpha1.Cleaner) *time.Duration {
 	if seconds := cleaner.Spec.StartingDeadlineSeconds; seconds != nil {
 		return ptr.To(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
@@ -147,19 +164,23 @@ func missedWords(decision schedule.Decision) string {
 	if !decision.Due.IsZero() {
 		return fmt.Sprintf("%s missed; the latest one, due at %s, starts now.", many, decision.Due.UTC().Format(timeFormat))
 	}
-	return fmt.Sprintf("%s missed; the latest one, due at %s, could not start within startingDeadlineSeconds.", many, decision.Late.UTC().Format(timeFormat))
+	return fmt.Sprintf(
+		"%s missed; the latest one, due at %s, could not start within startingDeadlineSeconds.",
+		many,
+		decision.Late.UTC().Format(timeFormat),
+	)
 }
 
-// restored reports whether a request is older than the Cleaner: it came with it from an export or a backup, and was for its
-// predecessor. Only a request that says when it was made, in RFC 3339, can be told.
+// restored reports whether a request is older than the Cleaner: it came with it from an export or a backup, and was for
+// its predecessor. Only a request that says when it was made, in RFC 3339, can be told.
 func restored(cleaner *v1alpha1.Cleaner, requested string) bool {
 	asked, err := time.Parse(time.RFC3339, requested)
 	return err == nil && asked.Before(cleaner.CreationTimestamp.Add(-clockSkew))
 }
 
-// manualTime is the nominal time of a run that was asked for: now, in whole seconds. It names the run, so a request in the
-// second of another run, also of one that is due and starts later, waits for the next second. After the clock was set back by
-// more than that, it follows the last run.
+// manualTime is the nominal time of a run that was asked for: now, in whole seconds. It names the run, so a request in
+// the second of another run, also of one that is due and starts later, waits for the next second. After the clock was
+// set back by more than that, it follows the last run.
 func manualTime(cleaner *v1alpha1.Cleaner, now time.Time) (nominal time.Time, wait time.Duration) {
 	nominal = now.Truncate(time.Second)
 	last, next := cleaner.Status.LastRun, cleaner.Status.NextScheduleTime
@@ -184,8 +205,17 @@ func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, run v
 	run.Name = v1alpha1.RunName(cleaner.Name, run.NominalTime.Time)
 	run.WhileSuspended, run.ServiceAccountRef = cleaner.IsSuspended(), cleaner.Spec.ServiceAccountRef.DeepCopy()
 	cleaner.Status.ActiveRun = &run
-	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
-		fmt.Sprintf("The run that was %s %s is going on, or waits for its turn.", dueWords(run.Trigger), run.NominalTime.UTC().Format(timeFormat)))
+	setCondition(
+		cleaner,
+		v1alpha1.ConditionRunSucceeded,
+		metav1.ConditionUnknown,
+		v1alpha1.ReasonRunning,
+		fmt.Sprintf(
+			"The run that was %s %s is going on, or waits for its turn.",
+			dueWords(run.Trigger),
+			run.NominalTime.UTC().Format(timeFormat),
+		),
+	)
 	round.submit, round.starts = r.requestFor(cleaner, &run), run.Trigger
 }
 

@@ -57,7 +57,12 @@ func (r *CleanerReconciler) fold(ctx context.Context, cleaner *v1alpha1.Cleaner,
 }
 
 // foldAttempt folds in an attempt that ended in this process. It reports whether there is nothing more to do now.
-func (r *CleanerReconciler) foldAttempt(ctx context.Context, cleaner *v1alpha1.Cleaner, result executor.Result[Attempt], round *round) (done bool, err error) {
+func (r *CleanerReconciler) foldAttempt(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	result executor.Result[Attempt],
+	round *round,
+) (done bool, err error) {
 	run, err := r.Journal.Find(ctx, cleaner.Status.ActiveRun.Name)
 	if err != nil {
 		return false, err
@@ -71,8 +76,15 @@ func (r *CleanerReconciler) foldAttempt(ctx context.Context, cleaner *v1alpha1.C
 	return r.foldRecord(ctx, cleaner, run, fault, round), nil
 }
 
-// foldRecord folds in what the record of an attempt says, which is nil when there is none; fault is why. It asks nobody.
-func (r *CleanerReconciler) foldRecord(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, fault error, round *round) (done bool) {
+// foldRecord folds in what the record of an attempt says, which is nil when there is none; fault is why. It asks
+// nobody.
+func (r *CleanerReconciler) foldRecord(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	run *v1alpha1.CleanerRun,
+	fault error,
+	round *round,
+) (done bool) {
 	switch isOurs := run != nil && run.Spec.CleanerUID == cleaner.UID; {
 	case isOurs && run.Status.Phase.Final():
 		r.end(cleaner, run, round)
@@ -107,10 +119,11 @@ func (r *CleanerReconciler) notRecorded(ctx context.Context, cleaner *v1alpha1.C
 	round.soon = true
 }
 
-// isLeftToOther reports whether another operator may be carrying the run out, one that lost its lease and is about to end. It is given the
-// time to.
+// isLeftToOther reports whether another operator may be carrying the run out, one that lost its lease and is about to
+// end. It is given the time to.
 func isLeftToOther(run *v1alpha1.CleanerRun, now time.Time) bool {
-	return run.Status.Phase == v1alpha1.RunExecuting && run.Status.StartTime != nil && now.Sub(run.Status.StartTime.Time) <= otherPatience
+	return run.Status.Phase == v1alpha1.RunExecuting && run.Status.StartTime != nil &&
+		now.Sub(run.Status.StartTime.Time) <= otherPatience
 }
 
 // takeUp looks up what became of an active run whose operator went away, and goes on from there.
@@ -126,19 +139,33 @@ func (r *CleanerReconciler) takeUp(ctx context.Context, cleaner *v1alpha1.Cleane
 		notBegun(cleaner, notBegunWords(cleaner, "because "+round.mayNotBegin(stopped)))
 	case run == nil && r.isLate(cleaner):
 		round.miss(schedule.Decision{Missed: 1, Late: active.NominalTime.Time})
-		notBegun(cleaner, notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"))
+		notBegun(
+			cleaner,
+			notBegunWords(cleaner, "because the operator was away until it was too late for startingDeadlineSeconds"),
+		)
 	case !r.mayTakeUp(round.memory, active.Name):
 		round.soon = true
 	default:
 		// The message makes the status differ, so that it is written, which fails if the Cleaner is not as it was read.
-		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonRunning,
-			fmt.Sprintf("The run that was %s %s was taken up again at %s.", dueWords(active.Trigger), active.NominalTime.UTC().Format(timeFormat), r.Clock.Now().UTC().Format(time.RFC3339Nano)))
+		setCondition(
+			cleaner,
+			v1alpha1.ConditionRunSucceeded,
+			metav1.ConditionUnknown,
+			v1alpha1.ReasonRunning,
+			fmt.Sprintf(
+				"The run that was %s %s was taken up again at %s.",
+				dueWords(active.Trigger),
+				active.NominalTime.UTC().Format(timeFormat),
+				r.Clock.Now().UTC().Format(time.RFC3339Nano),
+			),
+		)
 		round.submit = r.requestFor(cleaner, active)
 	}
 	return nil
 }
 
-// mayTakeUp reports whether it is time to take the run up, again if that failed: not more often than every so many seconds.
+// mayTakeUp reports whether it is time to take the run up, again if that failed: not more often than every so many
+// seconds.
 func (r *CleanerReconciler) mayTakeUp(memory *memory, run string) bool {
 	now := r.Clock.Now()
 	if last := memory.takenUp; last.run == run && now.Sub(last.time) < recheck {
@@ -174,7 +201,8 @@ func laneOf(cleaner *v1alpha1.Cleaner) executor.Lane {
 // isLate reports whether the active run may not begin any more.
 func (r *CleanerReconciler) isLate(cleaner *v1alpha1.Cleaner) bool {
 	active, deadline := cleaner.Status.ActiveRun, startingDeadline(cleaner)
-	return deadline != nil && active.Trigger == v1alpha1.TriggerSchedule && r.Clock.Since(active.NominalTime.Time) > *deadline
+	return deadline != nil && active.Trigger == v1alpha1.TriggerSchedule &&
+		r.Clock.Since(active.NominalTime.Time) > *deadline
 }
 
 // notBegun ends the active run, which has no record.
@@ -186,7 +214,11 @@ func notBegun(cleaner *v1alpha1.Cleaner, message string) {
 
 // notBegunWords say that the active run did not begin.
 func notBegunWords(cleaner *v1alpha1.Cleaner, cause string) string {
-	return fmt.Sprintf("The run of %s did not begin, %s.", cleaner.Status.ActiveRun.NominalTime.UTC().Format(timeFormat), cause)
+	return fmt.Sprintf(
+		"The run of %s did not begin, %s.",
+		cleaner.Status.ActiveRun.NominalTime.UTC().Format(timeFormat),
+		cause,
+	)
 }
 
 // end puts an ended run into the status.

@@ -10,8 +10,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// jitter is by how much each scheduled run of the Cleaner starts later than it is due: always the same, somewhere in the window, so
-// that Cleaners that are due together do not all start at once. It takes at most half of the time in which a run may start.
+// jitter is by how much each scheduled run of the Cleaner starts later than it is due: always the same, somewhere in
+// the window, so that Cleaners that are due together do not all start at once. It takes at most half of the time in
+// which a run may start.
 func (r *CleanerReconciler) jitter(cleaner *v1alpha1.Cleaner) time.Duration {
 	window := r.JitterWindow
 	if deadline := startingDeadline(cleaner); deadline != nil {

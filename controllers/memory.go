@@ -31,7 +31,8 @@ type ofCleaner struct {
 	countless bool
 	// takenUp is the run that was taken up last from an operator that went away.
 	takenUp takenUp
-	// unshown is a status that is not written yet: a run was submitted that may be over before anybody looks. Nil when there is none.
+	// unshown is a status that is not written yet: a run was submitted that may be over before anybody looks. Nil when
+	// there is none.
 	unshown *v1alpha1.CleanerStatus
 	// version is the Cleaner's resourceVersion after this process wrote its status last.
 	version string

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 )
 
-// observe brings the metrics up to date with what a round found out. It comes after the status was written, so that a run is counted
-// once.
+// observe brings the metrics up to date with what a round found out. It comes after the status was written, so that a
+// run is counted once.
 func (r *CleanerReconciler) observe(cleaner *v1alpha1.Cleaner, round *round) {
 	next := cleaner.Status.NextScheduleTime
 	if next != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// prune deletes old records some time after a run has ended: when many Cleaners are due at once, the results come first.
+// prune deletes old records some time after a run has ended: when many Cleaners are due at once, the results come
+// first.
 func (r *CleanerReconciler) prune(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
 	if round.ended != nil {
 		round.memory.history.Add(round.ended)
@@ -38,5 +39,14 @@ func (r *CleanerReconciler) CopiesDropped(run *v1alpha1.CleanerRun, why string) 
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner"},
 		ObjectMeta: metav1.ObjectMeta{Name: run.Spec.Cleaner, UID: run.Spec.CleanerUID},
 	}
-	r.Events.Eventf(cleaner, run, corev1.EventTypeWarning, "CopiesDropped", "Drop", "The copies of run %s were dropped before their time: %s. What the run touched cannot be restored any more.", run.Name, why)
+	r.Events.Eventf(
+		cleaner,
+		run,
+		corev1.EventTypeWarning,
+		"CopiesDropped",
+		"Drop",
+		"The copies of run %s were dropped before their time: %s. What the run touched cannot be restored any more.",
+		run.Name,
+		why,
+	)
 }

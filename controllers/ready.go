@@ -20,12 +20,17 @@ func setReady(cleaner *v1alpha1.Cleaner, status metav1.ConditionStatus, reason, 
 	meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionStalled)
 }
 
-// stalls reports whether nothing but an edit by a person mends a Cleaner that is not ready for the reason. A kind may still be installed, the
-// right to act as an account may still be given, and another controller may fall silent: the operator looks for these itself.
+// stalls reports whether nothing but an edit by a person mends a Cleaner that is not ready for the reason. A kind may
+// still be installed, the right to act as an account may still be given, and another controller may fall silent: the
+// operator looks for these itself.
 func stalls(reason string) bool {
 	switch reason {
-	case v1alpha1.ReasonInvalidSchedule, v1alpha1.ReasonInvalidExpression, v1alpha1.ReasonInvalidStorage, v1alpha1.ReasonServiceAccountRequired,
-		v1alpha1.ReasonBudgetExhausted, v1alpha1.ReasonCRDOutdated:
+	case v1alpha1.ReasonInvalidSchedule,
+		v1alpha1.ReasonInvalidExpression,
+		v1alpha1.ReasonInvalidStorage,
+		v1alpha1.ReasonServiceAccountRequired,
+		v1alpha1.ReasonBudgetExhausted,
+		v1alpha1.ReasonCRDOutdated:
 		return true
 	}
 	return false

@@ -14,7 +14,8 @@ import (
 
 // release lets a deleted Cleaner go that k8s-cleaner put a finalizer on, and clears away what nothing else would.
 func (r *CleanerReconciler) release(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
-	if !controllerutil.ContainsFinalizer(cleaner, v1alpha1.Finalizer) && !controllerutil.ContainsFinalizer(cleaner, v1alpha1.LegacyFinalizer) {
+	if !controllerutil.ContainsFinalizer(cleaner, v1alpha1.Finalizer) &&
+		!controllerutil.ContainsFinalizer(cleaner, v1alpha1.LegacyFinalizer) {
 		return nil
 	}
 	if err := r.Journal.DropCounts(ctx, cleaner); err != nil {

@@ -40,7 +40,8 @@ type round struct {
 	// missed says which runs will not take place, and misses are the same for metrics.
 	missed string
 	misses []schedule.Decision
-	// submit is the run to start, and starts its trigger. Empty when there is none, or when it is one that is taken up again.
+	// submit is the run to start, and starts its trigger. Empty when there is none, or when it is one that is taken up
+	// again.
 	submit *executor.Request
 	starts v1alpha1.RunTrigger
 	// sleep is after how long to look again. Zero means not before something happens.
@@ -87,7 +88,9 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
 	}
 	r.showAction(cleaner, round)
-	klog.FromContext(ctx).V(1).Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
+	klog.FromContext(ctx).
+		V(1).
+		Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
 	return round, nil
 }
 
@@ -104,14 +107,23 @@ func (r *CleanerReconciler) showAction(cleaner *v1alpha1.Cleaner, round *round) 
 	}
 }
 
-// afterwards does what must come after the status was written: nothing of it may happen twice when the write is retried.
+// afterwards does what must come after the status was written: nothing of it may happen twice when the write is
+// retried.
 func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) {
 	r.observe(cleaner, round)
 	if round.attempt != nil {
 		r.Executor.Drop(round.attempt.Name, round.attempt.Nominal)
 	}
 	if round.unrecorded != "" {
-		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, v1alpha1.ReasonRecordNotWritten, "Begin", "%s", v1alpha1.Truncate(round.unrecorded, 1024))
+		r.Events.Eventf(
+			cleaner,
+			nil,
+			corev1.EventTypeWarning,
+			v1alpha1.ReasonRecordNotWritten,
+			"Begin",
+			"%s",
+			v1alpha1.Truncate(round.unrecorded, 1024),
+		)
 	}
 	if round.told != nil { // another may have come meanwhile
 		round.memory.told.CompareAndSwap(round.told, nil)
@@ -121,7 +133,15 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 		if ended.Status.Phase != v1alpha1.RunCompleted {
 			kind = corev1.EventTypeWarning
 		}
-		r.Events.Eventf(cleaner, ended, kind, ended.Status.Reason, string(ended.Spec.Action), "%s", v1alpha1.Truncate(ended.Status.Message, 1024))
+		r.Events.Eventf(
+			cleaner,
+			ended,
+			kind,
+			ended.Status.Reason,
+			string(ended.Spec.Action),
+			"%s",
+			v1alpha1.Truncate(ended.Status.Message, 1024),
+		)
 	}
 	if round.missed != "" {
 		r.Events.Eventf(cleaner, nil, corev1.EventTypeWarning, "MissedRun", "Schedule", "%s", round.missed)

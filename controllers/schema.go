@@ -30,10 +30,14 @@ const (
 	watchEvery = 10 * time.Second
 )
 
-// outdated leaves a Cleaner alone whose fields the API server does not all keep. To write anything of it, if only the status, would
-// store it as the API server shows it: what was dropped would be lost for good. So its status says something only when it is known that nothing of the
-// spec was dropped.
-func (r *CleanerReconciler) outdated(ctx context.Context, cleaner *v1alpha1.Cleaner, lacks string) (reconcile.Result, error) {
+// outdated leaves a Cleaner alone whose fields the API server does not all keep. To write anything of it, if only the
+// status, would store it as the API server shows it: what was dropped would be lost for good. So its status says
+// something only when it is known that nothing of the spec was dropped.
+func (r *CleanerReconciler) outdated(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	lacks string,
+) (reconcile.Result, error) {
 	again := reconcile.Result{RequeueAfter: wait.Jitter(outdatedDelay, 0.2)}
 	if cleaner.Status.ObservedSpec != v1alpha1.Stamp(cleaner.Generation, cleaner.Spec.Hash()) {
 		return again, nil
@@ -46,9 +50,13 @@ func (r *CleanerReconciler) outdated(ctx context.Context, cleaner *v1alpha1.Clea
 	return again, nil
 }
 
-// recall says why a Cleaner may not run that lost fields while the API server did not keep them all. Its status may be lost as well:
-// then the records tell of both. The error is errBehind when the loss is only the cache's.
-func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) (lost string, err error) {
+// recall says why a Cleaner may not run that lost fields while the API server did not keep them all. Its status may be
+// lost as well: then the records tell of both. The error is errBehind when the loss is only the cache's.
+func (r *CleanerReconciler) recall(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	memory *memory,
+) (lost string, err error) {
 	stamp, forgotten, err := r.lastStamp(ctx, cleaner, memory)
 	if err != nil {
 		return "", err
@@ -72,8 +80,13 @@ func (r *CleanerReconciler) recall(ctx context.Context, cleaner *v1alpha1.Cleane
 	return lost, nil
 }
 
-// lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has no status.
-func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cleaner, memory *memory) (stamp string, forgotten bool, err error) {
+// lastStamp is the stamp of the spec as it was seen last. Forgotten is true of a Cleaner that was seen before and has
+// no status.
+func (r *CleanerReconciler) lastStamp(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	memory *memory,
+) (stamp string, forgotten bool, err error) {
 	if seen := cleaner.Status.ObservedSpec; seen != "" {
 		return seen, false, nil
 	}
@@ -86,7 +99,11 @@ func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cle
 	runs, err := r.Journal.Runs(ctx, cleaner)
 	for i := range runs {
 		spec := &runs[i].Spec
-		if of := v1alpha1.Stamp(spec.CleanerGeneration, spec.CleanerSpecHash); spec.CleanerSpecHash != "" && cleaner.LostFields(of) {
+		if of := v1alpha1.Stamp(
+			spec.CleanerGeneration,
+			spec.CleanerSpecHash,
+		); spec.CleanerSpecHash != "" &&
+			cleaner.LostFields(of) {
 			stamp = of
 		}
 	}
@@ -96,8 +113,8 @@ func (r *CleanerReconciler) lastStamp(ctx context.Context, cleaner *v1alpha1.Cle
 	return stamp, len(runs) > 0 && len(cleaner.Status.Conditions) == 0, err
 }
 
-// keepStamp annotates a Cleaner that may delete or change objects with the stamp of its spec: a run's record has it too, but there may be
-// none yet.
+// keepStamp annotates a Cleaner that may delete or change objects with the stamp of its spec: a run's record has it
+// too, but there may be none yet.
 func (r *CleanerReconciler) keepStamp(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	seen := cleaner.Status.ObservedSpec
 	if seen == "" || seen == cleaner.AnnotatedStamp() || cleaner.EffectiveAction() == v1alpha1.ActionScan {
@@ -109,8 +126,8 @@ func (r *CleanerReconciler) keepStamp(ctx context.Context, cleaner *v1alpha1.Cle
 	return client.IgnoreNotFound(err)
 }
 
-// forgiveLostStatus makes up for the status that a Cleaner lost: nobody knows whether its request for a run was answered, and it is not
-// answered a second time.
+// forgiveLostStatus makes up for the status that a Cleaner lost: nobody knows whether its request for a run was
+// answered, and it is not answered a second time.
 func forgiveLostStatus(cleaner *v1alpha1.Cleaner) {
 	cleaner.Status.ObservedGeneration = cleaner.Generation
 	cleaner.Status.LastHandledRunRequest = cleaner.RunRequest()
@@ -177,7 +194,15 @@ func (w *SchemaWatcher) Look(ctx context.Context) {
 	w.told = outdated
 	for i := range cleaners.Items {
 		if lacks != "" {
-			w.Events.Eventf(&cleaners.Items[i], nil, corev1.EventTypeWarning, v1alpha1.ReasonCRDOutdated, "Check", "%s", v1alpha1.Truncate(lacks, 1024))
+			w.Events.Eventf(
+				&cleaners.Items[i],
+				nil,
+				corev1.EventTypeWarning,
+				v1alpha1.ReasonCRDOutdated,
+				"Check",
+				"%s",
+				v1alpha1.Truncate(lacks, 1024),
+			)
 		}
 		w.Wake(cleaners.Items[i].Name)
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// mayShowLater reports whether a run may be submitted before the status says so: one that touches nothing, and that the next leader finds
-// due again should this process go away. The Cleaner must be as this process left it: otherwise the write tells that the cache is behind.
+// mayShowLater reports whether a run may be submitted before the status says so: one that touches nothing, and that the
+// next leader finds due again should this process go away. The Cleaner must be as this process left it: otherwise the
+// write tells that the cache is behind.
 func (r *CleanerReconciler) mayShowLater(stored, cleaner *v1alpha1.Cleaner, round *round) bool {
 	return r.ShowAfter > 0 && round.starts == v1alpha1.TriggerSchedule && round.ended == nil && round.attempt == nil &&
 		round.memory.unshown == nil && cleaner.EffectiveAction() == v1alpha1.ActionScan && cleaner.Spec.ServiceAccountRef == nil &&
@@ -66,10 +67,12 @@ func (r *CleanerReconciler) patch(ctx context.Context, stored, cleaner *v1alpha1
 		return nil
 	}
 	// The cache holds no match lists: without this, the patch would not take an old one away.
-	if last := cleaner.Status.LastRun; last != nil && len(last.Matches) == 0 && stored.Status.LastRun != nil && last.Name != stored.Status.LastRun.Name {
+	if last := cleaner.Status.LastRun; last != nil && len(last.Matches) == 0 && stored.Status.LastRun != nil &&
+		last.Name != stored.Status.LastRun.Name {
 		stored.Status.LastRun.Matches = []v1alpha1.ObjectOutcome{{}}
 	}
-	// Strict, so that nothing is written when the API server does not keep all of it: it would not keep all of the spec either.
+	// Strict, so that nothing is written when the API server does not keep all of it: it would not keep all of the spec
+	// either.
 	return r.Client.Status().Patch(ctx, cleaner, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{}),
 		client.FieldValidation("Strict"), client.FieldOwner(v1alpha1.StatusManager))
 }

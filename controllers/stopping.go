@@ -26,10 +26,11 @@ func (r *CleanerReconciler) whyStopped(ctx context.Context, cleaner *v1alpha1.Cl
 	return errBecameScan, nil
 }
 
-// becameScan reports whether the Cleaner was changed so that it only reports, and the active run does more. A run without a record
-// waits, which it may do again, or has just read the Cleaner, perhaps before the change.
+// becameScan reports whether the Cleaner was changed so that it only reports, and the active run does more. A run
+// without a record waits, which it may do again, or has just read the Cleaner, perhaps before the change.
 func (r *CleanerReconciler) becameScan(ctx context.Context, cleaner *v1alpha1.Cleaner) (bool, error) {
-	reports := cleaner.EffectiveAction() == v1alpha1.ActionScan || cleaner.Observing(cleaner.Status.ActiveRun.NominalTime.Time) != ""
+	reports := cleaner.EffectiveAction() == v1alpha1.ActionScan ||
+		cleaner.Observing(cleaner.Status.ActiveRun.NominalTime.Time) != ""
 	if !reports || cleaner.Status.Action == v1alpha1.ActionScan {
 		return false, nil
 	}

@@ -41,7 +41,8 @@ type Sweeper struct {
 // NeedLeaderElection says that only the leader sweeps.
 func (s *Sweeper) NeedLeaderElection() bool { return true }
 
-// Start sweeps now and then until the context ends. A panic must not end the process, which it would do at each start anew.
+// Start sweeps now and then until the context ends. A panic must not end the process, which it would do at each start
+// anew.
 func (s *Sweeper) Start(ctx context.Context) error {
 	ticker := s.Clock.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -84,8 +85,8 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	return err
 }
 
-// isExpected reports whether a Cleaner's reconciliation is going to bring the run to its end: it is the active one, or the one that is
-// due next and was not shown yet (CleanerReconciler.ShowAfter).
+// isExpected reports whether a Cleaner's reconciliation is going to bring the run to its end: it is the active one, or
+// the one that is due next and was not shown yet (CleanerReconciler.ShowAfter).
 func isExpected(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) bool {
 	if cleaner == nil {
 		return false

@@ -25,8 +25,8 @@ func (r *CleanerReconciler) Told(name string) {
 	r.Finished(name)
 }
 
-// foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run and, when something was not
-// delivered before, with those of earlier ones: a run that has nothing to tell does not make it good.
+// foldDelivery brings the condition NotificationsDelivered up to date with the record of the last run and, when
+// something was not delivered before, with those of earlier ones: a run that has nothing to tell does not make it good.
 func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
 	round.told = round.memory.told.Load()
 	if round.told == nil && round.ended == nil || cleaner.Status.LastRun == nil {
@@ -55,7 +55,8 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 	return nil
 }
 
-// latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went the last time.
+// latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went
+// the last time.
 func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus, runs []v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
 	slices.SortFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
 	latest := slices.Clone(last)
@@ -72,7 +73,8 @@ func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
 	return latest
 }
 
-// setDelivered says how the delivery of notifications goes, the last ones of the named run. Without any, there is no such condition.
+// setDelivered says how the delivery of notifications goes, the last ones of the named run. Without any, there is no
+// such condition.
 func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.NotificationStatus, run string) {
 	all := len(notifications)
 	if len(cleaner.Spec.Notifications) == 0 && all == 0 {

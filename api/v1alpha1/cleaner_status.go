@@ -12,8 +12,8 @@ import (
 
 // CleanerStatus is what the operator last saw and did.
 type CleanerStatus struct {
-	// conditions are the Cleaner's state: Ready (it runs on its schedule, or is suspended), Stalled (only an edit makes it ready),
-	// RunSucceeded (how the last run ended) and, with notifications, NotificationsDelivered.
+	// conditions are the Cleaner's state: Ready (it runs on its schedule, or is suspended), Stalled (only an edit makes it
+	// ready), RunSucceeded (how the last run ended) and, with notifications, NotificationsDelivered.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -23,8 +23,8 @@ type CleanerStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// observedSpec is the generation of the spec that the operator saw last, and a hash of it. When the spec is another and its
-	// generation is not, fields got lost without an edit: then the Cleaner does not run.
+	// observedSpec is the generation of the spec that the operator saw last, and a hash of it. When the spec is another
+	// and its generation is not, fields got lost without an edit: then the Cleaner does not run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ObservedSpec string `json:"observedSpec,omitempty"`
@@ -51,8 +51,8 @@ type CleanerStatus struct {
 	// +optional
 	LastRunTime *metav1.Time `json:"lastRunTime,omitempty"`
 
-	// failureMessage says why the Cleaner does not run, as the condition Ready does, or else why its last run failed. Absent when
-	// there is nothing wrong.
+	// failureMessage says why the Cleaner does not run, as the condition Ready does, or else why its last run failed.
+	// Absent when there is nothing wrong.
 	// +optional
 	FailureMessage *string `json:"failureMessage,omitempty"`
 
@@ -127,13 +127,13 @@ type ActiveRun struct {
 	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`
 
-	// whileSuspended is true for a run that was asked for although the Cleaner was suspended: being suspended does not stop
-	// it.
+	// whileSuspended is true for a run that was asked for although the Cleaner was suspended: being suspended does not
+	// stop it.
 	// +optional
 	WhileSuspended bool `json:"whileSuspended,omitempty"`
 
-	// serviceAccountRef is the ServiceAccount that the Cleaner named when the run was queued: the run ends before it begins if the
-	// Cleaner names another one by then. Unset means the operator's own rights.
+	// serviceAccountRef is the ServiceAccount that the Cleaner named when the run was queued: the run ends before it
+	// begins if the Cleaner names another one by then. Unset means the operator's own rights.
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }

@@ -31,7 +31,8 @@ type PodDeletion string
 const (
 	// PodDeletionDelete deletes Pods as other objects.
 	PodDeletionDelete PodDeletion = "Delete"
-	// PodDeletionEvict asks the API server to evict Pods, which it refuses as long as a PodDisruptionBudget does not allow it.
+	// PodDeletionEvict asks the API server to evict Pods, which it refuses as long as a PodDisruptionBudget does not allow
+	// it.
 	PodDeletionEvict PodDeletion = "Evict"
 )
 
@@ -49,14 +50,15 @@ type DeleteOptions struct {
 	// +kubebuilder:validation:Enum=Orphan;Background;Foreground
 	PropagationPolicy *metav1.DeletionPropagation `json:"propagationPolicy,omitempty"`
 
-	// podDeletion is how Pods are deleted: Delete, or Evict, by which a Pod stays as long as a PodDisruptionBudget does not
-	// allow it to go, and is then reported as Denied. Other kinds are deleted in any case. To evict, the right to create
-	// pods/eviction is needed. Default Delete.
+	// podDeletion is how Pods are deleted: Delete, or Evict, by which a Pod stays as long as a PodDisruptionBudget does
+	// not allow it to go, and is then reported as Denied. Other kinds are deleted in any case. To evict, the right to
+	// create pods/eviction is needed. Default Delete.
 	// +optional
 	PodDeletion PodDeletion `json:"podDeletion,omitempty"`
 }
 
-// TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from it.
+// TransformConsent is something that a Transform may change only if the Cleaner says so, because of what follows from
+// it.
 // +kubebuilder:validation:Enum=OwnerReferences;Finalizers;RBAC
 type TransformConsent string
 
@@ -71,8 +73,9 @@ const (
 
 // TransformOptions say what a Transform may change besides the ordinary.
 type TransformOptions struct {
-	// allow is what a Transform may change that it may not otherwise: OwnerReferences, Finalizers, and RBAC (Roles, ClusterRoles
-	// and their bindings). An object that would be changed in a way that is not allowed is left alone. Default none.
+	// allow is what a Transform may change that it may not otherwise: OwnerReferences, Finalizers, and RBAC (Roles,
+	// ClusterRoles and their bindings). An object that would be changed in a way that is not allowed is left alone.
+	// Default none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=3
@@ -141,9 +144,9 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// activeDeadlineSeconds is how long a run may take in all, in seconds, for example 600, also if another operator goes on
-	// with it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and how far
-	// the run came. Unset means 3600, which is also the most.
+	// activeDeadlineSeconds is how long a run may take in all, in seconds, for example 600, also if another operator goes
+	// on with it. When that time has passed, the run ends before its next object: RunSucceeded says DeadlineExceeded, and
+	// how far the run came. Unset means 3600, which is also the most.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -168,14 +171,15 @@ type CleanerSpec struct {
 	ResourcePolicySet ResourcePolicySet `json:"resourcePolicySet"`
 
 	// action is what the Cleaner does with the objects that match: Delete, Transform or Scan (only report). Unset means
-	// resourcePolicySet.action or, if that is unset too, Scan. A change to Scan stops a run that is going on before its next
-	// object; any other counts for the next run.
+	// resourcePolicySet.action or, if that is unset too, Scan. A change to Scan stops a run that is going on before its
+	// next object; any other counts for the next run.
 	// +optional
 	Action *Action `json:"action,omitempty"`
 
-	// scanUntil lets runs only report until then, although action is Delete or Transform, for example 2026-12-01T00:00:00Z. A
-	// report says what the run would have done, and from when on runs act. A run acts if it was due then or later. A time in the
-	// future stops a run that is going on before its next object. Unset means that runs act at once.
+	// scanUntil lets runs only report until then, although action is Delete or Transform, for example
+	// 2026-12-01T00:00:00Z. A report says what the run would have done, and from when on runs act. A run acts if it was
+	// due then or later. A time in the future stops a run that is going on before its next object. Unset means that runs
+	// act at once.
 	// +optional
 	ScanUntil *metav1.Time `json:"scanUntil,omitempty"`
 
@@ -183,15 +187,15 @@ type CleanerSpec struct {
 	// +optional
 	DeleteOptions *DeleteOptions `json:"deleteOptions,omitempty"`
 
-	// transform is a Lua script with a function transform(), which changes the object in the global obj and returns a table
-	// with resource: the changed object. Only what it changed is sent. It is used when action is Transform.
+	// transform is a Lua script with a function transform(), which changes the object in the global obj and returns a
+	// table with resource: the changed object. Only what it changed is sent. It is used when action is Transform.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Transform string `json:"transform,omitempty"`
 
-	// mergePatch is a JSON merge patch (RFC 7386) that is applied to every matching object, instead of a script in transform,
-	// for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply drops
-	// nulls, unless with --server-side. It is used when action is Transform.
+	// mergePatch is a JSON merge patch (RFC 7386) that is applied to every matching object, instead of a script in
+	// transform, for example {spec: {replicas: 0}}. Only what it changes is sent. null removes a field; kubectl apply
+	// drops nulls, unless with --server-side. It is used when action is Transform.
 	// +optional
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
@@ -201,18 +205,18 @@ type CleanerSpec struct {
 	// +optional
 	TransformOptions *TransformOptions `json:"transformOptions,omitempty"`
 
-	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default 1.
-	// An edit of resourcePolicySet, except of its action, starts counting anew.
+	// occurrenceThreshold is in how many consecutive runs an object must match before it is acted on or reported. Default
+	// 1. An edit of resourcePolicySet, except of its action, starts counting anew.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	OccurrenceThreshold *int32 `json:"occurrenceThreshold,omitempty"`
 
-	// onPartialView says what becomes of a run when an object cannot be judged, because a condition or script fails on it or its
-	// logs cannot be read. Stop: the run touches nothing. Skip: such an object is left alone as NotEvaluated, and the run goes on
-	// with the others, unless more than 10 objects, and more than 1 % of those that one selector considered, could not be judged. A list that
-	// cannot be read and a right that is missing stop the run in any case. Skip does not go with aggregatedSelection. Default
-	// Stop.
+	// onPartialView says what becomes of a run when an object cannot be judged, because a condition or script fails on it
+	// or its logs cannot be read. Stop: the run touches nothing. Skip: such an object is left alone as NotEvaluated, and
+	// the run goes on with the others, unless more than 10 objects, and more than 1 % of those that one selector
+	// considered, could not be judged. A list that cannot be read and a right that is missing stop the run in any case.
+	// Skip does not go with aggregatedSelection. Default Stop.
 	// +optional
 	OnPartialView PartialViewPolicy `json:"onPartialView,omitempty"`
 
@@ -228,8 +232,8 @@ type CleanerSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Notifications []Notification `json:"notifications,omitempty"`
 
-	// rollback says where copies of the objects are kept that a Delete or Transform touches, so that they can be brought back.
-	// Unset means the defaults of its fields: copies in Secrets, for seven days.
+	// rollback says where copies of the objects are kept that a Delete or Transform touches, so that they can be brought
+	// back. Unset means the defaults of its fields: copies in Secrets, for seven days.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
@@ -239,9 +243,9 @@ type CleanerSpec struct {
 	// +optional
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 
-	// storeResourcePath is a directory of the operator's into which a Delete or Transform writes each object as it was, one
-	// YAML file for each object and run, besides the copies that rollback asks for; Secrets are left out. It is the operator's
-	// --copies-path or below it, for example "/copies/audit". These files are never removed by the operator.
+	// storeResourcePath is a directory of the operator's into which a Delete or Transform writes each object as it was,
+	// one YAML file for each object and run, besides the copies that rollback asks for; Secrets are left out. It is the
+	// operator's --copies-path or below it, for example "/copies/audit". These files are never removed by the operator.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	StoreResourcePath string `json:"storeResourcePath,omitempty"`
@@ -298,13 +302,17 @@ func (c *Cleaner) EffectiveAction() Action {
 	}
 }
 
-// Observing says why a run that is due at this time only reports, although its action is another: spec.scanUntil. Empty if it acts.
+// Observing says why a run that is due at this time only reports, although its action is another: spec.scanUntil. Empty
+// if it acts.
 func (c *Cleaner) Observing(at time.Time) string {
 	until := c.Spec.ScanUntil
 	if until == nil || !at.Before(until.Time) || c.EffectiveAction() == ActionScan {
 		return ""
 	}
-	return fmt.Sprintf("it only reports until %s, and acts from then on (spec.scanUntil)", until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf(
+		"it only reports until %s, and acts from then on (spec.scanUntil)",
+		until.UTC().Format(time.RFC3339),
+	)
 }
 
 // IsSuspended reports whether the schedule is stopped.

@@ -48,7 +48,10 @@ func (r *CleanerRun) EndConditions() []metav1.Condition {
 		}
 	}
 	acted, why := r.acted()
-	return []metav1.Condition{condition(ConditionCompleted, metav1.ConditionTrue, r.endReason()), condition(ConditionActed, acted, why)}
+	return []metav1.Condition{
+		condition(ConditionCompleted, metav1.ConditionTrue, r.endReason()),
+		condition(ConditionActed, acted, why),
+	}
 }
 
 // endReason is why the run ended as it did. The API server refuses a condition without a reason.

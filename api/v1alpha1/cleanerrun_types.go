@@ -16,7 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// RunPhase is how far a run has come. Phases move forward only. A run that reads and judges, and has touched nothing, has none.
+// RunPhase is how far a run has come. Phases move forward only. A run that reads and judges, and has touched nothing,
+// has none.
 // +kubebuilder:validation:Enum=Executing;Completed;Failed;Interrupted
 type RunPhase string
 
@@ -51,8 +52,8 @@ type CleanerRunSpec struct {
 	// +required
 	CleanerGeneration int64 `json:"cleanerGeneration"`
 
-	// cleanerSpecHash is a hash of the Cleaner's spec as the run read it. Another hash of the same generation means that fields got
-	// lost without an edit: the CustomResourceDefinition of Cleaners was not the operator's for a while.
+	// cleanerSpecHash is a hash of the Cleaner's spec as the run read it. Another hash of the same generation means that
+	// fields got lost without an edit: the CustomResourceDefinition of Cleaners was not the operator's for a while.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	CleanerSpecHash string `json:"cleanerSpecHash,omitempty"`
@@ -65,8 +66,8 @@ type CleanerRunSpec struct {
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
-	// runRequest is which request the run answers: the value of the Cleaner's annotation apps.projectsveltos.io/run-requested-at, cut to
-	// 256 bytes. Absent in a run of the schedule.
+	// runRequest is which request the run answers: the value of the Cleaner's annotation
+	// apps.projectsveltos.io/run-requested-at, cut to 256 bytes. Absent in a run of the schedule.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`
@@ -89,20 +90,21 @@ type CleanerRunSpec struct {
 	ServiceAccountRef *ServiceAccountRef `json:"serviceAccountRef,omitempty"`
 }
 
-// WhyDryRun says why the run was made a Scan, if it was. A record of an earlier version does not say; then there was one cause only.
+// WhyDryRun says why the run was made a Scan, if it was. A record of an earlier version does not say; then there was
+// one cause only.
 func (s *CleanerRunSpec) WhyDryRun() string { return cmp.Or(s.DryRunReason, DryRunByFlag) }
 
 // CleanerRunStatus is how a run went.
 type CleanerRunStatus struct {
-	// conditions are there when the run has ended: Completed, which is True then, also of a run that failed, and Acted, which is True when
-	// acted is more than 0, and Unknown when nobody knows.
+	// conditions are there when the run has ended: Completed, which is True then, also of a run that failed, and Acted,
+	// which is True when acted is more than 0, and Unknown when nobody knows.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// phase is how far the run has come: empty while it reads and judges, Executing while it deletes or changes objects, and at
-	// the end Completed, Failed or Interrupted.
+	// phase is how far the run has come: empty while it reads and judges, Executing while it deletes or changes objects,
+	// and at the end Completed, Failed or Interrupted.
 	// +optional
 	Phase RunPhase `json:"phase,omitempty"`
 
@@ -127,8 +129,8 @@ type CleanerRunStatus struct {
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds, and
-	// absent again when the run has ended.
+	// progress is how far a run has come that is going on for more than five seconds. It is written every five seconds,
+	// and absent again when the run has ended.
 	// +optional
 	Progress *RunProgress `json:"progress,omitempty"`
 
@@ -151,8 +153,9 @@ type CleanerRunStatus struct {
 	// +optional
 	Recoveries int32 `json:"recoveries,omitempty"`
 
-	// attempts is how often the run was begun or taken over since it last got on: since it began to act, or since further objects had an
-	// outcome. Absent means once. A run that does not get on in three attempts ends as Failed: it may be what ends the operator.
+	// attempts is how often the run was begun or taken over since it last got on: since it began to act, or since further
+	// objects had an outcome. Absent means once. A run that does not get on in three attempts ends as Failed: it may be
+	// what ends the operator.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
@@ -170,22 +173,22 @@ type CleanerRunStatus struct {
 	// +optional
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
-	// tallies are how many objects of each kind and namespace had which outcome, the most first, at most 200 lines. Absent when
-	// objects lists them all.
+	// tallies are how many objects of each kind and namespace had which outcome, the most first, at most 200 lines. Absent
+	// when objects lists them all.
 	// +optional
 	// +listType=atomic
 	Tallies []ObjectTally `json:"tallies,omitempty"`
 
-	// notifications are those that the run has to tell, by their names in the Cleaner, and how their delivery goes. Those that are
-	// pending are tried again for a day, also by another operator.
+	// notifications are those that the run has to tell, by their names in the Cleaner, and how their delivery goes. Those
+	// that are pending are tried again for a day, also by another operator.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Notifications []NotificationStatus `json:"notifications,omitempty"`
 }
 
-// CleanerRun is the record of one run of a Cleaner. Its name, made of the Cleaner's name and the nominal time, is the lock
-// that makes a run happen once. Only the operator writes it.
+// CleanerRun is the record of one run of a Cleaner. Its name, made of the Cleaner's name and the nominal time, is the
+// lock that makes a run happen once. Only the operator writes it.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=cleanerruns,scope=Cluster,shortName=clr,categories=kubecleaner
@@ -234,11 +237,12 @@ type CleanerRunList struct {
 	Items []CleanerRun `json:"items"`
 }
 
-// maxRunNamePrefix leaves room for the nominal time in a name of at most 63 characters, which also fits a label's value.
+// maxRunNamePrefix leaves room for the nominal time in a name of at most 63 characters, which also fits a label's
+// value.
 const maxRunNamePrefix = 63 - len("-") - len("1700000000")
 
-// RunName is the name of the CleanerRun of a Cleaner and a nominal time. A long Cleaner's name is shortened, with a hash in
-// place of what is cut.
+// RunName is the name of the CleanerRun of a Cleaner and a nominal time. A long Cleaner's name is shortened, with a
+// hash in place of what is cut.
 func RunName(cleaner string, nominal time.Time) string {
 	return fmt.Sprintf("%s-%d", ShortName(cleaner, maxRunNamePrefix), nominal.Unix())
 }
@@ -246,8 +250,8 @@ func RunName(cleaner string, nominal time.Time) string {
 // shortened is how a name ends that ShortName has cut.
 var shortened = regexp.MustCompile(`-[0-9a-f]{16}$`)
 
-// ShortName returns name, cut to at most max characters with a hash in place of what is cut. No two names have the same short one:
-// what looks as if it had been cut gets a hash too, and the hash is too long to be met by trying.
+// ShortName returns name, cut to at most max characters with a hash in place of what is cut. No two names have the same
+// short one: what looks as if it had been cut gets a hash too, and the hash is too long to be met by trying.
 func ShortName(name string, maxLength int) string {
 	if len(name) <= maxLength && !shortened.MatchString(name) {
 		return name

@@ -80,31 +80,32 @@ func MarkDialects() []MarkDialect {
 // FindingSelector selects the objects of which something was found.
 // +kubebuilder:validation:XValidation:rule="!has(self.dialects) || self.type == 'Expired'",message="dialects are for type Expired only; leave dialects out"
 type FindingSelector struct {
-	// type is what must have been found of an object, for example "Unused". Each kind has some of the types; a Cleaner that asks for
-	// one that its kind does not have is not Ready, and says which there are. Delete and Transform may act on some of them only.
+	// type is what must have been found of an object, for example "Unused". Each kind has some of the types; a Cleaner
+	// that asks for one that its kind does not have is not Ready, and says which there are. Delete and Transform may act
+	// on some of them only.
 	// +required
 	Type FindingType `json:"type"`
 
-	// forSeconds is for how long an object must have been found so, in every run and at least in three, for example 1209600 for two weeks.
-	// A run that does not find it so begins anew. Unset or 0 takes what this run finds.
+	// forSeconds is for how long an object must have been found so, in every run and at least in three, for example
+	// 1209600 for two weeks. A run that does not find it so begins anew. Unset or 0 takes what this run finds.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	ForSeconds *int64 `json:"forSeconds,omitempty"`
 
-	// minConfidence is how sure a finding must be at least: Certain (the object says so itself, or it was proved), Likely (all known
-	// sources were searched) or Weak (its name stands in a text, for example of a script). Default Likely.
+	// minConfidence is how sure a finding must be at least: Certain (the object says so itself, or it was proved), Likely
+	// (all known sources were searched) or Weak (its name stands in a text, for example of a script). Default Likely.
 	// +optional
 	MinConfidence FindingConfidence `json:"minConfidence,omitempty"`
 
-	// includeManaged also takes objects that Argo CD, Flux or Helm manages. Otherwise they are protected: what manages them would make
-	// them again, or they go with it. Default false.
+	// includeManaged also takes objects that Argo CD, Flux or Helm manages. Otherwise they are protected: what manages
+	// them would make them again, or they go with it. Default false.
 	// +optional
 	IncludeManaged *bool `json:"includeManaged,omitempty"`
 
-	// dialects are whose time marks count for the type Expired, for example [KubeCleaner, KubeJanitor]. Marks of other dialects are not read, also
-	// where they would keep the object. Unset means all: then an object stays as long as any of its marks keeps it. See
-	// https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/time-marks.md
+	// dialects are whose time marks count for the type Expired, for example [KubeCleaner, KubeJanitor]. Marks of other
+	// dialects are not read, also where they would keep the object. Unset means all: then an object stays as long as any
+	// of its marks keeps it. See https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/time-marks.md
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -143,17 +144,23 @@ func (c FindingConfidence) IsAtLeast(other FindingConfidence) bool {
 
 // HasFindings reports whether a selector of the Cleaner asks for findings.
 func (c *Cleaner) HasFindings() bool {
-	return slices.ContainsFunc(c.Spec.ResourcePolicySet.ResourceSelectors, func(s ResourceSelector) bool { return s.Finding != nil })
+	return slices.ContainsFunc(
+		c.Spec.ResourcePolicySet.ResourceSelectors,
+		func(s ResourceSelector) bool { return s.Finding != nil },
+	)
 }
 
 // KeepsCounts reports whether what the Cleaner does depends on earlier runs, so that each run counts what it found.
 func (c *Cleaner) KeepsCounts() bool {
 	return c.Spec.OccurrenceThreshold != nil && *c.Spec.OccurrenceThreshold > 1 ||
-		slices.ContainsFunc(c.Spec.ResourcePolicySet.ResourceSelectors, func(s ResourceSelector) bool { return s.KeepsSince() })
+		slices.ContainsFunc(
+			c.Spec.ResourcePolicySet.ResourceSelectors,
+			func(s ResourceSelector) bool { return s.KeepsSince() },
+		)
 }
 
-// KeepsSince reports whether it matters since when an object was found so: because it must be so for long, or because a condition or script
-// seems to ask.
+// KeepsSince reports whether it matters since when an object was found so: because it must be so for long, or because a
+// condition or script seems to ask.
 func (s *ResourceSelector) KeepsSince() bool {
 	if s.Finding == nil {
 		return false

@@ -20,13 +20,13 @@ const (
 	legacyManager = "manager"
 )
 
-// ForeignController says why a Cleaner must not run: another controller, such as k8s-cleaner, wrote its status and may still act on the same
-// objects. Empty when the Cleaner may run.
+// ForeignController says why a Cleaner must not run: another controller, such as k8s-cleaner, wrote its status and may
+// still act on the same objects. Empty when the Cleaner may run.
 //
-// The API server writes down in managedFields who wrote the status, and when. A write that is not older than the operator's last one is new:
-// the operator writes the status only if it is still as the operator read it. The operator then writes the condition Ready, and the Cleaner
-// waits to see whether the other controller writes again. If that happens in the same second, the order is not known, and the Cleaner waits
-// once more.
+// The API server writes down in managedFields who wrote the status, and when. A write that is not older than the
+// operator's last one is new: the operator writes the status only if it is still as the operator read it. The operator
+// then writes the condition Ready, and the Cleaner waits to see whether the other controller writes again. If that
+// happens in the same second, the order is not known, and the Cleaner waits once more.
 func (c *Cleaner) ForeignController(now time.Time) string {
 	foreign, own := c.lastWriters()
 	switch {
@@ -38,8 +38,8 @@ func (c *Cleaner) ForeignController(now time.Time) string {
 	return ""
 }
 
-// StatusWriters are the entries of managedFields that ForeignController needs, without their fields. Nil when it needs none. A cache of
-// Cleaners keeps only these.
+// StatusWriters are the entries of managedFields that ForeignController needs, without their fields. Nil when it needs
+// none. A cache of Cleaners keeps only these.
 func (c *Cleaner) StatusWriters() []metav1.ManagedFieldsEntry {
 	foreign, own := c.lastWriters()
 	if foreign == nil && !c.waitsForForeign() {
@@ -48,7 +48,15 @@ func (c *Cleaner) StatusWriters() []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
 	for _, entry := range []*metav1.ManagedFieldsEntry{foreign, own} {
 		if entry != nil {
-			kept = append(kept, metav1.ManagedFieldsEntry{Manager: entry.Manager, Operation: entry.Operation, Subresource: entry.Subresource, Time: entry.Time})
+			kept = append(
+				kept,
+				metav1.ManagedFieldsEntry{
+					Manager:     entry.Manager,
+					Operation:   entry.Operation,
+					Subresource: entry.Subresource,
+					Time:        entry.Time,
+				},
+			)
 		}
 	}
 	return kept
@@ -93,6 +101,10 @@ func foreignWords(foreign *metav1.ManagedFieldsEntry, now time.Time) string {
 	if foreign.Manager == legacyManager {
 		who = fmt.Sprintf("k8s-cleaner (field manager %q)", foreign.Manager)
 	}
-	return fmt.Sprintf("It does not run: %s wrote the status of this Cleaner at %s and may still act on the same objects. Remove that controller. The Cleaner continues by itself if only KubeCleaner writes its status until %s.",
-		who, timeOf(foreign).UTC().Format(time.RFC3339), now.Add(ForeignQuiet).UTC().Format(time.RFC3339))
+	return fmt.Sprintf(
+		"It does not run: %s wrote the status of this Cleaner at %s and may still act on the same objects. Remove that controller. The Cleaner continues by itself if only KubeCleaner writes its status until %s.",
+		who,
+		timeOf(foreign).UTC().Format(time.RFC3339),
+		now.Add(ForeignQuiet).UTC().Format(time.RFC3339),
+	)
 }

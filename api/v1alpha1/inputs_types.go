@@ -6,9 +6,9 @@ package v1alpha1
 // MetricSource is where the metrics of a selector are asked for: anything that answers as Prometheus does.
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('http://') || self.url.startsWith('https://')",message="url must begin with http:// or https://, for example http://prometheus.monitoring.svc:9090"
 type MetricSource struct {
-	// url is the address of the source, for example "http://prometheus.monitoring.svc:9090". Its host is a Service of the cluster
-	// (NAME.NAMESPACE.svc), or one that the operator's flag --allowed-metric-hosts names. For a Cleaner that names a ServiceAccount,
-	// the Service must be in the namespace of the Secret or, without one, of the ServiceAccount.
+	// url is the address of the source, for example "http://prometheus.monitoring.svc:9090". Its host is a Service of the
+	// cluster (NAME.NAMESPACE.svc), or one that the operator's flag --allowed-metric-hosts names. For a Cleaner that names
+	// a ServiceAccount, the Service must be in the namespace of the Secret or, without one, of the ServiceAccount.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
@@ -19,9 +19,9 @@ type MetricSource struct {
 	// +kubebuilder:validation:MaxLength=4096
 	Path string `json:"path,omitempty"`
 
-	// secretRef names the Secret with the credentials: its key token is sent as a Bearer token or, without that key, username and
-	// password are. The Secret must be in the namespace of the Service, or the operator's flag --allowed-metric-hosts name the
-	// host.
+	// secretRef names the Secret with the credentials: its key token is sent as a Bearer token or, without that key,
+	// username and password are. The Secret must be in the namespace of the Service, or the operator's flag
+	// --allowed-metric-hosts name the host.
 	// +optional
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 }
@@ -60,8 +60,8 @@ type MetricQuery struct {
 
 // LogSource is which logs of a Pod are read.
 type LogSource struct {
-	// containers are the names of the containers whose logs are read. Empty means all but init containers. A Pod that has none of them does
-	// not match.
+	// containers are the names of the containers whose logs are read. Empty means all but init containers. A Pod that has
+	// none of them does not match.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -69,8 +69,8 @@ type LogSource struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Containers []string `json:"containers,omitempty"`
 
-	// tailLines is how many lines of each container are read, the last ones. Of lines that are longer than 64 KiB together, fewer
-	// are. Default 50.
+	// tailLines is how many lines of each container are read, the last ones. Of lines that are longer than 64 KiB
+	// together, fewer are. Default 50.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

@@ -55,17 +55,17 @@ type Notification struct {
 	// +required
 	Type NotificationType `json:"type"`
 
-	// notifyOn says of which runs to tell: Matches (something matched), Changes (something was deleted or changed), Failures (the
-	// run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures]. Unset means Matches,
-	// and for CleanerReport Always.
+	// notifyOn says of which runs to tell: Matches (something matched), Changes (something was deleted or changed),
+	// Failures (the run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures].
+	// Unset means Matches, and for CleanerReport Always.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	NotifyOn []NotifyOn `json:"notifyOn,omitempty"`
 
-	// notificationRef names the Secret with the settings of the channel, by namespace and name; nothing else is read. CleanerReport and
-	// Event need none, and ignore it.
+	// notificationRef names the Secret with the settings of the channel, by namespace and name; nothing else is read.
+	// CleanerReport and Event need none, and ignore it.
 	// +optional
 	NotificationRef *NotificationRef `json:"notificationRef,omitempty"`
 }
@@ -140,7 +140,8 @@ type NotificationStatus struct {
 	// +required
 	State NotificationState `json:"state"`
 
-	// attempts is how often it was tried to send it. In each attempt, what may pass in a moment (429, 5xx) is tried up to three times.
+	// attempts is how often it was tried to send it. In each attempt, what may pass in a moment (429, 5xx) is tried up to
+	// three times.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 
@@ -153,8 +154,8 @@ type NotificationStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Occasions are those on which the notification is sent: without notifyOn, every run for a Report, which k8s-cleaner rewrites
-// each time, and otherwise, as with k8s-cleaner, a run in which something matched.
+// Occasions are those on which the notification is sent: without notifyOn, every run for a Report, which k8s-cleaner
+// rewrites each time, and otherwise, as with k8s-cleaner, a run in which something matched.
 func (n *Notification) Occasions() []NotifyOn {
 	switch {
 	case len(n.NotifyOn) > 0:

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// RunCounts count the objects of a run. Each matched object is acted, skipped, failed or, in a Scan, only reported; failed
-// also counts the objects that could not be judged.
+// RunCounts count the objects of a run. Each matched object is acted, skipped, failed or, in a Scan, only reported;
+// failed also counts the objects that could not be judged.
 type RunCounts struct {
 	// considered is how many objects the selectors selected and judged.
 	// +optional
@@ -38,8 +38,8 @@ type RunCounts struct {
 type OutcomeResult string
 
 const (
-	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a run
-	// that was cut off it may have been dealt with or not.
+	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a
+	// run that was cut off it may have been dealt with or not.
 	OutcomePlanned OutcomeResult = "Planned"
 	// OutcomeMatched is an object that a Scan reports. The reason of one that is protected begins with "protected:".
 	OutcomeMatched OutcomeResult = "Matched"
@@ -51,8 +51,8 @@ const (
 	OutcomeTransformed OutcomeResult = "Transformed"
 	// OutcomeUnchanged is an object that the transform script left as it was. Nothing was sent.
 	OutcomeUnchanged OutcomeResult = "Unchanged"
-	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. Who deleted it, that run or
-	// somebody else, is not known.
+	// OutcomeFoundGone is an object that was gone when a run that had been cut off was taken over. Who deleted it, that
+	// run or somebody else, is not known.
 	OutcomeFoundGone OutcomeResult = "FoundGone"
 	// OutcomeGone is an object that somebody else deleted first.
 	OutcomeGone OutcomeResult = "Gone"
@@ -62,7 +62,8 @@ const (
 	OutcomeChanged OutcomeResult = "Changed"
 	// OutcomeConflict is an object that kept changing while the run tried to act on it. It was left alone.
 	OutcomeConflict OutcomeResult = "Conflict"
-	// OutcomeProtected is an object that no Cleaner may touch, or with which an object would be deleted that must stay. It was left alone.
+	// OutcomeProtected is an object that no Cleaner may touch, or with which an object would be deleted that must stay. It
+	// was left alone.
 	OutcomeProtected OutcomeResult = "Protected"
 	// OutcomeDryRun is an object that was not touched because the operator runs with --dry-run, or all acting is stopped.
 	OutcomeDryRun OutcomeResult = "DryRun"
@@ -70,8 +71,8 @@ const (
 	OutcomeDenied OutcomeResult = "Denied"
 	// OutcomeKindGone is an object whose kind the API server does not serve any more. It is not known what became of it.
 	OutcomeKindGone OutcomeResult = "KindGone"
-	// OutcomeAbandoned is an object that a run that was cut off did not go on with: it had changed, or it was too late. It was
-	// left alone.
+	// OutcomeAbandoned is an object that a run that was cut off did not go on with: it had changed, or it was too late. It
+	// was left alone.
 	OutcomeAbandoned OutcomeResult = "Abandoned"
 	// OutcomeNotActed is an object that matched and was left alone because the whole run was stopped: a limit was
 	// exceeded, or the view was not complete.
@@ -80,7 +81,8 @@ const (
 	OutcomeInterrupted OutcomeResult = "Interrupted"
 	// OutcomeNotEvaluated is an object that could not be judged. It was left alone.
 	OutcomeNotEvaluated OutcomeResult = "NotEvaluated"
-	// OutcomeUnknown is an object of which nobody knows whether it was found so: a source that could name it may not be read. It was left alone.
+	// OutcomeUnknown is an object of which nobody knows whether it was found so: a source that could name it may not be
+	// read. It was left alone.
 	OutcomeUnknown OutcomeResult = "Unknown"
 	// OutcomeFailed is an object that could not be deleted or changed.
 	OutcomeFailed OutcomeResult = "Failed"

@@ -10,15 +10,20 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Covers returns the kind of which two Cleaners certainly act on the same objects: a selector of c selects whatever one of the other selects. It is
-// empty when that is not certain, which says nothing about whether they have objects in common, and when one of the two only reports.
+// Covers returns the kind of which two Cleaners certainly act on the same objects: a selector of c selects whatever one
+// of the other selects. It is empty when that is not certain, which says nothing about whether they have objects in
+// common, and when one of the two only reports.
 func (c *Cleaner) Covers(other *Cleaner) (kind string) {
-	if c.EffectiveAction() == ActionScan || other.EffectiveAction() == ActionScan || c.Spec.ResourcePolicySet.AggregatedSelection != "" {
+	if c.EffectiveAction() == ActionScan || other.EffectiveAction() == ActionScan ||
+		c.Spec.ResourcePolicySet.AggregatedSelection != "" {
 		return ""
 	}
 	for i := range other.Spec.ResourcePolicySet.ResourceSelectors {
 		narrow := &other.Spec.ResourcePolicySet.ResourceSelectors[i]
-		if slices.ContainsFunc(c.Spec.ResourcePolicySet.ResourceSelectors, func(wide ResourceSelector) bool { return wide.covers(narrow) }) {
+		if slices.ContainsFunc(
+			c.Spec.ResourcePolicySet.ResourceSelectors,
+			func(wide ResourceSelector) bool { return wide.covers(narrow) },
+		) {
 			return narrow.Kind
 		}
 	}
@@ -40,13 +45,17 @@ func (s *ResourceSelector) coversJudgement(other *ResourceSelector) bool {
 	return (s.Finding == nil || reflect.DeepEqual(s.Finding, other.Finding)) &&
 		(s.Evaluate == "" || s.Evaluate == other.Evaluate) &&
 		all(s.MatchConditions, func(m MatchCondition) bool {
-			return slices.ContainsFunc(other.MatchConditions, func(o MatchCondition) bool { return m.Expression == o.Expression })
+			return slices.ContainsFunc(
+				other.MatchConditions,
+				func(o MatchCondition) bool { return m.Expression == o.Expression },
+			)
 		}) &&
 		s.hasInputsOf(other)
 }
 
 func (s *ResourceSelector) coversNamespaces(other *ResourceSelector) bool {
-	return s.Namespace == "" && s.NamespaceSelector == "" || s.Namespace == other.Namespace && s.NamespaceSelector == other.NamespaceSelector
+	return s.Namespace == "" && s.NamespaceSelector == "" ||
+		s.Namespace == other.Namespace && s.NamespaceSelector == other.NamespaceSelector
 }
 
 // hasInputsOf reports whether equal conditions and scripts are asked about the same inputs.

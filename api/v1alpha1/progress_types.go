@@ -24,7 +24,8 @@ const (
 
 // RunProgress is how far a run has come in what it is doing.
 type RunProgress struct {
-	// phase is what the run is doing: Waiting (to begin anew with more memory for its scripts), Listing, Judging, Copying or Acting.
+	// phase is what the run is doing: Waiting (to begin anew with more memory for its scripts), Listing, Judging, Copying
+	// or Acting.
 	// +required
 	Phase ProgressPhase `json:"phase"`
 
@@ -32,8 +33,8 @@ type RunProgress struct {
 	// +optional
 	Kind string `json:"kind,omitempty"`
 
-	// done is how many objects the run has dealt with in this phase; while listing, those that were judged or passed over, not those that
-	// were only read. A list that had to begin anew counts again.
+	// done is how many objects the run has dealt with in this phase; while listing, those that were judged or passed over,
+	// not those that were only read. A list that had to begin anew counts again.
 	// +required
 	Done int64 `json:"done"`
 

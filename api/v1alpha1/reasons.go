@@ -5,24 +5,28 @@ package v1alpha1
 
 // Names that users, scripts and other tools rely on.
 const (
-	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking in RFC
-	// 3339, which lets a request that was restored from a backup be told from a new one.
+	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking in
+	// RFC 3339, which lets a request that was restored from a backup be told from a new one.
 	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
-	// ObservedSpecAnnotation on a Cleaner that deletes or changes objects says which spec the operator saw last, and of which UID. It lasts
-	// when a CustomResourceDefinition that is not ours drops the status together with fields of the spec.
+	// ObservedSpecAnnotation on a Cleaner that deletes or changes objects says which spec the operator saw last, and of
+	// which UID. It lasts when a CustomResourceDefinition that is not ours drops the status together with fields of the
+	// spec.
 	ObservedSpecAnnotation = "apps.projectsveltos.io/observed-spec"
-	// CancelRunAnnotation on a Cleaner names a run of that Cleaner. The run ends before its next object, or does not begin.
+	// CancelRunAnnotation on a Cleaner names a run of that Cleaner. The run ends before its next object, or does not
+	// begin.
 	CancelRunAnnotation = "apps.projectsveltos.io/cancel-run"
-	// ProtectAnnotation on an object or its namespace keeps every Cleaner from touching it, unless its value is "false". People write "true".
+	// ProtectAnnotation on an object or its namespace keeps every Cleaner from touching it, unless its value is "false".
+	// People write "true".
 	ProtectAnnotation = "cleaner/protect"
-	// StopAnnotation on the operator's own namespace stops all acting before the next object: every Cleaner acts as Scan for as long as it
-	// is there. Its value, which may be empty, is the reason.
+	// StopAnnotation on the operator's own namespace stops all acting before the next object: every Cleaner acts as Scan
+	// for as long as it is there. Its value, which may be empty, is the reason.
 	StopAnnotation = "cleaner/stop"
-	// RestoredFromAnnotation on an object that was brought back holds the UID of the CleanerRun that had deleted it. As long as
-	// it is there, no Cleaner touches the object: removing it confirms that one may.
+	// RestoredFromAnnotation on an object that was brought back holds the UID of the CleanerRun that had deleted it. As
+	// long as it is there, no Cleaner touches the object: removing it confirms that one may.
 	RestoredFromAnnotation = "apps.projectsveltos.io/restored-from"
-	// RunLabel on a part of what a run writes down holds the UID of its CleanerRun, and PartLabel which part it is: intent,
-	// outcomes, copies or, where copies of Secrets are apart from the others, secrets; or bundle, which holds the first part of each.
+	// RunLabel on a part of what a run writes down holds the UID of its CleanerRun, and PartLabel which part it is:
+	// intent, outcomes, copies or, where copies of Secrets are apart from the others, secrets; or bundle, which holds the
+	// first part of each.
 	RunLabel  = "apps.projectsveltos.io/run-uid"
 	PartLabel = "apps.projectsveltos.io/run-part"
 	// PartSecretType is the type of the Secrets that are such parts.
@@ -41,8 +45,9 @@ const (
 const (
 	// ConditionReady is true when the Cleaner runs on its schedule, or is suspended and would run.
 	ConditionReady = "Ready"
-	// ConditionStalled is true beside a Ready that is false when nothing but an edit by a person mends the Cleaner, as kstatus defines it. It is
-	// absent otherwise, so that a GitOps tool waits for what is still to come, such as a CustomResourceDefinition.
+	// ConditionStalled is true beside a Ready that is false when nothing but an edit by a person mends the Cleaner, as
+	// kstatus defines it. It is absent otherwise, so that a GitOps tool waits for what is still to come, such as a
+	// CustomResourceDefinition.
 	ConditionStalled = "Stalled"
 	// ConditionRunSucceeded is true when the last run did all it was asked to do, and Unknown while a run is going on.
 	ConditionRunSucceeded = "RunSucceeded"
@@ -60,16 +65,18 @@ const (
 	ReasonUnknownKind       = "UnknownKind"
 	// ReasonInvalidStorage says that copies cannot be kept where the Cleaner wants them.
 	ReasonInvalidStorage = "InvalidStorage"
-	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none. It is
-	// a reason of RunSucceeded too, of a run that was due before the operator knew.
+	// ReasonServiceAccountRequired says that the operator runs with --require-service-account, and the Cleaner names none.
+	// It is a reason of RunSucceeded too, of a run that was due before the operator knew.
 	ReasonServiceAccountRequired = "ServiceAccountRequired"
-	// ReasonServiceAccountForbidden says that the operator may not act as the ServiceAccount that the Cleaner names. Nothing runs until it may.
+	// ReasonServiceAccountForbidden says that the operator may not act as the ServiceAccount that the Cleaner names.
+	// Nothing runs until it may.
 	ReasonServiceAccountForbidden = "ServiceAccountForbidden"
-	// ReasonCRDOutdated says that the API server does not keep all fields of Cleaners, because the CustomResourceDefinitions are not
-	// those of the operator, or that this Cleaner lost fields while that was so. Nothing runs. It is a reason of RunSucceeded too.
+	// ReasonCRDOutdated says that the API server does not keep all fields of Cleaners, because the
+	// CustomResourceDefinitions are not those of the operator, or that this Cleaner lost fields while that was so. Nothing
+	// runs. It is a reason of RunSucceeded too.
 	ReasonCRDOutdated = "CRDOutdated"
-	// ReasonForeignController says that another controller, such as k8s-cleaner, wrote the Cleaner's status and may still act on the same
-	// objects. Nothing runs until it is gone. It is a reason of RunSucceeded too.
+	// ReasonForeignController says that another controller, such as k8s-cleaner, wrote the Cleaner's status and may still
+	// act on the same objects. Nothing runs until it is gone. It is a reason of RunSucceeded too.
 	ReasonForeignController = "ForeignController"
 	// ReasonBudgetExhausted says that the Cleaner's scripts used up their time or memory in several runs in a row. It runs
 	// again when its spec changes, or when it is asked to.
@@ -80,15 +87,15 @@ const (
 const (
 	// ReasonRunning says that a run is going on.
 	ReasonRunning = "Running"
-	// ReasonRecordNotWritten says that a run could not begin, because its CleanerRun could not be written. Nothing was touched. It is tried
-	// again.
+	// ReasonRecordNotWritten says that a run could not begin, because its CleanerRun could not be written. Nothing was
+	// touched. It is tried again.
 	ReasonRecordNotWritten = "RecordNotWritten"
 	// ReasonCompleted says that the run did all it was asked to do.
 	ReasonCompleted = "Completed"
 	// ReasonPartiallyFailed says that some objects could not be judged, deleted or changed.
 	ReasonPartiallyFailed = "PartiallyFailed"
-	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit or the operator's --max-actions-per-run allows.
-	// Nothing was touched.
+	// ReasonLimitExceeded says that more objects matched than blastRadiusLimit or the operator's --max-actions-per-run
+	// allows. Nothing was touched.
 	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonViewIncomplete says that the cluster could not be read, or an object not be judged. Nothing was touched.
 	ReasonViewIncomplete = "ViewIncomplete"

@@ -16,8 +16,8 @@ type ResourceInfo struct {
 	// +optional
 	Resource corev1.ObjectReference `json:"resource,omitempty"`
 
-	// message is the script's message for the object. Before it stands what became of the object where that is not just what
-	// the action says: "being deleted", "gone already", "found gone after the run was cut off" or "not acted on".
+	// message is the script's message for the object. Before it stands what became of the object where that is not just
+	// what the action says: "being deleted", "gone already", "found gone after the run was cut off" or "not acted on".
 	// +optional
 	Message string `json:"message,omitempty"`
 

@@ -18,8 +18,8 @@ type CopyStorage string
 const (
 	// StorageSecret keeps copies in Secrets of the operator's namespace.
 	StorageSecret CopyStorage = "Secret"
-	// StorageReport keeps copies as StorageSecret does, and shows them in the Cleaner's Report too, as k8s-cleaner did; those
-	// of Secrets it does not show.
+	// StorageReport keeps copies as StorageSecret does, and shows them in the Cleaner's Report too, as k8s-cleaner did;
+	// those of Secrets it does not show.
 	StorageReport CopyStorage = "Report"
 	// StorageVolume keeps one file for each object and run below the directory that the operator was given. Copies of
 	// Secrets are in Secrets.
@@ -40,19 +40,20 @@ const (
 // Rollback says how copies are kept of what a run touches.
 type Rollback struct {
 	// storage is where the copies are kept: Secret (in Secrets of the operator's namespace), Report (the same, and in the
-	// Cleaner's Report too, as k8s-cleaner did), Volume (files), S3, or None. Default Secret. No copies are made of objects
-	// without state: Events, Jobs that have finished, and Pods, Leases and EndpointSlices that a controller manages.
+	// Cleaner's Report too, as k8s-cleaner did), Volume (files), S3, or None. Default Secret. No copies are made of
+	// objects without state: Events, Jobs that have finished, and Pods, Leases and EndpointSlices that a controller
+	// manages.
 	// +optional
 	Storage CopyStorage `json:"storage,omitempty"`
 
-	// retentionSeconds is how long the copies are kept, in seconds. Default 604800, which is seven days. The oldest copies are dropped
-	// earlier when more than 200 runs of the Cleaner keep some, or when those of all Cleaners are too many.
+	// retentionSeconds is how long the copies are kept, in seconds. Default 604800, which is seven days. The oldest copies
+	// are dropped earlier when more than 200 runs of the Cleaner keep some, or when those of all Cleaners are too many.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	RetentionSeconds *int64 `json:"retentionSeconds,omitempty"`
 
-	// maxBytes is how much the copies of one run may take, compressed, in bytes; files on a volume are not compressed, and count
-	// as they are. A run that would need more touches nothing. Default 67108864, which is 64 MiB.
+	// maxBytes is how much the copies of one run may take, compressed, in bytes; files on a volume are not compressed, and
+	// count as they are. A run that would need more touches nothing. Default 67108864, which is 64 MiB.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MaxBytes *int64 `json:"maxBytes,omitempty"`
@@ -108,8 +109,8 @@ func (c *Cleaner) MaxCopyBytes() int64 {
 	return ptr.Deref(c.Spec.Rollback.MaxBytes, DefaultMaxCopyBytes)
 }
 
-// RunIntent says where it is written down what a run was going to touch. Its parts are Secrets in namespace, each with the
-// labels RunLabel and PartLabel.
+// RunIntent says where it is written down what a run was going to touch. Its parts are Secrets in namespace, each with
+// the labels RunLabel and PartLabel.
 type RunIntent struct {
 	// namespace is the namespace of the Secrets.
 	// +required
@@ -128,7 +129,8 @@ type RunIntent struct {
 	// +required
 	Parts int32 `json:"parts"`
 
-	// bundled is true when the first parts of the intent, of the copies and of the outcomes are in one Secret, as those of small runs are.
+	// bundled is true when the first parts of the intent, of the copies and of the outcomes are in one Secret, as those of
+	// small runs are.
 	// +optional
 	Bundled bool `json:"bundled,omitempty"`
 
@@ -159,12 +161,13 @@ type RunCopies struct {
 	// +required
 	Head string `json:"head"`
 
-	// secrets are the parts of the copies of Secrets, which are in Secrets when the others are in S3. Absent when there are none.
+	// secrets are the parts of the copies of Secrets, which are in Secrets when the others are in S3. Absent when there
+	// are none.
 	// +optional
 	Secrets *CopyParts `json:"secrets,omitempty"`
 
-	// s3Secret is the name of the Secret in the operator's namespace that says where the S3 bucket is. Absent when the copies
-	// are elsewhere.
+	// s3Secret is the name of the Secret in the operator's namespace that says where the S3 bucket is. Absent when the
+	// copies are elsewhere.
 	// +optional
 	S3Secret string `json:"s3Secret,omitempty"`
 

@@ -48,11 +48,11 @@ type MatchCondition struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// expression is a CEL expression that is true or false, for example
-	// "object.status.phase == 'Failed' && now - timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables
-	// are object, the object as the API server sent it, now, the time at which the run began, with finding, finding (type,
-	// reason, confidence and since), with includeEvents, events, with metricQueries, metrics, and, with logSource, logs. Those that look at
-	// logs are asked last.
+	// expression is a CEL expression that is true or false, for example "object.status.phase == 'Failed' && now -
+	// timestamp(object.metadata.creationTimestamp) > duration('24h')". Its variables are object, the object as the API
+	// server sent it, now, the time at which the run began, with finding, finding (type, reason, confidence and since),
+	// with includeEvents, events, with metricQueries, metrics, and, with logSource, logs. Those that look at logs are
+	// asked last.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -109,15 +109,16 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:MaxItems=32
 	LabelFilters []LabelFilter `json:"labelFilters,omitempty"`
 
-	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true. An aggregatedSelection
-	// still looks at them, because they use what they use until they are gone, but never chooses them.
+	// excludeDeleted skips objects that are already being deleted (they have a deletionTimestamp). Default true. An
+	// aggregatedSelection still looks at them, because they use what they use until they are gone, but never chooses them.
 	// +optional
 	// +kubebuilder:default=true
 	ExcludeDeleted *bool `json:"excludeDeleted,omitempty"`
 
-	// finding selects only objects of which something was found, for example {type: Unused}: that nothing uses them. It needs the right to list
-	// all kinds that could use them: an object is Unknown, and left alone, where one could not be read. A Delete by a finding needs a
-	// blastRadiusLimit. Unset selects objects whatever was found. See https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/findings.md
+	// finding selects only objects of which something was found, for example {type: Unused}: that nothing uses them. It
+	// needs the right to list all kinds that could use them: an object is Unknown, and left alone, where one could not be
+	// read. A Delete by a finding needs a blastRadiusLimit. Unset selects objects whatever was found. See
+	// https://github.com/kubecleaner/kubecleaner/blob/main/docs/reference/findings.md
 	// +optional
 	Finding *FindingSelector `json:"finding,omitempty"`
 
@@ -128,17 +129,17 @@ type ResourceSelector struct {
 	// +kubebuilder:validation:Maximum=3153600000
 	MinAgeSeconds *int64 `json:"minAgeSeconds,omitempty"`
 
-	// matchConditions are CEL expressions, all of which must hold for an object to match, as in a ValidatingAdmissionPolicy.
-	// They are asked before evaluate, which sees only the objects for which they hold.
+	// matchConditions are CEL expressions, all of which must hold for an object to match, as in a
+	// ValidatingAdmissionPolicy. They are asked before evaluate, which sees only the objects for which they hold.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
 
-	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj, with finding also at the global
-	// finding (type, reason, confidence and since), and returns a table with matching (bool) and, optionally, message (string). Empty
-	// means that every selected object matches.
+	// evaluate is a Lua script with a function evaluate(), which looks at one object in the global obj, with finding also
+	// at the global finding (type, reason, confidence and since), and returns a table with matching (bool) and,
+	// optionally, message (string). Empty means that every selected object matches.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Evaluate string `json:"evaluate,omitempty"`
@@ -147,22 +148,22 @@ type ResourceSelector struct {
 	// +optional
 	MetricSource *MetricSource `json:"metricSource,omitempty"`
 
-	// metricQueries are asked once in each run, for the script's global metrics and the variable metrics of matchConditions: a map
-	// of the results by the queries' names. A query that finds no series is not in it.
+	// metricQueries are asked once in each run, for the script's global metrics and the variable metrics of
+	// matchConditions: a map of the results by the queries' names. A query that finds no series is not in it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	MetricQueries []MetricQuery `json:"metricQueries,omitempty"`
 
-	// includeEvents reads the events of the objects, newest first, for the script's global events and the variable events of
-	// matchConditions: reason, message, type, count and lastTimestamp of each. Where they cannot be read, nothing is touched.
-	// Default false.
+	// includeEvents reads the events of the objects, newest first, for the script's global events and the variable events
+	// of matchConditions: reason, message, type, count and lastTimestamp of each. Where they cannot be read, nothing is
+	// touched. Default false.
 	// +optional
 	IncludeEvents *bool `json:"includeEvents,omitempty"`
 
-	// logSource reads the logs of the Pods that the other parts of the selector let through, for the script's globals logs,
-	// logsByContainer, logsPrevious and logsPreviousByContainer, and the variable logs of matchConditions. Where they cannot be
-	// read, nothing is touched.
+	// logSource reads the logs of the Pods that the other parts of the selector let through, for the script's globals
+	// logs, logsByContainer, logsPrevious and logsPreviousByContainer, and the variable logs of matchConditions. Where
+	// they cannot be read, nothing is touched.
 	// +optional
 	LogSource *LogSource `json:"logSource,omitempty"`
 }
@@ -183,8 +184,8 @@ type ResourcePolicySet struct {
 	ResourceSelectors []ResourceSelector `json:"resourceSelectors"`
 
 	// aggregatedSelection is a Lua script with a function evaluate(), which looks at all selected objects together, in the
-	// global resources, and returns a table with resources: a list of {resource=obj, message="..."}. Empty means that every
-	// selected object matches.
+	// global resources, and returns a table with resources: a list of {resource=obj, message="..."}. Empty means that
+	// every selected object matches.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	AggregatedSelection string `json:"aggregatedSelection,omitempty"`

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Hash is a hash of the spec: the same for the same fields and values, also in later versions of the API, which add fields.
+// Hash is a hash of the spec: the same for the same fields and values, also in later versions of the API, which add
+// fields.
 func (s *CleanerSpec) Hash() string {
 	// Through a map, so that the order of the fields in the type does not matter.
 	text, err := json.Marshal(s)
@@ -32,8 +33,8 @@ func (s *CleanerSpec) Hash() string {
 // Stamp names a state of a spec: "4-" and its hash in generation 4.
 func Stamp(generation int64, hash string) string { return fmt.Sprintf("%d-%s", generation, hash) }
 
-// AnnotatedStamp is the stamp of the spec that the operator saw last, as ObservedSpecAnnotation says. Empty when it does not say, or says
-// it of another Cleaner, of which this one is a copy.
+// AnnotatedStamp is the stamp of the spec that the operator saw last, as ObservedSpecAnnotation says. Empty when it
+// does not say, or says it of another Cleaner, of which this one is a copy.
 func (c *Cleaner) AnnotatedStamp() string {
 	uid, stamp, _ := strings.Cut(c.Annotations[ObservedSpecAnnotation], " ")
 	if uid != string(c.UID) {
@@ -45,9 +46,9 @@ func (c *Cleaner) AnnotatedStamp() string {
 // LostFieldsWords are why a Cleaner that lost fields does not run, and the way out.
 const LostFieldsWords = "its spec is not what it was before in the same generation, although nobody edited it: for a while the CustomResourceDefinitions in the cluster were not those of KubeCleaner, and the API server dropped or added fields. Apply the Cleaner's manifest again; or, if the spec is right as it is, edit it, for example by setting suspend to true and back"
 
-// LostFields reports whether the spec is another than it was in the same generation, to which a stamp belongs. Nobody edited it, so
-// the API server dropped or added fields: for a while, its CustomResourceDefinition was not the operator's. It is not known, and
-// false, of an empty stamp and of one of another generation.
+// LostFields reports whether the spec is another than it was in the same generation, to which a stamp belongs. Nobody
+// edited it, so the API server dropped or added fields: for a while, its CustomResourceDefinition was not the
+// operator's. It is not known, and false, of an empty stamp and of one of another generation.
 func (c *Cleaner) LostFields(stamp string) bool {
 	var generation int64
 	var hash string

@@ -13,8 +13,18 @@ import (
 )
 
 // watchAccounts asks as whom the operator may act, and lets the reconciler know.
-func watchAccounts(mgr ctrl.Manager, identities *run.Identities, clk clock.WithTicker, reconciler *controllers.CleanerReconciler) manager.Runnable {
-	accounts := &controllers.AccountWatcher{Client: mgr.GetClient(), MayActAs: identities.MayActAs, Clock: clk, Wake: reconciler.Finished}
+func watchAccounts(
+	mgr ctrl.Manager,
+	identities *run.Identities,
+	clk clock.WithTicker,
+	reconciler *controllers.CleanerReconciler,
+) manager.Runnable {
+	accounts := &controllers.AccountWatcher{
+		Client:   mgr.GetClient(),
+		MayActAs: identities.MayActAs,
+		Clock:    clk,
+		Wake:     reconciler.Finished,
+	}
 	reconciler.AccountRefused = accounts.Refused
 	return accounts
 }

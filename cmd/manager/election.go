@@ -19,8 +19,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
-// electLeader makes the manager wait for the lease, and fences all that is sent by restConfig from now on. The lease itself is
-// written without a fence, by whoever wants to have it.
+// electLeader makes the manager wait for the lease, and fences all that is sent by restConfig from now on. The lease
+// itself is written without a fence, by whoever wants to have it.
 func electLeader(restConfig *rest.Config, options *ctrl.Options, o *options) (*resourcelock.LeaseLock, error) {
 	hostname, err := os.Hostname()
 	if err != nil {

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// The manager is the KubeCleaner operator: flags, wiring, start. Only here is the environment read, and only here does the
-// process exit.
+// The manager is the KubeCleaner operator: flags, wiring, start. Only here is the environment read, and only here does
+// the process exit.
 package main
 
 import (

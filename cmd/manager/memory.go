@@ -16,7 +16,8 @@ const (
 	slimEvery = 10 * time.Minute
 )
 
-// slimming gives memory back, which the Go runtime alone does only when a minute or more has passed, and then not all of it.
+// slimming gives memory back, which the Go runtime alone does only when a minute or more has passed, and then not all
+// of it.
 type slimming struct {
 	slim func()
 

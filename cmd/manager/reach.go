@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// reach asks the API server whether it serves Cleaners. What needs them first says of a failure neither which server it asked nor,
-// of most, what it was.
+// reach asks the API server whether it serves Cleaners. What needs them first says of a failure neither which server it
+// asked nor, of most, what it was.
 func reach(ctx context.Context, restConfig *rest.Config) error {
 	server, _, err := rest.DefaultServerUrlFor(restConfig)
 	if err != nil {
@@ -26,7 +26,13 @@ func reach(ctx context.Context, restConfig *rest.Config) error {
 		return fmt.Errorf("creating a client: %w", err)
 	}
 	if _, err = asking.ServerResourcesForGroupVersionWithContext(ctx, v1alpha1.GroupVersion.String()); err != nil {
-		return fmt.Errorf("asking the API server %s for %s: %w; %s", server.Redacted(), v1alpha1.GroupVersion, err, wayIn(err))
+		return fmt.Errorf(
+			"asking the API server %s for %s: %w; %s",
+			server.Redacted(),
+			v1alpha1.GroupVersion,
+			err,
+			wayIn(err),
+		)
 	}
 	return nil
 }

@@ -26,15 +26,16 @@ const (
 // scriptMemory says how much memory the scripts of each run may use, and divides what there is.
 type scriptMemory struct {
 	rooms executor.Rooms
-	// classes are how much a run may use, the smallest first: as many small ones as there are workers by default fit into what there is by
-	// default; then what fits into the quick lane's own room; and what fits into the largest room, beside a small one that takes long.
+	// classes are how much a run may use, the smallest first: as many small ones as there are workers by default fit into
+	// what there is by default; then what fits into the quick lane's own room; and what fits into the largest room, beside
+	// a small one that takes long.
 	classes [3]int64
 	// needs are the classes of the Cleaners' last runs, by Cleaner and generation, where that is not the first one.
 	needs *lru.Cache
 }
 
-// divide gives slow runs a third of the workers and all memory but notSlow, or half of it. Of the rest, two thirds are for runs of which
-// nothing is known yet, and one is for those that are known to be quick.
+// divide gives slow runs a third of the workers and all memory but notSlow, or half of it. Of the rest, two thirds are
+// for runs of which nothing is known yet, and one is for those that are known to be quick.
 func divide(workers int, memory int64) *scriptMemory {
 	memory -= sandbox.CompilerMemory
 	others, quicker := workers-max(1, workers/3), min(notSlow, memory/2)
@@ -43,7 +44,11 @@ func divide(workers int, memory int64) *scriptMemory {
 		executor.LaneUnknown: {Workers: others * 2 / 3, Weight: quicker * 2 / 3},
 		executor.LaneQuick:   {Workers: others - others*2/3, Weight: quicker - quicker*2/3},
 	}}
-	m.classes = [...]int64{sandbox.SmallMemory, m.rooms[executor.LaneQuick].Weight, m.rooms[executor.LaneSlow].Weight - sandbox.SmallMemory}
+	m.classes = [...]int64{
+		sandbox.SmallMemory,
+		m.rooms[executor.LaneQuick].Weight,
+		m.rooms[executor.LaneSlow].Weight - sandbox.SmallMemory,
+	}
 	return m
 }
 

@@ -29,8 +29,15 @@ func newSwitch(mgr ctrl.Manager, o *options) (*stop.Switch, error) {
 	return stop.Watching(client, o.namespace), nil
 }
 
-// watchStops are what watches whether acting is off, and tells. With --dry-run that never changes, and nobody has forgotten a stop.
-func watchStops(mgr ctrl.Manager, off *stop.Switch, facts *metrics.Metrics, clk clock.WithTicker, reconciler *controllers.CleanerReconciler) []manager.Runnable {
+// watchStops are what watches whether acting is off, and tells. With --dry-run that never changes, and nobody has
+// forgotten a stop.
+func watchStops(
+	mgr ctrl.Manager,
+	off *stop.Switch,
+	facts *metrics.Metrics,
+	clk clock.WithTicker,
+	reconciler *controllers.CleanerReconciler,
+) []manager.Runnable {
 	if off.Changes == nil {
 		return nil
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// tracesPath is where a collector takes traces, unless the address says another (OTLP specification 1.9, "OTLP/HTTP Request").
+	// tracesPath is where a collector takes traces, unless the address says another (OTLP specification 1.9, "OTLP/HTTP
+	// Request").
 	tracesPath = "/v1/traces"
 	// lastTraces bounds how long the traces that were not sent yet may take when the operator stops.
 	lastTraces = 3 * time.Second
@@ -31,8 +32,9 @@ const (
 	maxTraceError = 500
 )
 
-// startTracing sends traces to the collector that the options name, if they name one, until what it returns is called. A collector that
-// does not answer costs traces, and nothing else: they are sent beside the work, and those that there is no room for are dropped.
+// startTracing sends traces to the collector that the options name, if they name one, until what it returns is called.
+// A collector that does not answer costs traces, and nothing else: they are sent beside the work, and those that there
+// is no room for are dropped.
 func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop func(), err error) {
 	if o.tracingEndpoint == "" {
 		return func() {}, nil
@@ -49,8 +51,15 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 		address.Path = tracesPath
 	}
 	// What goes with the spans, a token for example, is for this collector and no other.
-	plain := &http.Client{Timeout: traceTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()), otlptracehttp.WithHTTPClient(plain))
+	plain := &http.Client{
+		Timeout:       traceTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	exporter, err := otlptracehttp.New(
+		ctx,
+		otlptracehttp.WithEndpointURL(address.String()),
+		otlptracehttp.WithHTTPClient(plain),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("starting to trace: %w", err)
 	}
@@ -76,5 +85,8 @@ func startTracing(ctx context.Context, o *options, logger logr.Logger) (stop fun
 // isHTTPAddress reports whether text is an address with a host, and nothing that a collector would not look at.
 func isHTTPAddress(text string) bool {
 	address, err := url.Parse(text)
-	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" && address.User == nil && address.RawQuery == "" && address.Fragment == ""
+	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" &&
+		address.User == nil &&
+		address.RawQuery == "" &&
+		address.Fragment == ""
 }

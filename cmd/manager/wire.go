@@ -57,8 +57,9 @@ const (
 	leaseName = "kubecleaner-leader"
 	// shutdownTimeout is how long the objects in hand may take when the operator stops. The Pod's grace period is longer.
 	shutdownTimeout = 45 * time.Second
-	// showAfter is after how long a scheduled run that only reports is shown as going on. Hundreds that are due together wait some seconds
-	// for each other: a second write of a status for each would cost the API server a quarter of what the run does.
+	// showAfter is after how long a scheduled run that only reports is shown as going on. Hundreds that are due together
+	// wait some seconds for each other: a second write of a status for each would cost the API server a quarter of what
+	// the run does.
 	showAfter = 5 * time.Second
 	// hungAfter is by how much a run may outlive its own limit before the process counts as not alive.
 	hungAfter = 5 * time.Minute

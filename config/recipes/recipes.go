@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recipes carries the recipes in the binary: Cleaners that answer questions that people ask, each in a directory of its own.
+// Package recipes carries the recipes in the binary: Cleaners that answer questions that people ask, each in a
+// directory of its own.
 package recipes
 
 import (
@@ -48,7 +49,10 @@ func Read(dir fs.FS) ([]Recipe, error) {
 		}
 		all = append(all, recipe)
 	}
-	slices.SortStableFunc(all, func(a, b Recipe) int { return slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group) })
+	slices.SortStableFunc(
+		all,
+		func(a, b Recipe) int { return slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group) },
+	)
 	return all, nil
 }
 
@@ -79,7 +83,11 @@ func parse(text string) (Recipe, error) {
 	recipe := Recipe{Name: strings.TrimPrefix(title, "# ")}
 	recipe.Group = strings.TrimPrefix(strings.TrimSpace(group), "Group: ")
 	if !slices.Contains(Groups, recipe.Group) {
-		return recipe, fmt.Errorf("below the title stands no line such as %q, with one of %s", "Group: unused", strings.Join(Groups, ", "))
+		return recipe, fmt.Errorf(
+			"below the title stands no line such as %q, with one of %s",
+			"Group: unused",
+			strings.Join(Groups, ", "),
+		)
 	}
 	into := []struct {
 		heading string

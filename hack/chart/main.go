@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Chart writes the parts of charts/kubecleaner that are also in config, and the page of its values: make chart. Run it in the root of the repository.
+// Chart writes the parts of charts/kubecleaner that are also in config, and the page of its values: make chart. Run it
+// in the root of the repository.
 package main
 
 import (
@@ -13,7 +14,10 @@ import (
 
 func main() {
 	chart := filepath.Join("charts", "kubecleaner")
-	if err := errors.Join(write("config", chart), writeValues(chart, filepath.Join("docs", "reference", "chart-values.md"))); err != nil {
+	if err := errors.Join(
+		write("config", chart),
+		writeValues(chart, filepath.Join("docs", "reference", "chart-values.md")),
+	); err != nil {
 		fmt.Fprintln(os.Stderr, "chart:", err)
 		os.Exit(1)
 	}

@@ -33,7 +33,13 @@ func render(out *strings.Builder, o object) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "---\napiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", o.text("apiVersion"), o.text("kind"), rename(o.text("kind"), o.name()))
+	fmt.Fprintf(
+		out,
+		"---\napiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n",
+		o.text("apiVersion"),
+		o.text("kind"),
+		rename(o.text("kind"), o.name()),
+	)
 	if within {
 		fmt.Fprintf(out, "  namespace: %s\n", namespace)
 	}
@@ -43,7 +49,8 @@ func render(out *strings.Builder, o object) error {
 	return rest(out, o)
 }
 
-// annotations writes those of the object. A CustomResourceDefinition also has the one that keeps it, with its objects, on uninstall.
+// annotations writes those of the object. A CustomResourceDefinition also has the one that keeps it, with its objects,
+// on uninstall.
 func annotations(out *strings.Builder, o object) {
 	crd := o.text("kind") == "CustomResourceDefinition"
 	own, _ := o.metadata()["annotations"].(map[string]any)
@@ -64,7 +71,11 @@ var aggregated = map[string]string{
 }
 
 func aggregate(role string) string {
-	return fmt.Sprintf("    {{- if .Values.rbac.aggregateTo%s }}\n    rbac.authorization.k8s.io/aggregate-to-%s: \"true\"\n    {{- end }}\n", role, strings.ToLower(role))
+	return fmt.Sprintf(
+		"    {{- if .Values.rbac.aggregateTo%s }}\n    rbac.authorization.k8s.io/aggregate-to-%s: \"true\"\n    {{- end }}\n",
+		role,
+		strings.ToLower(role),
+	)
 }
 
 // rest writes all fields but the first ones, with the names that the release gives.
@@ -84,7 +95,8 @@ func rest(out *strings.Builder, o object) error {
 	return nil
 }
 
-// replace puts the release's names and namespace into references to our own objects. kind is what the map above says that it names.
+// replace puts the release's names and namespace into references to our own objects. kind is what the map above says
+// that it names.
 func replace(value any, kind string) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -121,7 +133,8 @@ func ours(kind, name string) bool {
 	return name == "kubecleaner" || strings.HasPrefix(name, "kubecleaner-")
 }
 
-// rename returns the name that an object of config has in a release. config/rbac has names without the prefix, which config/default adds.
+// rename returns the name that an object of config has in a release. config/rbac has names without the prefix, which
+// config/default adds.
 func rename(kind, name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "kubecleaner"), "-")
 	switch {

@@ -19,7 +19,8 @@ Give values with ` + "`--set NAME=VALUE`" + ` or in a file with ` + "`--values F
 |---|---|---|
 `
 
-// valuesPage is the reference page of the chart's values. The text of a value is its comment that begins with "-- ", as for helm-docs.
+// valuesPage is the reference page of the chart's values. The text of a value is its comment that begins with "-- ", as
+// for helm-docs.
 func valuesPage(values []byte) (string, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(values, &document); err != nil {
@@ -57,7 +58,8 @@ func rowsOf(prefix string, values *yaml.Node, rows *[]string) error {
 	return nil
 }
 
-// meaningOf is what a comment says behind "# -- ". Further lines belong to it; those that are indented are items of a list.
+// meaningOf is what a comment says behind "# -- ". Further lines belong to it; those that are indented are items of a
+// list.
 func meaningOf(comment string) string {
 	_, text, found := strings.Cut(comment, "# -- ")
 	if !found {

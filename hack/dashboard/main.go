@@ -145,7 +145,13 @@ type query struct{ expr, legend string }
 func targets(queries []query, instant bool) []target {
 	var all []target
 	for i, q := range queries {
-		t := target{RefID: string(rune('A' + i)), Datasource: prometheus, Expr: q.expr, LegendFormat: q.legend, Instant: instant}
+		t := target{
+			RefID:        string(rune('A' + i)),
+			Datasource:   prometheus,
+			Expr:         q.expr,
+			LegendFormat: q.legend,
+			Instant:      instant,
+		}
 		if instant {
 			t.Format = "table"
 		}

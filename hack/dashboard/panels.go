@@ -28,8 +28,9 @@ func dashboard() board {
 	}
 }
 
-// added is what a counter grew by. Most series begin with their first fact, at 1: increase does not see that first step, and the
-// first failure of a Cleaner would not be in any graph. What a series counted that was not there before stands beside it.
+// added is what a counter grew by. Most series begin with their first fact, at 1: increase does not see that first
+// step, and the first failure of a Cleaner would not be in any graph. What a series counted that was not there before
+// stands beside it.
 func added(by, counter string) string {
 	return fmt.Sprintf("sum by (%[1]s) ((%[2]s unless %[2]s offset $__rate_interval) or increase(%[2]s[$__rate_interval]))", by, counter)
 }

@@ -38,8 +38,12 @@ func expectations() map[string]expectation {
 			// What it considers is the whole cluster: not counted here.
 			counts: v1alpha1.RunCounts{Matched: 6},
 			outcomes: map[string]v1alpha1.OutcomeResult{
-				"old-banner": v1alpha1.OutcomeMatched, "theme-2023": v1alpha1.OutcomeMatched, "promo-spring": v1alpha1.OutcomeMatched,
-				"promo-summer": v1alpha1.OutcomeMatched, "promo-today": v1alpha1.OutcomeMatched, "promo-archive": v1alpha1.OutcomeMatched,
+				"old-banner":    v1alpha1.OutcomeMatched,
+				"theme-2023":    v1alpha1.OutcomeMatched,
+				"promo-spring":  v1alpha1.OutcomeMatched,
+				"promo-summer":  v1alpha1.OutcomeMatched,
+				"promo-today":   v1alpha1.OutcomeMatched,
+				"promo-archive": v1alpha1.OutcomeMatched,
 			},
 			reported: []string{"old-banner", "promo-archive", "promo-spring", "promo-summer", "promo-today", "theme-2023"},
 		},
@@ -48,7 +52,9 @@ func expectations() map[string]expectation {
 			// Eight are of the demo, one is kube-root-ca.crt.
 			counts: v1alpha1.RunCounts{Considered: 9, Matched: 3, Acted: 2, Skipped: 1},
 			outcomes: map[string]v1alpha1.OutcomeResult{
-				"promo-spring": v1alpha1.OutcomeDeleted, "promo-summer": v1alpha1.OutcomeDeleted, "promo-archive": v1alpha1.OutcomeProtected,
+				"promo-spring":  v1alpha1.OutcomeDeleted,
+				"promo-summer":  v1alpha1.OutcomeDeleted,
+				"promo-archive": v1alpha1.OutcomeProtected,
 			},
 			reported: []string{"promo-spring", "promo-summer"},
 		},
@@ -66,12 +72,15 @@ const broughtBack = "brought back"
 // snapshot is the state of the demo's objects, each in one line, by kind and name.
 type snapshot map[string]string
 
-// look takes a snapshot. Of a ConfigMap it holds everything, as its resourceVersion; of a Deployment, which its controller
-// writes to, what a user wrote.
+// look takes a snapshot. Of a ConfigMap it holds everything, as its resourceVersion; of a Deployment, which its
+// controller writes to, what a user wrote.
 func (s *stage) look(ctx context.Context) (snapshot, error) {
 	var configMaps corev1.ConfigMapList
 	var deployments appsv1.DeploymentList
-	err := errors.Join(s.client.List(ctx, &configMaps, client.InNamespace("shop")), s.client.List(ctx, &deployments, client.InNamespace("shop")))
+	err := errors.Join(
+		s.client.List(ctx, &configMaps, client.InNamespace("shop")),
+		s.client.List(ctx, &deployments, client.InNamespace("shop")),
+	)
 	seen := snapshot{}
 	for _, c := range configMaps.Items {
 		if c.Annotations[v1alpha1.RestoredFromAnnotation] != "" {
@@ -108,7 +117,9 @@ func (s *stage) check(ctx context.Context) error {
 	if len(d) > 0 {
 		return fmt.Errorf("%d outcomes are not as expected:\n  %s", len(d), strings.Join(d, "\n  "))
 	}
-	s.t.say("All as expected: the objects, the Cleaners' status, the records, Reports and Events; no error in the manager's log.")
+	s.t.say(
+		"All as expected: the objects, the Cleaners' status, the records, Reports and Events; no error in the manager's log.",
+	)
 	return nil
 }
 
@@ -118,7 +129,12 @@ func (s *stage) checkObjects(ctx context.Context, d *differences) error {
 	want := maps.Clone(s.before)
 	want["ConfigMap promo-spring"] = broughtBack
 	delete(want, "ConfigMap promo-summer")
-	paused := strings.NewReplacer("replicas 2, generation 1", "replicas 0, generation 2", `previous-replicas ""`, `previous-replicas "2"`)
+	paused := strings.NewReplacer(
+		"replicas 2, generation 1",
+		"replicas 0, generation 2",
+		`previous-replicas ""`,
+		`previous-replicas "2"`,
+	)
 	want["Deployment preview"] = paused.Replace(want["Deployment preview"])
 	for _, key := range slices.Sorted(maps.Keys(union(got, want))) {
 		d.expect(key, presence(got, key), presence(want, key))
@@ -153,7 +169,11 @@ func (s *stage) checkCleaners(ctx context.Context, d *differences) error {
 		d.expect(name+": action", status.Action, want.action)
 		d.expect(name+": observedGeneration", status.ObservedGeneration, cleaner.Generation)
 		d.expect(name+": lastHandledRunRequest", status.LastHandledRunRequest, cleaner.Annotations[requestAnnotation])
-		d.expect(name+": the next run lies ahead", status.NextScheduleTime != nil && status.NextScheduleTime.After(time.Now()), true)
+		d.expect(
+			name+": the next run lies ahead",
+			status.NextScheduleTime != nil && status.NextScheduleTime.After(time.Now()),
+			true,
+		)
 		d.expect(name+": failureMessage", status.FailureMessage == nil, true)
 		d.expect(name+": a run is going on", status.ActiveRun != nil, false)
 		if status.LastRun == nil {
@@ -166,7 +186,12 @@ func (s *stage) checkCleaners(ctx context.Context, d *differences) error {
 	return nil
 }
 
-func (d *differences) expectOutcomes(what string, want expectation, counts v1alpha1.RunCounts, objects []v1alpha1.ObjectOutcome) {
+func (d *differences) expectOutcomes(
+	what string,
+	want expectation,
+	counts v1alpha1.RunCounts,
+	objects []v1alpha1.ObjectOutcome,
+) {
 	if want.counts.Considered == 0 {
 		counts.Considered = 0
 	}
@@ -192,7 +217,11 @@ func (s *stage) checkRecords(ctx context.Context, d *differences) error {
 		run := &runs.Items[i]
 		want := expectations()[run.Spec.Cleaner]
 		d.expect(run.Name+": is the run of status.lastRun", s.runs[run.Spec.Cleaner], run.Name)
-		d.expect(run.Name+": phase and reason", run.Status.Phase+" "+v1alpha1.RunPhase(run.Status.Reason), "Completed Completed")
+		d.expect(
+			run.Name+": phase and reason",
+			run.Status.Phase+" "+v1alpha1.RunPhase(run.Status.Reason),
+			"Completed Completed",
+		)
 		d.expect(run.Name+": action", run.Spec.Action, want.action)
 		d.expectOutcomes(run.Name, want, run.Status.RunCounts, run.Status.Objects)
 		d.expect(run.Name+": has notifications to send", run.HasPendingNotifications(), false)
@@ -205,7 +234,11 @@ func (s *stage) checkRecords(ctx context.Context, d *differences) error {
 		}
 		slices.Sort(got[report.Name])
 	}
-	d.expect("Reports", got, map[string][]string{scanner: expectations()[scanner].reported, deleter: expectations()[deleter].reported})
+	d.expect(
+		"Reports",
+		got,
+		map[string][]string{scanner: expectations()[scanner].reported, deleter: expectations()[deleter].reported},
+	)
 	return nil
 }
 
@@ -226,7 +259,10 @@ func (s *stage) checkEvents(ctx context.Context, d *differences) error {
 	}
 	d.expect("Events on Cleaners", got, want)
 	var handled corev1.EventList
-	err = errors.Join(err, s.client.List(ctx, &handled, client.InNamespace("shop"), client.MatchingFields{"reason": "K8sCleaner"}))
+	err = errors.Join(
+		err,
+		s.client.List(ctx, &handled, client.InNamespace("shop"), client.MatchingFields{"reason": "K8sCleaner"}),
+	)
 	names := []string{}
 	for i := range handled.Items {
 		names = append(names, handled.Items[i].InvolvedObject.Name)

@@ -1,9 +1,10 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// The demo shows the main job on a control plane of its own, as a user of the plugin sees it: scan, preview, run and restore, with one Cleaner
-// that scans, one that deletes and one that changes, carried out by the real manager with the rights it is shipped with. It stays up until
-// Ctrl-C; with ONESHOT=1 it checks every outcome and ends by itself. Arguments are flags for the manager: demo -- --log-level=debug.
+// The demo shows the main job on a control plane of its own, as a user of the plugin sees it: scan, preview, run and
+// restore, with one Cleaner that scans, one that deletes and one that changes, carried out by the real manager with the
+// rights it is shipped with. It stays up until Ctrl-C; with ONESHOT=1 it checks every outcome and ends by itself.
+// Arguments are flags for the manager: demo -- --log-level=debug.
 package main
 
 import (

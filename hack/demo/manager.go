@@ -68,14 +68,25 @@ func (s *stage) startManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := &manager{metrics: "http://" + metrics + "/metrics", logPath: filepath.Join(s.env.Dir, "manager.log"), ended: make(chan struct{})}
+	m := &manager{
+		metrics: "http://" + metrics + "/metrics",
+		logPath: filepath.Join(s.env.Dir, "manager.log"),
+		ended:   make(chan struct{}),
+	}
 	log, err := os.Create(m.logPath)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
 	// It outlives the context, which Ctrl-C ends: stop lets it finish.
-	flags := append([]string{"--log-format=text", "--health-addr=" + health, "--diagnostics-address=" + metrics, "--insecure-diagnostics"}, s.managerFlags...)
+	flags := append(
+		[]string{
+			"--log-format=text",
+			"--health-addr=" + health,
+			"--diagnostics-address=" + metrics,
+			"--insecure-diagnostics",
+		},
+		s.managerFlags...)
 	m.cmd = exec.CommandContext(context.WithoutCancel(ctx), binary, flags...)
 	m.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "NAMESPACE="+namespace)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
@@ -95,7 +106,10 @@ func (s *stage) startManager(ctx context.Context) error {
 
 func (s *stage) writeKubeconfig(path, token string) error {
 	config := clientcmdapi.NewConfig()
-	config.Clusters["demo"] = &clientcmdapi.Cluster{Server: s.env.Config.Host, CertificateAuthorityData: s.env.Config.CAData}
+	config.Clusters["demo"] = &clientcmdapi.Cluster{
+		Server:                   s.env.Config.Host,
+		CertificateAuthorityData: s.env.Config.CAData,
+	}
 	if !strings.Contains(config.Clusters["demo"].Server, "://") {
 		config.Clusters["demo"].Server = "https://" + s.env.Config.Host
 	}
@@ -118,22 +132,28 @@ func freeAddress(ctx context.Context) (string, error) {
 }
 
 func (m *manager) waitReady(ctx context.Context, url string) error {
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-m.ended:
-			return false, fmt.Errorf("it ended: %w", errors.Join(m.result, errors.New(m.logTail())))
-		default:
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return false, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return false, nil //nolint:nilerr // it does not listen yet
-		}
-		return response.StatusCode == http.StatusOK, response.Body.Close()
-	})
+	err := wait.PollUntilContextTimeout(
+		ctx,
+		100*time.Millisecond,
+		startTimeout,
+		true,
+		func(ctx context.Context) (bool, error) {
+			select {
+			case <-m.ended:
+				return false, fmt.Errorf("it ended: %w", errors.Join(m.result, errors.New(m.logTail())))
+			default:
+			}
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+			if err != nil {
+				return false, err
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				return false, nil //nolint:nilerr // it does not listen yet
+			}
+			return response.StatusCode == http.StatusOK, response.Body.Close()
+		},
+	)
 	if err != nil {
 		return fmt.Errorf("waiting for %s: %w", binary, err)
 	}

@@ -69,7 +69,9 @@ func (s *stage) install(ctx context.Context) error {
 		return err
 	}
 	s.t.say("")
-	s.t.say("There are no nodes here, so no Pod runs. The manager runs as a process of this machine, with the token of its")
+	s.t.say(
+		"There are no nodes here, so no Pod runs. The manager runs as a process of this machine, with the token of its",
+	)
 	s.t.say("ServiceAccount: it may do no more than in a cluster.")
 	err = s.t.progress("Building bin/manager and bin/kubectl-cleaner", func() error { return build(ctx) })
 	if err == nil {
@@ -106,7 +108,11 @@ func (s *stage) quietly(ctx context.Context, line string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.env.Kubeconfig, "PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(
+		os.Environ(),
+		"KUBECONFIG="+s.env.Kubeconfig,
+		"PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"),
+	)
 	cmd.SysProcAttr = notForCtrlC()
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint

@@ -74,8 +74,12 @@ func (s *stage) scan(ctx context.Context) error {
 		return err
 	}
 	s.t.say("")
-	s.t.say("It would run every day at 6:23; this run was asked for. Not among what it found, because they are in use: storefront-config")
-	s.t.say("(by the Pod storefront) and checkout-config (by the template of the Deployment checkout). A Scan touches nothing:")
+	s.t.say(
+		"It would run every day at 6:23; this run was asked for. Not among what it found, because they are in use: storefront-config",
+	)
+	s.t.say(
+		"(by the Pod storefront) and checkout-config (by the template of the Deployment checkout). A Scan touches nothing:",
+	)
 	return s.kubectl(ctx, listConfigMaps)
 }
 

@@ -28,7 +28,14 @@ func packTar(entries []entry, modified time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, e := range entries {
-		header := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), Typeflag: tar.TypeReg, ModTime: modified, Format: tar.FormatPAX}
+		header := &tar.Header{
+			Name:     e.name,
+			Mode:     e.mode,
+			Size:     int64(len(e.data)),
+			Typeflag: tar.TypeReg,
+			ModTime:  modified,
+			Format:   tar.FormatPAX,
+		}
 		if strings.HasSuffix(e.name, "/") {
 			header.Typeflag = tar.TypeDir
 		}

@@ -37,9 +37,13 @@ func newArtifact(a artifact) (v1.Image, error) {
 		return nil, err
 	}
 	manifest, err := json.Marshal(v1.Manifest{
-		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, ArtifactType: string(a.artifactType), Subject: a.subject, Annotations: a.annotations,
-		Config: v1.Descriptor{MediaType: a.configType, Size: configSize, Digest: configDigest},
-		Layers: []v1.Descriptor{*layerDescriptor},
+		SchemaVersion: 2,
+		MediaType:     types.OCIManifestSchema1,
+		ArtifactType:  string(a.artifactType),
+		Subject:       a.subject,
+		Annotations:   a.annotations,
+		Config:        v1.Descriptor{MediaType: a.configType, Size: configSize, Digest: configDigest},
+		Layers:        []v1.Descriptor{*layerDescriptor},
 	})
 	if err != nil {
 		return nil, err

@@ -29,11 +29,17 @@ func withTarget(targets []target, t target) []target {
 	return append(targets, t)
 }
 
-// build builds programs into a directory and returns their paths. The result depends on the source, the version and the version of Go
-// only: not on the directory of the source, on version control, or on Go settings of the environment.
+// build builds programs into a directory and returns their paths. The result depends on the source, the version and the
+// version of Go only: not on the directory of the source, on version control, or on Go settings of the environment.
 func build(ctx context.Context, root string, t target, version, dir string, packages ...string) ([]string, error) {
 	args := append([]string{
-		"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version=" + version, "-o", dir + string(filepath.Separator),
+		"build",
+		"-trimpath",
+		"-buildvcs=false",
+		"-ldflags",
+		"-s -w -X main.version=" + version,
+		"-o",
+		dir + string(filepath.Separator),
 	}, packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root

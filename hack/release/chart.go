@@ -94,8 +94,8 @@ func chartEntries(dir string) ([]entry, error) {
 	return entries, err
 }
 
-// ignoredBy reads the part of .helmignore's language that the chart uses: names and patterns of files, and of directories with a slash
-// at the end. It refuses the rest.
+// ignoredBy reads the part of .helmignore's language that the chart uses: names and patterns of files, and of
+// directories with a slash at the end. It refuses the rest.
 func ignoredBy(file string) (func(fs.DirEntry) bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

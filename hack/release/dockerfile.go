@@ -27,9 +27,18 @@ var (
 
 // readRecipe understands the Dockerfile of this repository, and refuses any other.
 func readRecipe(dockerfile string) (recipe, error) {
-	b, u, e := built.FindStringSubmatch(dockerfile), user.FindStringSubmatch(dockerfile), entrypoint.FindStringSubmatch(dockerfile)
-	if b == nil || u == nil || e == nil || !copied.MatchString(dockerfile) || strings.Count(dockerfile, "\nCOPY --from=") != 1 {
-		return recipe{}, errors.New("the Dockerfile has changed in a way that hack/release/dockerfile.go does not understand: change both together")
+	b, u, e := built.FindStringSubmatch(
+		dockerfile,
+	), user.FindStringSubmatch(
+		dockerfile,
+	), entrypoint.FindStringSubmatch(
+		dockerfile,
+	)
+	if b == nil || u == nil || e == nil || !copied.MatchString(dockerfile) ||
+		strings.Count(dockerfile, "\nCOPY --from=") != 1 {
+		return recipe{}, errors.New(
+			"the Dockerfile has changed in a way that hack/release/dockerfile.go does not understand: change both together",
+		)
 	}
 	r := recipe{commands: strings.Fields(b[1]), user: u[1]}
 	return r, json.Unmarshal([]byte(e[1]), &r.entrypoint)

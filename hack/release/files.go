@@ -31,7 +31,11 @@ func (f *files) writeChecksums() error {
 		return strings.Compare(a[len(sum(nil)):], b[len(sum(nil)):])
 	})
 	text := strings.Join(f.sums, "\n") + "\n"
-	if err := os.WriteFile(filepath.Join(f.dir, "checksums.txt"), []byte(text), 0o644); err != nil { //nolint:gosec // a release is public
+	if err := os.WriteFile(
+		filepath.Join(f.dir, "checksums.txt"),
+		[]byte(text),
+		0o644,
+	); err != nil { //nolint:gosec // a release is public
 		return fmt.Errorf("writing the checksums: %w", err)
 	}
 	return nil

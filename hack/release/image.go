@@ -58,7 +58,12 @@ func buildImage(ctx context.Context, root, version string, src source, targets [
 }
 
 // assemble makes an index of the images that platform returns.
-func assemble(src source, version string, targets []target, platform func(target) (platformImage, error)) (images, error) {
+func assemble(
+	src source,
+	version string,
+	targets []target,
+	platform func(target) (platformImage, error),
+) (images, error) {
 	all := images{platforms: map[target]platformImage{}, order: targets}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, t := range targets {
@@ -116,13 +121,19 @@ func packImage(r recipe, t target, programs []program, created time.Time, labels
 	if err != nil {
 		return nil, err
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
-		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(6), tarball.WithCompressedCaching)
+	layer, err := tarball.LayerFromOpener(
+		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+		tarball.WithMediaType(types.OCILayer),
+		tarball.WithCompressionLevel(6),
+		tarball.WithCompressedCaching,
+	)
 	if err != nil {
 		return nil, err
 	}
-	image, err := mutate.Append(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
-		mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: created}, CreatedBy: "hack/release"}})
+	image, err := mutate.Append(
+		mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
+		mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: created}, CreatedBy: "hack/release"}},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +161,8 @@ func labelsOf(version string, src source) map[string]string {
 	return labels
 }
 
-// sbomArtifact is a list of contents that refers to the image it is about, as registries serve it to whoever asks for referrers.
+// sbomArtifact is a list of contents that refers to the image it is about, as registries serve it to whoever asks for
+// referrers.
 func sbomArtifact(image v1.Image, sbom []byte, created time.Time) (v1.Image, error) {
 	subject, err := partial.Descriptor(image)
 	if err != nil {

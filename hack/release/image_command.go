@@ -63,7 +63,12 @@ func parseImageFlags(args []string) (imageOptions, error) {
 	flags.StringVar(&o.ref, "ref", "kubecleaner/manager:dev", "the name and tag of the image")
 	flags.StringVar(&o.version, "version", "dev", "the version that the programs print")
 	flags.StringVar(&o.layout, "layout", "", "the directory to write an OCI layout of all platforms to")
-	flags.StringVar(&o.archive, "archive", "", "the file to write the image of this machine's architecture to, as docker save does")
+	flags.StringVar(
+		&o.archive,
+		"archive",
+		"",
+		"the file to write the image of this machine's architecture to, as docker save does",
+	)
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "the platforms of the OCI layout")
 	if err := flags.Parse(args); err != nil {
 		return o, err

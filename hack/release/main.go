@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release builds the images of KubeCleaner and everything else that a release consists of. It is a module of its own, so
-// that the operator depends on nothing that only a release needs.
+// Command release builds the images of KubeCleaner and everything else that a release consists of. It is a module of
+// its own, so that the operator depends on nothing that only a release needs.
 package main
 
 import (

@@ -39,8 +39,8 @@ func withImage(manifest []byte, image string) ([]byte, error) {
 	return managerImage.ReplaceAll(manifest, []byte("${1}"+image)), nil
 }
 
-// crdSchemas are the JSON schemas of CustomResourceDefinitions, one file for each kind and version, named as kubeconform and
-// yaml-language-server look for them: GROUP/KIND_VERSION.json.
+// crdSchemas are the JSON schemas of CustomResourceDefinitions, one file for each kind and version, named as
+// kubeconform and yaml-language-server look for them: GROUP/KIND_VERSION.json.
 func crdSchemas(dir string) ([]entry, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil || len(paths) == 0 {
@@ -97,7 +97,8 @@ func schemasOf(path string) ([]entry, error) {
 	return entries, nil
 }
 
-// closeObjects refuses fields that a schema does not list, as the API server prunes them, and as kubeconform's schemas do.
+// closeObjects refuses fields that a schema does not list, as the API server prunes them, and as kubeconform's schemas
+// do.
 func closeObjects(schema map[string]any) {
 	_, listed := schema["properties"].(map[string]any)
 	_, decided := schema["additionalProperties"]

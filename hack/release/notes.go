@@ -36,10 +36,13 @@ func notes(ctx context.Context, root, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(fmt.Sprintf("# %s\n\n%s\n\n## All changes%s\n%s", version, section, since, groupByArea(lines(subjects)))), nil
+	return []byte(
+		fmt.Sprintf("# %s\n\n%s\n\n## All changes%s\n%s", version, section, since, groupByArea(lines(subjects))),
+	), nil
 }
 
-// changelogSection is what CHANGELOG.md says about a version or, before the version has a section, what it says is unreleased.
+// changelogSection is what CHANGELOG.md says about a version or, before the version has a section, what it says is
+// unreleased.
 func changelogSection(changelog, version string) (string, error) {
 	unreleased, own := "", ""
 	for section := range strings.SplitSeq("\n"+changelog, "\n## ") {
@@ -54,7 +57,11 @@ func changelogSection(changelog, version string) (string, error) {
 	if text := cmp.Or(own, unreleased); text != "" {
 		return text, nil
 	}
-	return "", fmt.Errorf("CHANGELOG.md has nothing in a section %q or %q: say there what changes for users", version, "Unreleased")
+	return "", fmt.Errorf(
+		"CHANGELOG.md has nothing in a section %q or %q: say there what changes for users",
+		version,
+		"Unreleased",
+	)
 }
 
 var areaPrefix = regexp.MustCompile(`^([a-z0-9./-]+(?:, [a-z0-9./-]+)*): (.+)$`)

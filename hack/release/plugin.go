@@ -37,7 +37,8 @@ func (p plugin) sbomFile() string {
 	return strings.TrimSuffix(strings.TrimSuffix(p.file, ".tar.gz"), ".zip") + ".spdx.json"
 }
 
-// buildPlugins builds the archives of the plugin. All of them have the completions that the plugin for this machine prints.
+// buildPlugins builds the archives of the plugin. All of them have the completions that the plugin for this machine
+// prints.
 func buildPlugins(ctx context.Context, root, version string, src source, targets []target) ([]plugin, error) {
 	shared, err := sharedEntries(ctx, root, version)
 	if err != nil {

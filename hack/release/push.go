@@ -51,7 +51,12 @@ func pushChart(ctx context.Context, ref string, image v1.Image, options ...remot
 }
 
 // newTag refuses a tag that already means something else: people have pinned it. To push the same again is allowed.
-func newTag(ctx context.Context, ref string, content interface{ Digest() (v1.Hash, error) }, options []remote.Option) (name.Tag, error) {
+func newTag(
+	ctx context.Context,
+	ref string,
+	content interface{ Digest() (v1.Hash, error) },
+	options []remote.Option,
+) (name.Tag, error) {
 	tag, err := name.NewTag(ref)
 	if err != nil {
 		return tag, fmt.Errorf("the reference %q: %w", ref, err)
@@ -67,7 +72,12 @@ func newTag(ctx context.Context, ref string, content interface{ Digest() (v1.Has
 	case err != nil:
 		return tag, fmt.Errorf("looking for %s: %w", tag, err)
 	case there.Digest != digest:
-		return tag, fmt.Errorf("%s exists with other content (%s, not %s): a release is never replaced, choose a new version", tag, there.Digest, digest)
+		return tag, fmt.Errorf(
+			"%s exists with other content (%s, not %s): a release is never replaced, choose a new version",
+			tag,
+			there.Digest,
+			digest,
+		)
 	}
 	return tag, nil
 }

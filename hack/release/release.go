@@ -70,7 +70,11 @@ func parseReleaseFlags(args []string) (release, error) {
 	flags.StringVar(&r.charts, "charts", "ghcr.io/kubecleaner/charts", "the repository below which the chart is")
 	flags.BoolVar(&r.dry, "dry", false, "publish nothing, and accept changes that are not committed")
 	imageTargets := flags.String("platforms", "linux/amd64,linux/arm64", "the platforms of the image")
-	pluginTargets := flags.String("plugin-platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64", "the platforms of the plugin")
+	pluginTargets := flags.String(
+		"plugin-platforms",
+		"linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64",
+		"the platforms of the plugin",
+	)
 	if err := flags.Parse(args); err != nil {
 		return r, err
 	}
@@ -151,7 +155,10 @@ func (r release) writeImage(ctx context.Context, files *files) (images, error) {
 	}
 	err = files.write("kubecleaner-manager_"+r.version+"_oci.tar", data)
 	for _, t := range built.order {
-		err = errors.Join(err, files.write("kubecleaner-manager_"+r.version+"_"+t.suffix()+".spdx.json", built.platforms[t].sbom))
+		err = errors.Join(
+			err,
+			files.write("kubecleaner-manager_"+r.version+"_"+t.suffix()+".spdx.json", built.platforms[t].sbom),
+		)
 	}
 	return built, err
 }
@@ -180,7 +187,11 @@ func (r release) writeManifests(ctx context.Context, files *files, built images)
 	if err != nil {
 		return err
 	}
-	return errors.Join(files.write("install.yaml", install), files.write("crds.yaml", crds), files.write("crd-schemas.tar.gz", packed))
+	return errors.Join(
+		files.write("install.yaml", install),
+		files.write("crds.yaml", crds),
+		files.write("crd-schemas.tar.gz", packed),
+	)
 }
 
 // writeChart leaves the chart out of a dry run where there is none.

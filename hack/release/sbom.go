@@ -54,8 +54,11 @@ func writeSBOM(title, version string, created time.Time, programs []program) ([]
 	doc := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: title,
 		CreationInfo: &spdx.CreationInfo{
-			Creators: []spdx.Creator{{CreatorType: "Organization", Creator: "The KubeCleaner Authors"}, {CreatorType: "Tool", Creator: "kubecleaner-hack-release"}},
-			Created:  created.Format(time.RFC3339),
+			Creators: []spdx.Creator{
+				{CreatorType: "Organization", Creator: "The KubeCleaner Authors"},
+				{CreatorType: "Tool", Creator: "kubecleaner-hack-release"},
+			},
+			Created: created.Format(time.RFC3339),
 		},
 	}
 	modules := map[spdx.ElementID]*spdx.Package{}
@@ -88,10 +91,16 @@ func writeSBOM(title, version string, created time.Time, programs []program) ([]
 
 func programPackage(p program, version string) *spdx.Package {
 	return &spdx.Package{
-		PackageName: p.name, PackageSPDXIdentifier: identifier("Program-" + p.name), PackageVersion: version, PackageFileName: p.name,
-		PackageDownloadLocation: "git+" + sourceURL, PackageLicenseConcluded: "Apache-2.0", PackageLicenseDeclared: "Apache-2.0",
-		PackageCopyrightText: "Copyright The KubeCleaner Authors.", PrimaryPackagePurpose: "APPLICATION",
-		PackageChecksums: []spdx.Checksum{{Algorithm: spdx.SHA256, Value: sum(p.data)}},
+		PackageName:             p.name,
+		PackageSPDXIdentifier:   identifier("Program-" + p.name),
+		PackageVersion:          version,
+		PackageFileName:         p.name,
+		PackageDownloadLocation: "git+" + sourceURL,
+		PackageLicenseConcluded: "Apache-2.0",
+		PackageLicenseDeclared:  "Apache-2.0",
+		PackageCopyrightText:    "Copyright The KubeCleaner Authors.",
+		PrimaryPackagePurpose:   "APPLICATION",
+		PackageChecksums:        []spdx.Checksum{{Algorithm: spdx.SHA256, Value: sum(p.data)}},
 	}
 }
 
@@ -107,15 +116,25 @@ func modulesOf(info *debug.BuildInfo) []debug.Module {
 	return modules
 }
 
-// modulePackage describes a module. Its checksum is the SHA-256 of go.sum, which is one over the list of the module's files.
+// modulePackage describes a module. Its checksum is the SHA-256 of go.sum, which is one over the list of the module's
+// files.
 func modulePackage(m debug.Module) (*spdx.Package, error) {
 	pkg := &spdx.Package{
-		PackageName: m.Path, PackageSPDXIdentifier: identifier("Module-" + m.Path + "-" + m.Version), PackageVersion: m.Version,
-		PackageDownloadLocation: noAssertion, PackageLicenseConcluded: noAssertion, PackageLicenseDeclared: noAssertion, PackageCopyrightText: noAssertion,
-		PrimaryPackagePurpose: "LIBRARY",
-		PackageExternalReferences: []*spdx.PackageExternalReference{{
-			Category: common.CategoryPackageManager, RefType: common.TypePackageManagerPURL, Locator: "pkg:golang/" + m.Path + "@" + strings.ReplaceAll(m.Version, "+", "%2B"),
-		}},
+		PackageName:             m.Path,
+		PackageSPDXIdentifier:   identifier("Module-" + m.Path + "-" + m.Version),
+		PackageVersion:          m.Version,
+		PackageDownloadLocation: noAssertion,
+		PackageLicenseConcluded: noAssertion,
+		PackageLicenseDeclared:  noAssertion,
+		PackageCopyrightText:    noAssertion,
+		PrimaryPackagePurpose:   "LIBRARY",
+		PackageExternalReferences: []*spdx.PackageExternalReference{
+			{
+				Category: common.CategoryPackageManager,
+				RefType:  common.TypePackageManagerPURL,
+				Locator:  "pkg:golang/" + m.Path + "@" + strings.ReplaceAll(m.Version, "+", "%2B"),
+			},
+		},
 	}
 	if m.Sum == "" {
 		return pkg, nil

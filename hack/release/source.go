@@ -20,7 +20,8 @@ import (
 type source struct {
 	// revision is the commit, or empty without version control.
 	revision string
-	// created is the time of the commit. It is the time of everything that is built, so that two builds give the same bytes.
+	// created is the time of the commit. It is the time of everything that is built, so that two builds give the same
+	// bytes.
 	created time.Time
 	// changed are the files that differ from the commit.
 	changed []string
@@ -65,21 +66,35 @@ func readCommit(ctx context.Context, root string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	return source{revision: revision, created: time.Unix(seconds, 0).UTC(), changed: lines(changed), tags: lines(tags)}, nil
+	return source{
+		revision: revision,
+		created:  time.Unix(seconds, 0).UTC(),
+		changed:  lines(changed),
+		tags:     lines(tags),
+	}, nil
 }
 
 // mayRelease says why a version cannot be released from this source.
 func (s source) mayRelease(version string) error {
 	switch {
 	case len(s.changed) > 0:
-		return fmt.Errorf("%d files differ from the commit, for example %q: commit them, or set DRY=1 to build without publishing", len(s.changed), s.changed[0])
+		return fmt.Errorf(
+			"%d files differ from the commit, for example %q: commit them, or set DRY=1 to build without publishing",
+			len(s.changed),
+			s.changed[0],
+		)
 	case !slices.Contains(s.tags, version):
-		return fmt.Errorf("the commit does not have the tag %s: run git tag %s, or set DRY=1 to build without publishing", version, version)
+		return fmt.Errorf(
+			"the commit does not have the tag %s: run git tag %s, or set DRY=1 to build without publishing",
+			version,
+			version,
+		)
 	}
 	return nil
 }
 
-// checkVersion accepts v1.2.3 and v1.2.3-rc.1, and nothing shorter or longer: it is a git tag, and an image tag without escapes.
+// checkVersion accepts v1.2.3 and v1.2.3-rc.1, and nothing shorter or longer: it is a git tag, and an image tag without
+// escapes.
 func checkVersion(version string) error {
 	if !semver.IsValid(version) || semver.Canonical(version) != version {
 		return fmt.Errorf("VERSION is %q: it must be a semantic version with a v, for example v0.1.0 or v0.2.0-rc.1", version)
@@ -95,7 +110,8 @@ func previousTag(ctx context.Context, root, version string) (string, error) {
 	}
 	previous := ""
 	for _, tag := range lines(tags) {
-		if checkVersion(tag) == nil && semver.Compare(tag, version) < 0 && (previous == "" || semver.Compare(tag, previous) > 0) {
+		if checkVersion(tag) == nil && semver.Compare(tag, version) < 0 &&
+			(previous == "" || semver.Compare(tag, previous) > 0) {
 			previous = tag
 		}
 	}

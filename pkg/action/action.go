@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package action carries out one verdict on one live object: it deletes or changes it. A delete carries the UID and the
-// resourceVersion that were judged, a patch the resourceVersion, which no re-created object has: the API server itself refuses
-// whatever changed since. Then the live object is judged again.
+// resourceVersion that were judged, a patch the resourceVersion, which no re-created object has: the API server itself
+// refuses whatever changed since. Then the live object is judged again.
 package action
 
 import (
@@ -21,8 +21,8 @@ import (
 // attempts is how often an object that keeps changing is judged anew before it is left alone.
 const attempts = 3
 
-// Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a Transform
-// sends to the object as it is now; an empty one leaves it as it is.
+// Again judges an object anew, as it is now. A verdict with Act false says why it is left alone. The patch is what a
+// Transform sends to the object as it is now; an empty one leaves it as it is.
 type Again func(ctx context.Context, live object.Object) (verdict object.Verdict, patch object.JSON, err error)
 
 // Actor deletes and changes objects through one REST client.
@@ -32,18 +32,23 @@ type Actor struct {
 	final  func(error) bool
 }
 
-// NewActor returns an Actor whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes. It acts
-// for no run yet.
+// NewActor returns an Actor whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor
+// makes. It acts for no run yet.
 func NewActor(client rest.Interface) *Actor { return &Actor{client: client} }
 
-// ForRun returns the Actor of one run: all its requests wait together while the API server is away, and share a limit. final
-// reports whether an error forbids the run any further request.
+// ForRun returns the Actor of one run: all its requests wait together while the API server is away, and share a limit.
+// final reports whether an error forbids the run any further request.
 func (a *Actor) ForRun(clk clock.PassiveClock, final func(error) bool) *Actor {
 	return &Actor{client: a.client, flow: newFlow(clk), final: final}
 }
 
 // Delete deletes the object of a verdict. An object that is gone already is a success.
-func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1alpha1.DeleteOptions, again Again) object.Outcome {
+func (a *Actor) Delete(
+	ctx context.Context,
+	verdict object.Verdict,
+	options *v1alpha1.DeleteOptions,
+	again Again,
+) object.Outcome {
 	ending := func(ctx context.Context, live object.Object) (object.Verdict, object.JSON, error) {
 		if !live.Deleting || verdict.Deleting {
 			return again(ctx, live)
@@ -52,36 +57,54 @@ func (a *Actor) Delete(ctx context.Context, verdict object.Verdict, options *v1a
 		return object.Verdict{Candidate: verdict.Candidate, Skip: v1alpha1.OutcomeTerminating, Reason: Ending(live)}, nil, nil
 	}
 	var lost error
-	return a.carryOut(ctx, verdict, nil, ending, func(ctx context.Context, o object.Object, _ object.JSON) (v1alpha1.OutcomeResult, string, error) {
-		result, detail, err := a.delete(ctx, o, options)
-		if lost != nil && (isGone(err, o) || isConflict(err)) { // the delete before may have come late
-			if result, detail, err := a.observe(ctx, o, 0, lost); !isUndone(err) {
-				return result, detail, err
+	return a.carryOut(
+		ctx,
+		verdict,
+		nil,
+		ending,
+		func(ctx context.Context, o object.Object, _ object.JSON) (v1alpha1.OutcomeResult, string, error) {
+			result, detail, err := a.delete(ctx, o, options)
+			if lost != nil && (isGone(err, o) || isConflict(err)) { // the delete before may have come late
+				if result, detail, err := a.observe(ctx, o, 0, lost); !isUndone(err) {
+					return result, detail, err
+				}
 			}
-		}
-		lost = cmp.Or(whyUndone(err), lost)
-		return result, detail, err
-	})
+			lost = cmp.Or(whyUndone(err), lost)
+			return result, detail, err
+		},
+	)
 }
 
 // Transform changes the object of a verdict by a merge patch.
 func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch object.JSON, again Again) object.Outcome {
 	var lost error
-	return a.carryOut(ctx, verdict, patch, again, func(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
-		result, detail, err := a.transform(ctx, o, patch)
-		if lost != nil && isConflict(err) { // the patch before may have come late: a script would build on what it made
-			result, detail, err = a.afterUnclear(ctx, o, patch, lost)
-		}
-		lost = cmp.Or(whyUndone(err), lost)
-		return result, detail, err
-	})
+	return a.carryOut(
+		ctx,
+		verdict,
+		patch,
+		again,
+		func(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
+			result, detail, err := a.transform(ctx, o, patch)
+			if lost != nil && isConflict(err) { // the patch before may have come late: a script would build on what it made
+				result, detail, err = a.afterUnclear(ctx, o, patch, lost)
+			}
+			lost = cmp.Or(whyUndone(err), lost)
+			return result, detail, err
+		},
+	)
 }
 
 // attempt tries once, on the object as it was judged. An error is the API server's.
 type attempt func(ctx context.Context, o object.Object, patch object.JSON) (result v1alpha1.OutcomeResult, detail string, err error)
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
-func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch object.JSON, again Again, try attempt) object.Outcome {
+func (a *Actor) carryOut(
+	ctx context.Context,
+	verdict object.Verdict,
+	patch object.JSON,
+	again Again,
+	try attempt,
+) object.Outcome {
 	persistent := a.persist(try)
 	for range attempts {
 		result, detail, err := persistent(ctx, verdict.Object, patch)
@@ -101,25 +124,43 @@ func (a *Actor) carryOut(ctx context.Context, verdict object.Verdict, patch obje
 		}
 		verdict, patch = next, change
 	}
-	return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeConflict, Detail: "it kept changing; the next run judges it again"}
+	return object.Outcome{
+		Verdict: verdict,
+		Result:  v1alpha1.OutcomeConflict,
+		Detail:  "it kept changing; the next run judges it again",
+	}
 }
 
-// ended is the outcome of an object that is not tried again after an error. stopped is the cause of a run that was stopped, else nil.
+// ended is the outcome of an object that is not tried again after an error. stopped is the cause of a run that was
+// stopped, else nil.
 func ended(verdict object.Verdict, patch object.JSON, err, stopped error) object.Outcome {
 	switch {
 	case isGone(err, verdict.Object):
 		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeGone}
 	case stopped != nil && isUndone(err):
-		return failed(verdict, patch, fmt.Errorf("it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w", stopped.Error(), err))
+		return failed(
+			verdict,
+			patch,
+			fmt.Errorf(
+				"it was sent and had not taken place when the object was read again; then the run was stopped: %s; %w",
+				stopped.Error(),
+				err,
+			),
+		)
 	case stopped != nil && isNothing(err): // it is not begun anew
 		return failed(verdict, patch, stopped)
 	}
 	return failed(verdict, patch, err)
 }
 
-// judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is nothing to go
-// on with.
-func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent object.JSON, again Again) (object.Verdict, object.JSON, *object.Outcome) {
+// judgeAgain reads the live object. It returns the verdict and the patch to go on with, or the outcome if there is
+// nothing to go on with.
+func (a *Actor) judgeAgain(
+	ctx context.Context,
+	verdict object.Verdict,
+	sent object.JSON,
+	again Again,
+) (object.Verdict, object.JSON, *object.Outcome) {
 	live, err := a.Live(ctx, verdict.Object)
 	switch {
 	case err != nil:
@@ -130,8 +171,13 @@ func (a *Actor) judgeAgain(ctx context.Context, verdict object.Verdict, sent obj
 		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeReplaced, Detail: replaced}
 	}
 	if isOurs(*live, sent) {
-		// It was sent twice on its way, and the first one was carried out. Judged anew, the object may not match because of just that.
-		return verdict, nil, &object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeTransformed, Detail: "it was so when it was read again after a conflict"}
+		// It was sent twice on its way, and the first one was carried out. Judged anew, the object may not match because of
+		// just that.
+		return verdict, nil, &object.Outcome{
+			Verdict: verdict,
+			Result:  v1alpha1.OutcomeTransformed,
+			Detail:  "it was so when it was read again after a conflict",
+		}
 	}
 	next, patch, err := again(ctx, *live)
 	if err != nil {

@@ -18,14 +18,15 @@ import (
 )
 
 const (
-	// tries is how often a request is sent that gets no good answer although the API server answers otherwise, and firstDelay the
-	// time between the first two of them.
+	// tries is how often a request is sent that gets no good answer although the API server answers otherwise, and
+	// firstDelay the time between the first two of them.
 	tries      = 4
 	firstDelay = 100 * time.Millisecond
 )
 
-// undoneError is why a change has no good answer of which a live read showed that it did not take place. It may be sent again: it
-// names the resourceVersion, so that at most one of both is carried out, should the first be on its way still.
+// undoneError is why a change has no good answer of which a live read showed that it did not take place. It may be sent
+// again: it names the resourceVersion, so that at most one of both is carried out, should the first be on its way
+// still.
 type undoneError struct{ error }
 
 func (e *undoneError) Unwrap() error { return e.error }
@@ -71,8 +72,9 @@ func (a *Actor) persist(once attempt) attempt {
 	}
 }
 
-// mayPass reports whether an error speaks of the API server or of the way to it, so that the same request may be answered next
-// time. A webhook that fails is asked no more often than one that denies: it may be what holds the server up.
+// mayPass reports whether an error speaks of the API server or of the way to it, so that the same request may be
+// answered next time. A webhook that fails is asked no more often than one that denies: it may be what holds the server
+// up.
 func (a *Actor) mayPass(err error) bool {
 	var p *fault.Error
 	return isUnclear(err) && !errors.As(err, &p) && !a.final(err) && !isWebhookFailure(err)
@@ -82,8 +84,9 @@ func isWebhookFailure(err error) bool {
 	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), `failed calling webhook "`)
 }
 
-// goOn waits until a request that got no good answer may be sent again. While the API server is away, that is as long as the run goes
-// on. It returns false when that is over, or when the server answers others and this was the last of a few tries.
+// goOn waits until a request that got no good answer may be sent again. While the API server is away, that is as long
+// as the run goes on. It returns false when that is over, or when the server answers others and this was the last of a
+// few tries.
 func (a *Actor) goOn(ctx context.Context, failed *int, err error) bool {
 	if isBusy(err) {
 		return waited(ctx, pause(err))

@@ -18,7 +18,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.DeleteOptions) (v1alpha1.OutcomeResult, string, error) {
+func (a *Actor) delete(
+	ctx context.Context,
+	o object.Object,
+	options *v1alpha1.DeleteOptions,
+) (v1alpha1.OutcomeResult, string, error) {
 	if o.Deleting && !asksForMore(o, options) {
 		return v1alpha1.OutcomeTerminating, already(o), nil
 	}
@@ -45,8 +49,8 @@ func (a *Actor) delete(ctx context.Context, o object.Object, options *v1alpha1.D
 	return a.observe(ctx, o, code, nil)
 }
 
-// deletion is the request that deletes an object as it was judged, or evicts a Pod. dryRun is empty, or All: it stands in the body, because the API
-// server looks at no parameters of the path when there is a body.
+// deletion is the request that deletes an object as it was judged, or evicts a Pod. dryRun is empty, or All: it stands
+// in the body, because the API server looks at no parameters of the path when there is a body.
 func (a *Actor) deletion(o object.Object, options *v1alpha1.DeleteOptions, dryRun []string) (*rest.Request, error) {
 	body := metav1.DeleteOptions{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
@@ -69,8 +73,8 @@ func (a *Actor) deletion(o object.Object, options *v1alpha1.DeleteOptions, dryRu
 	return request.SetHeader("Content-Type", "application/json").Body(encoded), err
 }
 
-// asksForMore reports whether a delete can still change how an object ends that is being deleted already: less time, or another way
-// to deal with what depends on it. Without that, one DELETE is enough.
+// asksForMore reports whether a delete can still change how an object ends that is being deleted already: less time, or
+// another way to deal with what depends on it. Without that, one DELETE is enough.
 func asksForMore(o object.Object, options *v1alpha1.DeleteOptions) bool {
 	switch {
 	case options == nil:
@@ -81,7 +85,8 @@ func asksForMore(o object.Object, options *v1alpha1.DeleteOptions) bool {
 		return false
 	}
 	metadata, err := o.Metadata()
-	return err != nil || metadata.DeletionGracePeriodSeconds == nil || *options.GracePeriodSeconds < *metadata.DeletionGracePeriodSeconds
+	return err != nil || metadata.DeletionGracePeriodSeconds == nil ||
+		*options.GracePeriodSeconds < *metadata.DeletionGracePeriodSeconds
 }
 
 // isSuccess reports whether the answer is an API server's word that it did what it was asked.
@@ -90,16 +95,22 @@ func isSuccess(answer []byte) bool {
 	return json.Unmarshal(answer, &status) == nil && status.Kind == "Status" && status.Status == metav1.StatusSuccess
 }
 
-// provesDeletion reports whether the server's answer says that just this object is gone: most kinds are answered with a Status that
-// has its UID. Any other answer, such as the object as it was, is looked into.
+// provesDeletion reports whether the server's answer says that just this object is gone: most kinds are answered with a
+// Status that has its UID. Any other answer, such as the object as it was, is looked into.
 func provesDeletion(answer []byte, code int, o object.Object) bool {
 	var status metav1.Status
 	return code == http.StatusOK && isSuccess(answer) && json.Unmarshal(answer, &status) == nil &&
 		status.Details != nil && status.Details.UID == o.UID
 }
 
-// observe finds out by a live read what became of an object that was to be deleted. lost is why the answer was lost, if it was.
-func (a *Actor) observe(ctx context.Context, o object.Object, code int, lost error) (v1alpha1.OutcomeResult, string, error) {
+// observe finds out by a live read what became of an object that was to be deleted. lost is why the answer was lost, if
+// it was.
+func (a *Actor) observe(
+	ctx context.Context,
+	o object.Object,
+	code int,
+	lost error,
+) (v1alpha1.OutcomeResult, string, error) {
 	live, err := a.Live(ctx, o)
 	switch {
 	case isKindGone(err):
@@ -107,7 +118,10 @@ func (a *Actor) observe(ctx context.Context, o object.Object, code int, lost err
 	case err != nil && lost != nil:
 		return "", "", fmt.Errorf("it is not known whether it was deleted: %w", errors.Join(lost, err))
 	case err != nil:
-		return v1alpha1.OutcomeTerminating, fmt.Sprintf("the API server accepted the delete; whether the object is gone could not be read: %v", err), nil
+		return v1alpha1.OutcomeTerminating, fmt.Sprintf(
+			"the API server accepted the delete; whether the object is gone could not be read: %v",
+			err,
+		), nil
 	case live == nil || live.UID != o.UID:
 		return v1alpha1.OutcomeDeleted, "", nil
 	case live.Deleting:
@@ -117,5 +131,7 @@ func (a *Actor) observe(ctx context.Context, o object.Object, code int, lost err
 	case code == http.StatusAccepted:
 		return v1alpha1.OutcomeTerminating, "the API server accepted the delete, and has not begun with it yet", nil
 	}
-	return "", "", errors.New("the API server answered that it deleted the object, but the object is still there, and not being deleted")
+	return "", "", errors.New(
+		"the API server answered that it deleted the object, but the object is still there, and not being deleted",
+	)
 }

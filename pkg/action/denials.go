@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// firstSpare is for how long an object is not asked for again that was denied in two runs, one after the other; twice that after
-	// three, and so on up to longestSpare.
+	// firstSpare is for how long an object is not asked for again that was denied in two runs, one after the other; twice
+	// that after three, and so on up to longestSpare.
 	firstSpare   = time.Minute
 	longestSpare = 30 * time.Minute
 	// maxDenials bounds how many objects are remembered, and maxSaid what is kept of each denial, in bytes.
@@ -25,8 +25,9 @@ const (
 	maxSaid    = 256
 )
 
-// Denials remember which objects admission did not let Cleaners delete or change, so that a Cleaner of every minute does not put the
-// same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator that starts asks once more. Nil remembers nothing.
+// Denials remember which objects admission did not let Cleaners delete or change, so that a Cleaner of every minute
+// does not put the same question to a webhook for ever. Only requests are saved by it: it is in memory, and an operator
+// that starts asks once more. Nil remembers nothing.
 type Denials struct {
 	mu      sync.Mutex
 	objects map[deniedObject]refusedOften
@@ -43,8 +44,8 @@ type refusedOften struct {
 	said       string
 }
 
-// Of says why it is too early for a run to ask for an object again. A run that somebody asked for asks for all, and so does a preview,
-// which has no record.
+// Of says why it is too early for a run to ask for an object again. A run that somebody asked for asks for all, and so
+// does a preview, which has no record.
 func (d *Denials) Of(record *v1alpha1.CleanerRun, now time.Time) func(object.Object) string {
 	if d == nil || record == nil || record.Spec.Trigger != v1alpha1.TriggerSchedule {
 		return func(object.Object) string { return "" }
@@ -56,8 +57,13 @@ func (d *Denials) Of(record *v1alpha1.CleanerRun, now time.Time) func(object.Obj
 		if !known || !before.isOf(record, o) || !now.Before(before.until) {
 			return ""
 		}
-		return fmt.Sprintf("it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
-			before.times, before.until.UTC().Format(time.RFC3339), record.Spec.Cleaner, before.said)
+		return fmt.Sprintf(
+			"it was denied in the last %d runs that asked, and is not asked for again before %s, unless it or the Cleaner changes, or somebody asks for a run (kubectl cleaner run %s); the last denial was: %s",
+			before.times,
+			before.until.UTC().Format(time.RFC3339),
+			record.Spec.Cleaner,
+			before.said,
+		)
 	}
 }
 
@@ -78,7 +84,12 @@ func (d *Denials) Note(record *v1alpha1.CleanerRun, outcomes []object.Outcome, n
 			if !outcome.Act || !known && len(d.objects) >= maxDenials { // it was not asked for, or there is no room
 				continue
 			}
-			next := refusedOften{version: outcome.ResourceVersion, generation: record.Spec.CleanerGeneration, times: 1, said: v1alpha1.Truncate(outcome.Detail, maxSaid)}
+			next := refusedOften{
+				version:    outcome.ResourceVersion,
+				generation: record.Spec.CleanerGeneration,
+				times:      1,
+				said:       v1alpha1.Truncate(outcome.Detail, maxSaid),
+			}
 			if before.isOf(record, outcome.Object) {
 				next.times = before.times + 1
 			}

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// firstPause is how long the API server is left alone that is away, when it is asked for the first time whether it is back, and
-	// longestPause after a while.
+	// firstPause is how long the API server is left alone that is away, when it is asked for the first time whether it is
+	// back, and longestPause after a while.
 	firstPause   = 200 * time.Millisecond
 	longestPause = 15 * time.Second
 )
 
-// flow is where all requests of a run pass: so many at once as the limit lets, and none while the API server is away. Then all wait,
-// and one asks whether it is back.
+// flow is where all requests of a run pass: so many at once as the limit lets, and none while the API server is away.
+// Then all wait, and one asks whether it is back.
 type flow struct {
 	clock clock.PassiveClock
 
@@ -102,8 +102,8 @@ func (f *flow) change(what func()) {
 	f.changed = make(chan struct{})
 }
 
-// untilAnswers waits until the API server answers, and reports whether it was away. An error is the cause of a run that was stopped.
-// Of all that come, one asks.
+// untilAnswers waits until the API server answers, and reports whether it was away. An error is the cause of a run that
+// was stopped. Of all that come, one asks.
 func (f *flow) untilAnswers(ctx context.Context, answers func(context.Context) bool) (away bool, err error) {
 	first := false
 	for !first {

@@ -13,19 +13,21 @@ const (
 	parallel = 16
 	// minRound is how many answers the parallelism is raised after at the least: one quick answer says nothing.
 	minRound = 4
-	// A server is slow when the median of a round is above slow and more than slower times the best of this run. Compared with
-	// itself, because what is quick for one server, or one kind with its webhooks, is not for another; fourfold, because sixteen
-	// requests at once take a healthy server up to that; and never below slow, because milliseconds are noise.
+	// A server is slow when the median of a round is above slow and more than slower times the best of this run. Compared
+	// with itself, because what is quick for one server, or one kind with its webhooks, is not for another; fourfold,
+	// because sixteen requests at once take a healthy server up to that; and never below slow, because milliseconds are
+	// noise.
 	slow   = 200 * time.Millisecond
 	slower = 4
 )
 
-// limit decides how many requests of a run may be on their way at once: half as many as soon as the server has no time or becomes
-// slow, one more after each round of good answers. That is how TCP shares a line, and how many operators share a server with it.
+// limit decides how many requests of a run may be on their way at once: half as many as soon as the server has no time
+// or becomes slow, one more after each round of good answers. That is how TCP shares a line, and how many operators
+// share a server with it.
 type limit struct {
 	now int
-	// next is the number of the next request; since, of the first one after the limit was lowered: what was on its way before says
-	// nothing of whether that was enough.
+	// next is the number of the next request; since, of the first one after the limit was lowered: what was on its way
+	// before says nothing of whether that was enough.
 	next, since int
 	// took is how long the requests of this round took; best, the lowest median of a round.
 	took []time.Duration

@@ -12,8 +12,8 @@ import (
 // fieldManager is by which name the API server notes who changed what.
 const fieldManager = "kubecleaner"
 
-// isOurs reports whether a live object holds a patch because it was carried out: by the API server's notes, which name for each field
-// who wrote it last. Of fields that the patch removes there is no note.
+// isOurs reports whether a live object holds a patch because it was carried out: by the API server's notes, which name
+// for each field who wrote it last. Of fields that the patch removes there is no note.
 func isOurs(live object.Object, patch object.JSON) bool {
 	if holds, err := object.Holds(live, patch); len(patch) == 0 || err != nil || !holds {
 		return false
@@ -28,7 +28,8 @@ func isOurs(live object.Object, patch object.JSON) bool {
 	}
 	for _, entry := range metadata.ManagedFields {
 		var fields map[string]any
-		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
+		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil ||
+			json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
 		if owns(fields, wanted) {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Failed is the outcome of an object that could not be deleted or changed: Denied when admission did not let it be, KindGone when
-// the kind is not served any more, else Failed. No value of a Secret is in it.
+// Failed is the outcome of an object that could not be deleted or changed: Denied when admission did not let it be,
+// KindGone when the kind is not served any more, else Failed. No value of a Secret is in it.
 func Failed(verdict object.Verdict, err error) object.Outcome { return failed(verdict, nil, err) }
 
 // failed is Failed when a patch was sent: whoever refuses it may quote what it would have put into a Secret.
@@ -29,10 +29,17 @@ func failed(verdict object.Verdict, patch object.JSON, err error) object.Outcome
 		outcome.Result, outcome.Detail = v1alpha1.OutcomeDenied, said
 	case isKindGone(err):
 		outcome.Result = v1alpha1.OutcomeKindGone
-		outcome.Detail = fmt.Sprintf("the API server does not serve %s of %s any more, so it is not known what became of the object: %s", verdict.Kind.Kind, verdict.Kind.GroupVersion(), err)
+		outcome.Detail = fmt.Sprintf(
+			"the API server does not serve %s of %s any more, so it is not known what became of the object: %s",
+			verdict.Kind.Kind,
+			verdict.Kind.GroupVersion(),
+			err,
+		)
 	default:
 		// Of a patch whose result it cannot read, the API server names neither kind nor object.
-		outcome.Detail = strings.TrimSpace(strings.Replace(err.Error(), `"" is invalid: patch: `, "the changed object would not be valid: ", 1))
+		outcome.Detail = strings.TrimSpace(
+			strings.Replace(err.Error(), `"" is invalid: patch: `, "the changed object would not be valid: ", 1),
+		)
 	}
 	outcome.Detail = object.WithoutBody(outcome.Detail)
 	if apierrors.IsForbidden(err) && !denied { // the words of the authorizer, which sees no object
@@ -42,9 +49,9 @@ func failed(verdict object.Verdict, patch object.JSON, err error) object.Outcome
 	return outcome
 }
 
-// denial is what admission said when it did not let a request pass: a webhook, a policy, or a plugin of the API server's such as
-// that for quotas. A PodDisruptionBudget is one too. They may answer with any code, so their words tell, which the API server puts in front of the reason. Want of
-// rights is no denial.
+// denial is what admission said when it did not let a request pass: a webhook, a policy, or a plugin of the API
+// server's such as that for quotas. A PodDisruptionBudget is one too. They may answer with any code, so their words
+// tell, which the API server puts in front of the reason. Want of rights is no denial.
 func denial(err error) (said string, denied bool) {
 	status, ok := statusOf(err)
 	if !ok {
@@ -53,7 +60,8 @@ func denial(err error) (said string, denied bool) {
 	if said := heldByBudget(status); said != "" {
 		return said, true
 	}
-	if strings.HasPrefix(status.Message, `admission webhook "`) && strings.Contains(status.Message, `" denied the request`) {
+	if strings.HasPrefix(status.Message, `admission webhook "`) &&
+		strings.Contains(status.Message, `" denied the request`) {
 		return status.Message, true
 	}
 	object, said, found := strings.Cut(status.Message, `" is forbidden: `)
@@ -64,11 +72,12 @@ func denial(err error) (said string, denied bool) {
 	return said, true
 }
 
-// severalBudgets is how the API server's word begins on a Pod that it cannot evict because it does not know by which budget.
+// severalBudgets is how the API server's word begins on a Pod that it cannot evict because it does not know by which
+// budget.
 const severalBudgets = "This pod has more than one PodDisruptionBudget"
 
-// heldByBudget is what the API server said when a PodDisruptionBudget holds a Pod that was to be evicted. Its code is that of a server
-// that has no time, or of a fault.
+// heldByBudget is what the API server said when a PodDisruptionBudget holds a Pod that was to be evicted. Its code is
+// that of a server that has no time, or of a fault.
 func heldByBudget(status metav1.Status) string {
 	if strings.HasPrefix(status.Message, severalBudgets) {
 		return status.Message

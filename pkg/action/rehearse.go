@@ -17,9 +17,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Rehearse asks the API server, as a dry run, whether it would delete or change an object: Planned if it would, or if that is not known, else
-// Failed or Denied with its words. It changes nothing: see MayRehearse.
-func (a *Actor) Rehearse(ctx context.Context, verdict object.Verdict, patch object.JSON, options *v1alpha1.DeleteOptions) object.Outcome {
+// Rehearse asks the API server, as a dry run, whether it would delete or change an object: Planned if it would, or if
+// that is not known, else Failed or Denied with its words. It changes nothing: see MayRehearse.
+func (a *Actor) Rehearse(
+	ctx context.Context,
+	verdict object.Verdict,
+	patch object.JSON,
+	options *v1alpha1.DeleteOptions,
+) object.Outcome {
 	planned := object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomePlanned}
 	request, err := a.rehearsal(verdict.Object, patch, options)
 	if err != nil {
@@ -36,8 +41,8 @@ func (a *Actor) Rehearse(ctx context.Context, verdict object.Verdict, patch obje
 	return planned // it changed, or is gone, or nobody knows
 }
 
-// MayRehearse reports whether a dry run is safe for a kind as it is: the API server itself serves it. A server behind it may not know of dry runs,
-// and carry the request out.
+// MayRehearse reports whether a dry run is safe for a kind as it is: the API server itself serves it. A server behind
+// it may not know of dry runs, and carry the request out.
 func MayRehearse(kind object.Kind) bool {
 	return clientgoscheme.Scheme.IsGroupRegistered(kind.Group)
 }
@@ -48,10 +53,16 @@ func (a *Actor) rehearsal(o object.Object, patch object.JSON, options *v1alpha1.
 		return request.Param("dryRun", metav1.DryRunAll), err
 	}
 	payload, err := object.AtVersion(patch, o.ResourceVersion)
-	return a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Param("dryRun", metav1.DryRunAll).Body([]byte(payload)), err
+	return a.client.Patch(types.MergePatchType).
+			AbsPath(o.Path()).
+			Param("fieldManager", fieldManager).
+			Param("dryRun", metav1.DryRunAll).
+			Body([]byte(payload)),
+		err
 }
 
-// IsRefused reports whether the API server refuses a rehearsed change whoever asks and whenever: what it would make is not valid.
+// IsRefused reports whether the API server refuses a rehearsed change whoever asks and whenever: what it would make is
+// not valid.
 func IsRefused(outcome object.Outcome) bool {
 	return outcome.Result == v1alpha1.OutcomeFailed && isRefused(outcome.Err)
 }

@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	// requestTimeout bounds each change, and readTimeout each reading. A cancelled run does not shorten them: the object in
-	// hand is finished. It is not begun anew, though, so that a stop takes no longer than both.
+	// requestTimeout bounds each change, and readTimeout each reading. A cancelled run does not shorten them: the object
+	// in hand is finished. It is not begun anew, though, so that a stop takes no longer than both.
 	requestTimeout = 20 * time.Second
 	readTimeout    = 5 * time.Second
 )
 
-// send sends a request that changes an object. A server that has no time (429) has done nothing, and is asked again when it says, as
-// long as the run goes on. No other request is sent again here, as client-go would send those that a 5xx with Retry-After answers:
-// it may have been carried out, and would be carried out twice, or be told as somebody else's doing.
+// send sends a request that changes an object. A server that has no time (429) has done nothing, and is asked again
+// when it says, as long as the run goes on. No other request is sent again here, as client-go would send those that a
+// 5xx with Retry-After answers: it may have been carried out, and would be carried out twice, or be told as somebody
+// else's doing.
 func (a *Actor) send(ctx context.Context, request *rest.Request) (answer []byte, code int, err error) {
 	for {
 		answer, code, err = a.do(ctx, requestTimeout, request)
@@ -43,7 +44,8 @@ func pause(err error) time.Duration {
 	return time.Duration(max(1, seconds)) * time.Second
 }
 
-// Live reads an object as it is now, as often as it takes. It is nil when the API server says that there is none of the name.
+// Live reads an object as it is now, as often as it takes. It is nil when the API server says that there is none of the
+// name.
 func (a *Actor) Live(ctx context.Context, o object.Object) (*object.Object, error) {
 	for tries := 0; ; {
 		live, err := a.read(ctx, o)
@@ -72,9 +74,13 @@ func (a *Actor) read(ctx context.Context, o object.Object) (*object.Object, erro
 	return &live, nil
 }
 
-// do sends a request once, when there is room for it. A panic on the way is an error that leaves open whether the request was
-// carried out.
-func (a *Actor) do(ctx context.Context, timeout time.Duration, request *rest.Request) (answer []byte, code int, err error) {
+// do sends a request once, when there is room for it. A panic on the way is an error that leaves open whether the
+// request was carried out.
+func (a *Actor) do(
+	ctx context.Context,
+	timeout time.Duration,
+	request *rest.Request,
+) (answer []byte, code int, err error) {
 	err = fault.Logged(ctx, func() error {
 		if err := object.CheckPath(request.URL().Path); err != nil {
 			return err
@@ -99,7 +105,9 @@ func inHand(ctx context.Context, timeout time.Duration) (context.Context, contex
 }
 
 // errForeign is why an answer that reads as success counts as lost.
-var errForeign = errors.New("the answer is not an API server's; something between the operator and the API server may have written it")
+var errForeign = errors.New(
+	"the answer is not an API server's; something between the operator and the API server may have written it",
+)
 
 // isUnclear: what was not sent did not take place, nor did what a webhook denied, whatever code it chose.
 func isUnclear(err error) bool { return object.IsUnclear(err) && !denied(err) && !isUnsent(err) }

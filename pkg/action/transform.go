@@ -15,7 +15,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-func (a *Actor) transform(ctx context.Context, o object.Object, patch object.JSON) (v1alpha1.OutcomeResult, string, error) {
+func (a *Actor) transform(
+	ctx context.Context,
+	o object.Object,
+	patch object.JSON,
+) (v1alpha1.OutcomeResult, string, error) {
 	if len(patch) == 0 {
 		return v1alpha1.OutcomeUnchanged, "there is nothing to change", nil
 	}
@@ -23,7 +27,10 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch object.JSO
 	if err != nil {
 		return "", "", err
 	}
-	answer, _, err := a.send(ctx, a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Body([]byte(payload)))
+	answer, _, err := a.send(
+		ctx,
+		a.client.Patch(types.MergePatchType).AbsPath(o.Path()).Param("fieldManager", fieldManager).Body([]byte(payload)),
+	)
 	after, unread := object.New(o.Kind, answer)
 	if err == nil && (unread != nil || after.UID != o.UID) {
 		err = errForeign
@@ -40,8 +47,8 @@ func (a *Actor) transform(ctx context.Context, o object.Object, patch object.JSO
 	return v1alpha1.OutcomeTransformed, notKept(after, patch), nil
 }
 
-// notKept names what the API server answered otherwise than a patch set it: the status of a kind that writes it by itself, a field that
-// its schema does not know, or one that it writes in another way. Empty when that is nothing.
+// notKept names what the API server answered otherwise than a patch set it: the status of a kind that writes it by
+// itself, a field that its schema does not know, or one that it writes in another way. Empty when that is nothing.
 func notKept(after object.Object, patch object.JSON) string {
 	value, err := after.Value()
 	if err != nil {
@@ -69,7 +76,12 @@ func notKept(after object.Object, patch object.JSON) string {
 const maxFields = 5
 
 // afterUnclear finds out by a live read whether a change took place whose answer was lost.
-func (a *Actor) afterUnclear(ctx context.Context, o object.Object, patch object.JSON, lost error) (v1alpha1.OutcomeResult, string, error) {
+func (a *Actor) afterUnclear(
+	ctx context.Context,
+	o object.Object,
+	patch object.JSON,
+	lost error,
+) (v1alpha1.OutcomeResult, string, error) {
 	live, err := a.Live(ctx, o)
 	switch {
 	case isKindGone(err):

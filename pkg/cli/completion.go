@@ -42,18 +42,25 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// completePlaces lets the shell complete the flags of all commands that say which cluster and which namespace to look at.
+// completePlaces lets the shell complete the flags of all commands that say which cluster and which namespace to look
+// at.
 func completePlaces(s *terminal.Session, cmd *cobra.Command) {
 	if cmd.Flag("kubeconfig") != nil { // it fails for a flag that the command does not have, or that has a completion
-		_ = cmd.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return connectionOf(cmd).Contexts(), cobra.ShellCompDirectiveNoFileComp
-		})
-		_ = cmd.RegisterFlagCompletionFunc("operator-namespace", func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-			if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
-				names, _ = api.Namespaces(cmd.Context()) // none, when it fails
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		})
+		_ = cmd.RegisterFlagCompletionFunc(
+			"context",
+			func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return connectionOf(cmd).Contexts(), cobra.ShellCompDirectiveNoFileComp
+			},
+		)
+		_ = cmd.RegisterFlagCompletionFunc(
+			"operator-namespace",
+			func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+				if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
+					names, _ = api.Namespaces(cmd.Context()) // none, when it fails
+				}
+				return names, cobra.ShellCompDirectiveNoFileComp
+			},
+		)
 	}
 	for _, sub := range cmd.Commands() {
 		completePlaces(s, sub)

@@ -36,7 +36,10 @@ func completeChoices(cmd *cobra.Command) {
 	each := func(flag *pflag.Flag) {
 		if choice, ok := flag.Value.(*terminal.Choice); ok {
 			// It fails for a flag that has a completion already.
-			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(choice.Allowed(), cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc(
+				flag.Name,
+				cobra.FixedCompletions(choice.Allowed(), cobra.ShellCompDirectiveNoFileComp),
+			)
 		}
 	}
 	cmd.PersistentFlags().VisitAll(each)

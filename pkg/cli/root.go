@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the kubectl plugin: kubectl cleaner. Each command is a package of its own below this one. What a command found goes to the
-// standard output, all else to the standard error; both go through pkg/cli/terminal, which lets nothing pass that a terminal obeys.
+// Package cli is the kubectl plugin: kubectl cleaner. Each command is a package of its own below this one. What a
+// command found goes to the standard output, all else to the standard error; both go through pkg/cli/terminal, which
+// lets nothing pass that a terminal obeys.
 package cli
 
 import (
@@ -67,11 +68,32 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetErr(s.ErrOut)
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(err)) })
-	root.PersistentFlags().Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
+	root.PersistentFlags().
+		Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(scan.Command(s), why.Command(s), imports.Command(s), initialize.Command(s), lint.Command(s), trial.Command(s), preview.Command(s),
-		run.Command(s), runs.Command(s), restore.Command(s), rbac.Command(s), doctor.Command(s), stop.Command(s), stop.SuspendCommand(s), stop.ResumeCommand(s), cancel.Command(s), notify.Command(s),
-		versionCommand(s), codesTopic())
+	root.AddCommand(
+		scan.Command(s),
+		why.Command(s),
+		imports.Command(s),
+		initialize.Command(s),
+		lint.Command(s),
+		trial.Command(s),
+		preview.Command(s),
+		run.Command(
+			s,
+		),
+		runs.Command(s),
+		restore.Command(s),
+		rbac.Command(s),
+		doctor.Command(s),
+		stop.Command(s),
+		stop.SuspendCommand(s),
+		stop.ResumeCommand(s),
+		cancel.Command(s),
+		notify.Command(s),
+		versionCommand(s),
+		codesTopic(),
+	)
 	addCompletion(root)
 	completeChoices(root)
 	completePlaces(s, root)

@@ -15,11 +15,19 @@ import (
 // codesTopic is the help page of the codes: kubectl cleaner help codes.
 func codesTopic() *cobra.Command {
 	var text strings.Builder
-	text.WriteString("Messages carry a code that stays the same when their words change. E is an error, W a warning, N a note.\n")
+	text.WriteString(
+		"Messages carry a code that stays the same when their words change. E is an error, W a warning, N a note.\n",
+	)
 	for _, row := range codes.Table() {
 		fmt.Fprintf(&text, "\n  %s  %s", row[0], row[1])
 	}
-	text.WriteString("\n\nThe process exits with 0 when all is well, 1 after an error, 2 after wrong usage, 3 when something was found and\n" +
-		"--fail-on-findings was given, 4 when some kinds could not be read, and 130 when it was interrupted.")
-	return &cobra.Command{Use: "codes", Short: "The codes of messages, and those with which the process exits", Long: text.String()}
+	text.WriteString(
+		"\n\nThe process exits with 0 when all is well, 1 after an error, 2 after wrong usage, 3 when something was found and\n" +
+			"--fail-on-findings was given, 4 when some kinds could not be read, and 130 when it was interrupted.",
+	)
+	return &cobra.Command{
+		Use:   "codes",
+		Short: "The codes of messages, and those with which the process exits",
+		Long:  text.String(),
+	}
 }

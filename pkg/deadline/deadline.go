@@ -44,7 +44,11 @@ func Of(cleaner *v1alpha1.Cleaner) time.Duration {
 }
 
 // Limit ends a context, with an Error as its cause, when nothing is left of the limit.
-func Limit(ctx context.Context, clk clock.WithDelayedExecution, limit, left time.Duration) (context.Context, context.CancelFunc) {
+func Limit(
+	ctx context.Context,
+	clk clock.WithDelayedExecution,
+	limit, left time.Duration,
+) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if left <= 0 {
 		cancel(&Error{limit})
@@ -58,7 +62,12 @@ func Limit(ctx context.Context, clk clock.WithDelayedExecution, limit, left time
 }
 
 // LimitRun ends a context when the run's time is over. That counts from the run's start, whoever carried it out since.
-func LimitRun(ctx context.Context, clk clock.WithDelayedExecution, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) (context.Context, context.CancelFunc) {
+func LimitRun(
+	ctx context.Context,
+	clk clock.WithDelayedExecution,
+	cleaner *v1alpha1.Cleaner,
+	record *v1alpha1.CleanerRun,
+) (context.Context, context.CancelFunc) {
 	return Limit(ctx, clk, Of(cleaner), Left(cleaner, record, clk.Now()))
 }
 
@@ -75,10 +84,12 @@ func startOf(record *v1alpha1.CleanerRun) time.Time {
 	return record.Status.StartTime.Time
 }
 
-// ForResuming says why a run that was cut off does not continue: by its next nominal time, the next run judges everything anew. Empty if it does.
+// ForResuming says why a run that was cut off does not continue: by its next nominal time, the next run judges
+// everything anew. Empty if it does.
 func ForResuming(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, now time.Time) string {
 	deadline := startOf(record).Add(Max)
-	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) && next.Time.Before(deadline) {
+	if next := cleaner.Status.NextScheduleTime; next != nil && next.After(record.Spec.NominalTime.Time) &&
+		next.Time.Before(deadline) {
 		deadline = next.Time
 	}
 	switch {

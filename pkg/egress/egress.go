@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package egress says which addresses outside the API server may be called for users: services that are notified, and sources of
-// metrics. A host is judged by the very address that is connected to, whatever its name was looked up to before.
+// Package egress says which addresses outside the API server may be called for users: services that are notified, and
+// sources of metrics. A host is judged by the very address that is connected to, whatever its name was looked up to
+// before.
 package egress
 
 import (
@@ -13,24 +14,47 @@ import (
 
 var (
 	// ErrNotAHost is of an address that is none of a host, or where clouds serve credentials to their machines.
-	ErrNotAHost = errors.New("the address is link-local, a cloud's metadata service, or none of a host, to which nothing is sent")
+	ErrNotAHost = errors.New(
+		"the address is link-local, a cloud's metadata service, or none of a host, to which nothing is sent",
+	)
 	// ErrOwnMachine is of a host that is the machine that connects to it, or the API server.
 	ErrOwnMachine = errors.New("the address is this machine's own, or the API server's")
 	// ErrPrivate is of a private address to which a Cleaner with limited rights may not lead.
 	ErrPrivate = errors.New("the address is a private one")
 )
 
-// nowhere are addresses of no host, and those where clouds serve credentials and settings to their machines: link-local ones on most,
-// others on Azure (168.63.129.16), Alibaba (100.100.100.200), Oracle (192.0.0.192, fd00:c1::), AWS (fd00:ec2::), Google (fd20:ce::)
-// and Scaleway (fd00:42::).
-var nowhere = prefixes("0.0.0.0/8", "169.254.0.0/16", "fe80::/10", "224.0.0.0/4", "ff00::/8", "::/128", "255.255.255.255/32",
-	"168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:42::42/128", "fd00:c1::a9fe:a9fe/128")
+// nowhere are addresses of no host, and those where clouds serve credentials and settings to their machines: link-local
+// ones on most, others on Azure (168.63.129.16), Alibaba (100.100.100.200), Oracle (192.0.0.192, fd00:c1::), AWS
+// (fd00:ec2::), Google (fd20:ce::) and Scaleway (fd00:42::).
+var nowhere = prefixes(
+	"0.0.0.0/8",
+	"169.254.0.0/16",
+	"fe80::/10",
+	"224.0.0.0/4",
+	"ff00::/8",
+	"::/128",
+	"255.255.255.255/32",
+	"168.63.129.16/32",
+	"100.100.100.200/32",
+	"192.0.0.192/32",
+	"fd00:ec2::/32",
+	"fd20:ce::/32",
+	"fd00:42::42/128",
+	"fd00:c1::a9fe:a9fe/128",
+)
 
 // private are addresses that are not of the internet, besides those for which netip has a name.
 var private = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "fec0::/10")
 
 // metadataNames are the names of clouds' metadata services, for proxies, which look names up themselves.
-var metadataNames = []string{"metadata.google.internal", "metadata.goog", "metadata", "metadata.azure.internal", "instance-data.ec2.internal", "instance-data"}
+var metadataNames = []string{
+	"metadata.google.internal",
+	"metadata.goog",
+	"metadata",
+	"metadata.azure.internal",
+	"instance-data.ec2.internal",
+	"instance-data",
+}
 
 func prefixes(texts ...string) []netip.Prefix {
 	all := make([]netip.Prefix, 0, len(texts))
@@ -77,12 +101,12 @@ func isPrivate(ip netip.Addr) bool {
 	return false
 }
 
-// Plain is the IPv4 address that is written as an IPv6 one, be it mapped (::ffff:0:0/96), compatible (::/96) or translated by NAT64
-// (64:ff9b::/96). Any other address is itself, without its zone.
+// Plain is the IPv4 address that is written as an IPv6 one, be it mapped (::ffff:0:0/96), compatible (::/96) or
+// translated by NAT64 (64:ff9b::/96). Any other address is itself, without its zone.
 func Plain(ip netip.Addr) netip.Addr { return meanings(ip)[0] }
 
-// embedding is how a prefix of IPv6 addresses holds an IPv4 address: in which bytes. Its packets leave the network of IPv6 at a
-// gateway, for that address.
+// embedding is how a prefix of IPv6 addresses holds an IPv4 address: in which bytes. Its packets leave the network of
+// IPv6 at a gateway, for that address.
 type embedding struct {
 	prefix netip.Prefix
 	bytes  [][4]int
@@ -98,8 +122,12 @@ var embeddings = []embedding{
 	{prefix: netip.MustParsePrefix("::ffff:0:0:0/96"), bytes: [][4]int{{12, 13, 14, 15}}},          // SIIT
 	{prefix: netip.MustParsePrefix("2002::/16"), bytes: [][4]int{{2, 3, 4, 5}}},                    // 6to4
 	{prefix: netip.MustParsePrefix("2001::/32"), bytes: [][4]int{{12, 13, 14, 15}}, flipped: true}, // Teredo
-	// NAT64 of a network of one's own (RFC 8215), whose prefix may have any of these lengths (RFC 6052): 48, 56, 64 and 96 bits.
-	{prefix: netip.MustParsePrefix("64:ff9b:1::/48"), bytes: [][4]int{{6, 7, 9, 10}, {7, 9, 10, 11}, {9, 10, 11, 12}, {12, 13, 14, 15}}},
+	// NAT64 of a network of one's own (RFC 8215), whose prefix may have any of these lengths (RFC 6052): 48, 56, 64 and 96
+	// bits.
+	{
+		prefix: netip.MustParsePrefix("64:ff9b:1::/48"),
+		bytes:  [][4]int{{6, 7, 9, 10}, {7, 9, 10, 11}, {9, 10, 11, 12}, {12, 13, 14, 15}},
+	},
 }
 
 // meanings are the addresses at which a packet may arrive that is sent to an address. There is at least one.
@@ -131,8 +159,8 @@ func meanings(ip netip.Addr) []netip.Addr {
 	return all
 }
 
-// ServiceNamespace is the namespace of the Service that a host names, or that a Pod behind it does: NAME.NAMESPACE.svc. It is empty
-// when the host is no name of a Service.
+// ServiceNamespace is the namespace of the Service that a host names, or that a Pod behind it does: NAME.NAMESPACE.svc.
+// It is empty when the host is no name of a Service.
 func ServiceNamespace(host string) string {
 	labels := strings.Split(strings.TrimSuffix(nameOf(host), ".cluster.local"), ".")
 	i := len(labels) - 1

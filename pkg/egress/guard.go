@@ -23,8 +23,8 @@ const ownService = "kubernetes.default.svc"
 type Guard struct {
 	// Allowed are the hosts that the operator's flag names. They may be anywhere but where no host is.
 	Allowed Hosts
-	// Namespace, unless it is empty, limits private addresses to those of Services in that namespace. It is for Cleaners whose authors
-	// have fewer rights than the operator, which may reach more of the network than they do.
+	// Namespace, unless it is empty, limits private addresses to those of Services in that namespace. It is for Cleaners
+	// whose authors have fewer rights than the operator, which may reach more of the network than they do.
 	Namespace string
 
 	// apiServer is the host of the API server.
@@ -35,11 +35,19 @@ type Guard struct {
 
 // NewGuard allows hosts besides the usual ones. apiServer is the API server's address.
 func NewGuard(allowed Hosts, apiServer string) Guard {
-	return Guard{Allowed: allowed, apiServer: serverName(apiServer), lookup: net.DefaultResolver.LookupNetIP, canonical: net.DefaultResolver.LookupCNAME}
+	return Guard{
+		Allowed:   allowed,
+		apiServer: serverName(apiServer),
+		lookup:    net.DefaultResolver.LookupNetIP,
+		canonical: net.DefaultResolver.LookupCNAME,
+	}
 }
 
 // WithLookup is the guard with another DNS, for tests, in which some names are aliases of others.
-func (g Guard) WithLookup(lookup func(ctx context.Context, network, host string) ([]netip.Addr, error), aliases map[string]string) Guard {
+func (g Guard) WithLookup(
+	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error),
+	aliases map[string]string,
+) Guard {
 	g.lookup = lookup
 	g.canonical = func(_ context.Context, host string) (string, error) {
 		return cmp.Or(aliases[strings.TrimSuffix(strings.TrimSuffix(host, "."), ".cluster.local")], host), nil
@@ -105,7 +113,8 @@ func onlyHosts(ip netip.Addr) error {
 	return nil
 }
 
-// isService reports whether a Service's name is that of the Service itself. One of the type ExternalName is another name for any host.
+// isService reports whether a Service's name is that of the Service itself. One of the type ExternalName is another
+// name for any host.
 func (g Guard) isService(ctx context.Context, name string) bool {
 	short := strings.TrimSuffix(name, ".cluster.local")
 	canonical, err := g.canonical(ctx, short+".cluster.local.")
@@ -116,8 +125,8 @@ func (g Guard) isService(ctx context.Context, name string) bool {
 	return err == nil && (nameOf(canonical) == short || strings.HasPrefix(nameOf(canonical), short+"."))
 }
 
-// Proxied judges a host that a proxy connects to, which looks its name up itself: by what the name tells, and by the addresses that
-// are found here, if any. What the proxy finds is for the proxy to judge.
+// Proxied judges a host that a proxy connects to, which looks its name up itself: by what the name tells, and by the
+// addresses that are found here, if any. What the proxy finds is for the proxy to judge.
 func (g Guard) Proxied(ctx context.Context, host string) error {
 	name := nameOf(host)
 	if slices.Contains(metadataNames, name) {
@@ -142,8 +151,8 @@ func (g Guard) Proxied(ctx context.Context, host string) error {
 	return nil
 }
 
-// Addresses looks a host up. A Service is looked for by its whole name first: with the search domains of a Pod, NAME.NAMESPACE.svc may
-// be a Pod in a namespace of the name svc.
+// Addresses looks a host up. A Service is looked for by its whole name first: with the search domains of a Pod,
+// NAME.NAMESPACE.svc may be a Pod in a namespace of the name svc.
 func (g Guard) Addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if strings.HasSuffix(host, ".svc") {
 		found, err := g.lookup(ctx, "ip", host+".cluster.local.")

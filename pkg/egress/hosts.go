@@ -30,7 +30,13 @@ func (h *Hosts) Set(list string) error {
 		switch {
 		case host == "":
 		case notAnAddress != nil && len(validation.IsDNS1123Subdomain(host)) > 0:
-			errs = append(errs, fmt.Errorf("the host %q is neither a host name nor an IP address: write hosts without scheme and port, with commas between them", host))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"the host %q is neither a host name nor an IP address: write hosts without scheme and port, with commas between them",
+					host,
+				),
+			)
 		default:
 			hosts[host] = true
 		}

@@ -1,13 +1,13 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package executor is a pool of workers that carries out runs, one at a time for each name. It knows a RunFunc, how much a run
-// weighs and in which lane it goes, and not what a run does.
+// Package executor is a pool of workers that carries out runs, one at a time for each name. It knows a RunFunc, how
+// much a run weighs and in which lane it goes, and not what a run does.
 //
 // The bookkeeping is that of client-go's workqueue: a name that is submitted is dirty; a dirty name waits in the queue,
 // unless it is in progress, in which case it is queued again when it is done. So a name never runs twice at once, and
-// submitting it while it runs makes it run once more. Nothing polls: workers sleep until the queue wakes them. The queue is
-// not the workqueue itself, because it is fair in a way of its own: see queue.
+// submitting it while it runs makes it run once more. Nothing polls: workers sleep until the queue wakes them. The
+// queue is not the workqueue itself, because it is fair in a way of its own: see queue.
 package executor
 
 import (
@@ -42,8 +42,8 @@ type Request struct {
 	Weight int64
 }
 
-// RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was. Again, if not nil, is a
-// request that takes the run's place, which then has no result: it needs more room than it had.
+// RunFunc carries out a run. It returns soon after its context is cancelled; context.Cause says why it was. Again, if
+// not nil, is a request that takes the run's place, which then has no result: it needs more room than it had.
 type RunFunc[R any] func(ctx context.Context, request Request) (value R, again *Request)
 
 // Result is how a run ended.
@@ -70,7 +70,8 @@ type Executor[R any] struct {
 	// taken are the names that a worker has, and inProgress the runs that it is carrying out.
 	taken      map[string]struct{}
 	inProgress map[string]progress
-	// results are how runs ended. A result stays until it is dropped or the name is submitted again, so that reading it is idempotent.
+	// results are how runs ended. A result stays until it is dropped or the name is submitted again, so that reading it is
+	// idempotent.
 	results map[string]Result[R]
 	stopped bool
 }
@@ -99,8 +100,8 @@ func New[R any](rooms Rooms, run RunFunc[R], finished func(name string), clk clo
 // NeedLeaderElection says that only the leader runs anything.
 func (e *Executor[R]) NeedLeaderElection() bool { return true }
 
-// Start works until ctx is cancelled; then it cancels what is in progress with ErrStopping and returns when all of it has
-// returned. What was waiting is forgotten.
+// Start works until ctx is cancelled; then it cancels what is in progress with ErrStopping and returns when all of it
+// has returned. What was waiting is forgotten.
 func (e *Executor[R]) Start(ctx context.Context) error {
 	base, workers := context.WithoutCancel(ctx), sync.WaitGroup{}
 	for _, room := range e.queue.own {
@@ -128,7 +129,8 @@ func (e *Executor[R]) stop() {
 	e.wake.Broadcast()
 }
 
-// Submit asks for a run. A request that still waits for the same name is replaced; the result of its last run is dropped.
+// Submit asks for a run. A request that still waits for the same name is replaced; the result of its last run is
+// dropped.
 func (e *Executor[R]) Submit(request Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

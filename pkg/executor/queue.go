@@ -35,9 +35,9 @@ type Rooms [lanes]Room
 //  2. The oldest goes first. While it waits for certain rooms, a younger one takes nothing from these.
 //  3. A request that is heavier than its lane's own room counts as slow.
 //
-// So slower requests never use a lane's own room. A quick one waits at most for the end of other quick ones, and an unknown one for
-// that of unknown and quick ones, however many slow, heavy or hostile ones there are. By 2, a request that needs all of a room has
-// its turn when those end that use the room now.
+// So slower requests never use a lane's own room. A quick one waits at most for the end of other quick ones, and an
+// unknown one for that of unknown and quick ones, however many slow, heavy or hostile ones there are. By 2, a request
+// that needs all of a room has its turn when those end that use the room now.
 type queue struct {
 	waiting [lanes][]ticket
 	// free is what is left of each room.

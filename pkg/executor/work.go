@@ -42,8 +42,8 @@ func (e *Executor[R]) begin(base context.Context) (context.Context, Request, boo
 	}
 }
 
-// end keeps the result, or the request that takes its place. The name stays taken until release, so that finished is called for one run
-// before the next begins.
+// end keeps the result, or the request that takes its place. The name stays taken until release, so that finished is
+// called for one run before the next begins.
 func (e *Executor[R]) end(ctx context.Context, name string, result Result[R], again *Request) (finished bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -16,7 +16,8 @@ func Exhausted(err error) bool {
 	var budget *sandbox.BudgetError
 	var timeout *lua.TimeoutError
 	var limit *cel.LimitError
-	return errors.As(err, &budget) && budget.Kind != sandbox.BudgetKilled || errors.As(err, &timeout) || errors.As(err, &limit)
+	return errors.As(err, &budget) && budget.Kind != sandbox.BudgetKilled || errors.As(err, &timeout) ||
+		errors.As(err, &limit)
 }
 
 // ScriptFault says in a word how a script failed. Empty when the error is not one of a script.

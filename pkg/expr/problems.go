@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package expr reads and checks what a Cleaner selects and changes objects with: conditions, scripts and patches. The languages are in
-// the packages below it.
+// Package expr reads and checks what a Cleaner selects and changes objects with: conditions, scripts and patches. The
+// languages are in the packages below it.
 package expr
 
 import (
@@ -82,8 +82,8 @@ func scriptsOf(cleaner *v1alpha1.Cleaner) []sandbox.Script {
 	return scripts
 }
 
-// Problems are what in a Cleaner's spec keeps it from running and can be found out without the cluster, each with its field.
-// The error means that the scripts could not be compiled, for a cause that is not theirs.
+// Problems are what in a Cleaner's spec keeps it from running and can be found out without the cluster, each with its
+// field. The error means that the scripts could not be compiled, for a cause that is not theirs.
 func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool) (problems []error, err error) {
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		for _, err := range inputs.Check(&spec) {
@@ -104,11 +104,20 @@ func Problems(ctx context.Context, cleaner *v1alpha1.Cleaner, pool *sandbox.Pool
 			problems = append(problems, fmt.Errorf("%s: %w", scripts[i].Field, problem))
 		}
 	}
-	if cleaner.EffectiveAction() == v1alpha1.ActionTransform && (cleaner.Spec.Transform == "") == (cleaner.Spec.MergePatch == nil) {
-		problems = append(problems, errors.New("transform: action Transform needs a script in transform, or a mergePatch, and not both"))
+	if cleaner.EffectiveAction() == v1alpha1.ActionTransform &&
+		(cleaner.Spec.Transform == "") == (cleaner.Spec.MergePatch == nil) {
+		problems = append(
+			problems,
+			errors.New("transform: action Transform needs a script in transform, or a mergePatch, and not both"),
+		)
 	}
 	if cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip && cleaner.Spec.ResourcePolicySet.AggregatedSelection != "" {
-		problems = append(problems, errors.New("onPartialView: Skip does not go with aggregatedSelection: that script judges all objects together, and must not miss one; leave onPartialView out"))
+		problems = append(
+			problems,
+			errors.New(
+				"onPartialView: Skip does not go with aggregatedSelection: that script judges all objects together, and must not miss one; leave onPartialView out",
+			),
+		)
 	}
 	return problems, err
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 )
 
-// unreadSchemaError says that nobody knows whether a condition is right, because the schema of its kind could not be read.
+// unreadSchemaError says that nobody knows whether a condition is right, because the schema of its kind could not be
+// read.
 type unreadSchemaError struct{ error }
 
 func (e *unreadSchemaError) Unwrap() error { return e.error }
 
-// CheckConditions checks all matchConditions of a Cleaner against the schemas of now: they may have changed since it was found valid, or
-// could not be read then. Of a field that a kind does not have, !has(...) is true of all. An error for which IsUnread is true says that
-// nobody knows.
+// CheckConditions checks all matchConditions of a Cleaner against the schemas of now: they may have changed since it
+// was found valid, or could not be read then. Of a field that a kind does not have, !has(...) is true of all. An error
+// for which IsUnread is true says that nobody knows.
 func CheckConditions(ctx context.Context, published *cel.Published, cleaner *v1alpha1.Cleaner) error {
 	var problems, unread []error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {

@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fault turns a panic into an error. In a goroutine of its own a panic ends the process, and with it every other run.
+// Package fault turns a panic into an error. In a goroutine of its own a panic ends the process, and with it every
+// other run.
 package fault
 
 import (
@@ -15,7 +16,8 @@ import (
 // Words are what a user reads of a fault.
 const Words = "a fault of KubeCleaner; please report it with the operator's log"
 
-// Error is a panic. It unwraps to nothing: a fault is never an answer of the API server, nor the end of a context, whatever the value is.
+// Error is a panic. It unwraps to nothing: a fault is never an answer of the API server, nor the end of a context,
+// whatever the value is.
 type Error struct {
 	Value any
 	// Stack says where it happened.

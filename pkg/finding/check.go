@@ -25,12 +25,16 @@ func Check(cleaner *v1alpha1.Cleaner) (problems []error) {
 		}
 	}
 	if action == v1alpha1.ActionDelete && cleaner.HasFindings() && cleaner.Spec.BlastRadiusLimit == nil {
-		problems = append(problems, errors.New("blastRadiusLimit: action Delete by a finding needs one; add it, for example {maxCount: 50}"))
+		problems = append(
+			problems,
+			errors.New("blastRadiusLimit: action Delete by a finding needs one; add it, for example {maxCount: 50}"),
+		)
 	}
 	return problems
 }
 
-// CheckSelector says what is wrong with the finding that a selector of a Cleaner of the action asks for. The error begins with the field.
+// CheckSelector says what is wrong with the finding that a selector of a Cleaner of the action asks for. The error
+// begins with the field.
 func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) error {
 	if spec.Finding == nil {
 		return nil
@@ -45,17 +49,33 @@ func CheckSelector(spec *v1alpha1.ResourceSelector, action v1alpha1.Action) erro
 	}
 	switch {
 	case len(types) == 0:
-		return fmt.Errorf("finding: there is nothing to find of kind %s; leave finding out, and select by matchConditions or evaluate", kind)
+		return fmt.Errorf(
+			"finding: there is nothing to find of kind %s; leave finding out, and select by matchConditions or evaluate",
+			kind,
+		)
 	case !has:
 		return fmt.Errorf("finding.type: kind %s has no finding %s; it has %s", kind, typ, strings.Join(names, ", "))
 	case action != v1alpha1.ActionScan && !Actionable(kind, typ):
 		why := whyNotActionable(kind, typ)
-		return fmt.Errorf("finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan", kind.Kind, typ, why)
+		return fmt.Errorf(
+			"finding.type: no Cleaner may delete or change a %s because it is %s: %s; use action Scan",
+			kind.Kind,
+			typ,
+			why,
+		)
 	case !Surest(kind, typ).IsAtLeast(spec.Finding.Least()):
-		return fmt.Errorf("finding.minConfidence: no %s is %s with confidence %s, because nothing proves it, so this selects nothing; use %s",
-			kind.Kind, typ, spec.Finding.Least(), Surest(kind, typ))
+		return fmt.Errorf(
+			"finding.minConfidence: no %s is %s with confidence %s, because nothing proves it, so this selects nothing; use %s",
+			kind.Kind,
+			typ,
+			spec.Finding.Least(),
+			Surest(kind, typ),
+		)
 	case kind != pods && slices.Equal(spec.Finding.Dialects, []v1alpha1.MarkDialect{v1alpha1.MarkPodReaper}):
-		return fmt.Errorf("finding.dialects: PodReaper marks only Pods, so this selects no %s; leave dialects out, or select kind Pod", kind.Kind)
+		return fmt.Errorf(
+			"finding.dialects: PodReaper marks only Pods, so this selects no %s; leave dialects out, or select kind Pod",
+			kind.Kind,
+		)
 	}
 	return nil
 }

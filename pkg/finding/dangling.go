@@ -65,8 +65,8 @@ func kindsOf(kinds []schema.GroupKind) (text string) {
 	return text
 }
 
-// namesIn are the objects of some kinds that an object needs. What is optional is not needed, and what was learned from a schema may be yet to be
-// made.
+// namesIn are the objects of some kinds that an object needs. What is optional is not needed, and what was learned from
+// a schema may be yet to be made.
 func namesIn(f *Finder, o *object.Parts, crosses bool, kinds []schema.GroupKind) (found []graph.User) {
 	f.Table.Edges(o.Object, func(edge graph.Edge) {
 		name := edge.To
@@ -79,7 +79,8 @@ func namesIn(f *Finder, o *object.Parts, crosses bool, kinds []schema.GroupKind)
 		if edge.Optional || edge.Strength != graph.Names || !slices.Contains(kinds, name.GroupKind) {
 			return
 		}
-		if !crosses && name.Namespace != "" && name.Namespace != o.Namespace { // those that passed may be of one namespace only
+		if !crosses && name.Namespace != "" &&
+			name.Namespace != o.Namespace { // those that passed may be of one namespace only
 			return
 		}
 		if !slices.ContainsFunc(found, func(user graph.User) bool { return user.Name == name }) {
@@ -95,7 +96,10 @@ func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, *object.Par
 			o.Kind.GroupKind() == ingresses && answersItself(o) {
 			return nil
 		}
-		names := slices.DeleteFunc(namesIn(f, o, crosses, kinds), func(user graph.User) bool { return f.graph.IsPresent(user.Name) })
+		names := slices.DeleteFunc(
+			namesIn(f, o, crosses, kinds),
+			func(user graph.User) bool { return f.graph.IsPresent(user.Name) },
+		)
 		if len(names) == 0 {
 			return nil
 		}
@@ -105,7 +109,8 @@ func lookNames(crosses bool, kinds []schema.GroupKind) func(*Finder, *object.Par
 
 // hasRun reports whether a Job needs its inputs no more.
 func hasRun(job *object.Parts) bool {
-	return conditionOf(job, "Complete").Field("status").Text() == "True" || conditionOf(job, "Failed").Field("status").Text() == "True"
+	return conditionOf(job, "Complete").Field("status").Text() == "True" ||
+		conditionOf(job, "Failed").Field("status").Text() == "True"
 }
 
 // judgeDangling finds what names something that is proved absent.
@@ -134,7 +139,10 @@ func lookCalls(f *Finder, o *object.Parts) *candidate {
 	if len(called) == 0 {
 		return nil
 	}
-	return &candidate{names: called, decide: func(f *Finder, found Finding) *Finding { return f.judgeCalls(found, called) }}
+	return &candidate{
+		names:  called,
+		decide: func(f *Finder, found Finding) *Finding { return f.judgeCalls(found, called) },
+	}
 }
 
 func (f *Finder) judgeCalls(found Finding, called []graph.User) *Finding {

@@ -35,8 +35,13 @@ type details struct {
 
 func newDetails() details {
 	return details{
-		explaining: map[schema.GroupKind]bool{}, planned: map[schema.GroupKind]bool{}, undetailed: map[schema.GroupKind]bool{}, workloads: map[graph.Name]workload{},
-		webhooks: map[graph.Name][]webhook{}, labelsOf: map[string]object.JSON{}, owners: map[string]owner{},
+		explaining: map[schema.GroupKind]bool{},
+		planned:    map[schema.GroupKind]bool{},
+		undetailed: map[schema.GroupKind]bool{},
+		workloads:  map[graph.Name]workload{},
+		webhooks:   map[graph.Name][]webhook{},
+		labelsOf:   map[string]object.JSON{},
+		owners:     map[string]owner{},
 	}
 }
 
@@ -104,7 +109,8 @@ func (f *Finder) lacking(kinds ...schema.GroupKind) (lacking []schema.GroupKind)
 	return lacking
 }
 
-// detail takes note of an object that may explain why a deletion does not end. Of the other kinds, who passed is enough.
+// detail takes note of an object that may explain why a deletion does not end. Of the other kinds, who passed is
+// enough.
 func (f *Finder) detail(o *object.Parts) {
 	switch gk := o.Kind.GroupKind(); gk {
 	case deployments, statefulSets, daemonSets:

@@ -10,7 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Exemption says why an object is never a finding of its kind's, whatever is known of it. It is empty of others, and of kinds that have no findings.
+// Exemption says why an object is never a finding of its kind's, whatever is known of it. It is empty of others, and of
+// kinds that have no findings.
 func Exemption(o object.Object) string {
 	i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == o.Kind.GroupKind() && !r.ofOwned && !r.ofStock })
 	if i < 0 {
@@ -73,14 +74,34 @@ func kept(o *object.Parts) string {
 	return ""
 }
 
-// readingLabels are labels by which something finds objects, ConfigMaps and Secrets most of all, whatever their names are.
+// readingLabels are labels by which something finds objects, ConfigMaps and Secrets most of all, whatever their names
+// are.
 var readingLabels = []string{
-	"grafana_dashboard", "grafana_datasource", "grafana_alert", "grafana_notifier", "grafana_plugin", "loki_rule", "prometheus_rule",
-	"argocd.argoproj.io/secret-type", "sealedsecrets.bitnami.com/sealed-secrets-key", "cnpg.io/reload", "cluster.x-k8s.io/cluster-name",
-	"clusterctl.cluster.x-k8s.io/move", "jenkins.io/credentials-type", "strimzi.io/cluster", "velero.io/plugin-config", "velero.io/csi-volumesnapshot-class",
+	"grafana_dashboard",
+	"grafana_datasource",
+	"grafana_alert",
+	"grafana_notifier",
+	"grafana_plugin",
+	"loki_rule",
+	"prometheus_rule",
+	"argocd.argoproj.io/secret-type",
+	"sealedsecrets.bitnami.com/sealed-secrets-key",
+	"cnpg.io/reload",
+	"cluster.x-k8s.io/cluster-name",
+	"clusterctl.cluster.x-k8s.io/move",
+	"jenkins.io/credentials-type",
+	"strimzi.io/cluster",
+	"velero.io/plugin-config",
+	"velero.io/csi-volumesnapshot-class",
 	// The claims of people's workspaces, which are mounted while these run.
-	"hub.jupyter.org/username", "com.coder.resource", "controller.devfile.io/devworkspace_pvc_type", "controller.devfile.io/devworkspace_id",
-	"istio/multiCluster", "license.k8s.elastic.co/scope", "license.k8s.elastic.co/type", "kubevirt.io/install-strategy",
+	"hub.jupyter.org/username",
+	"com.coder.resource",
+	"controller.devfile.io/devworkspace_pvc_type",
+	"controller.devfile.io/devworkspace_id",
+	"istio/multiCluster",
+	"license.k8s.elastic.co/scope",
+	"license.k8s.elastic.co/type",
+	"kubevirt.io/install-strategy",
 }
 
 // readingAnnotations are annotations that mean the same.
@@ -90,9 +111,17 @@ var readingAnnotations = []string{
 }
 
 // readingParts are what reads its ConfigMaps and Secrets through the API, by names that it knows.
-var readingParts = []string{"argocd", "knative-serving", "knative-eventing", "tekton-pipelines", "tekton-triggers", "tekton-chains"}
+var readingParts = []string{
+	"argocd",
+	"knative-serving",
+	"knative-eventing",
+	"tekton-pipelines",
+	"tekton-triggers",
+	"tekton-chains",
+}
 
-// readByLabel says that something finds the object by its labels or annotations, keeps in it who leads, or copies it under its own name.
+// readByLabel says that something finds the object by its labels or annotations, keeps in it who leads, or copies it
+// under its own name.
 func readByLabel(o *object.Parts) string {
 	for name := range o.At("metadata", "labels").Fields() {
 		if slices.Contains(readingLabels, name.String()) {

@@ -25,7 +25,11 @@ func marksOf(o *object.Parts) []mark.Mark {
 		}
 	}
 	return mark.Read(mark.Object{
-		Created: o.Created, IsPod: o.Kind.GroupKind() == pods, IsOwned: isOwned(o), Label: text(labels), Annotation: text(annotations),
+		Created:    o.Created,
+		IsPod:      o.Kind.GroupKind() == pods,
+		IsOwned:    isOwned(o),
+		Label:      text(labels),
+		Annotation: text(annotations),
 	})
 }
 
@@ -39,7 +43,8 @@ func isMarked(texts object.JSON) bool {
 	return false
 }
 
-// lookExpired looks at marks. An object stays as long as any of its marks lets it. One that cannot be read makes it unknown.
+// lookExpired looks at marks. An object stays as long as any of its marks lets it. One that cannot be read makes it
+// unknown.
 func lookExpired(f *Finder, o *object.Parts) *candidate {
 	found := Finding{Marks: marksOf(o), Kind: o.Kind}
 	if told := found.Expired(f.Now); told != nil {
@@ -61,7 +66,8 @@ func (f *Finding) isExpiredByOne(now time.Time) bool {
 	return false
 }
 
-// Expired is what the marks of the dialects say of the object, or those of all when none is named. Nil when they let it stay.
+// Expired is what the marks of the dialects say of the object, or those of all when none is named. Nil when they let it
+// stay.
 func (f *Finding) Expired(now time.Time, dialects ...v1alpha1.MarkDialect) *Finding {
 	told := *f
 	told.Unknown, told.Confidence, told.Reason, told.Since = nil, "", "", time.Time{}

@@ -24,7 +24,8 @@ type Want struct {
 
 // Options say what a Finder has to go by.
 type Options struct {
-	// Table says what can name what: what we know, what was learned from the cluster's schemas, and what its users declared.
+	// Table says what can name what: what we know, what was learned from the cluster's schemas, and what its users
+	// declared.
 	Table *graph.Table
 	// Served are the kinds that the API server serves, each in one version.
 	Served []object.Kind
@@ -40,8 +41,8 @@ type Options struct {
 	Include func(object.Object) bool
 	// Watched are objects of which all references are kept, as evidence: what can name them is read in any case.
 	Watched []graph.Name
-	// EachDialect also tells of objects whose time is over by the marks of one dialect, and not by those of another. Whoever asks for some dialects
-	// narrows them with Finding.Expired.
+	// EachDialect also tells of objects whose time is over by the marks of one dialect, and not by those of another.
+	// Whoever asks for some dialects narrows them with Finding.Expired.
 	EachDialect bool
 }
 
@@ -52,10 +53,11 @@ type List struct {
 	Fields string
 	// MetadataOnly is true when the metadata of the objects is enough.
 	MetadataOnly bool
-	// Everywhere is true when the objects of all namespaces are needed, also where only the findings of one namespace are wanted: they may name
-	// objects of other namespaces.
+	// Everywhere is true when the objects of all namespaces are needed, also where only the findings of one namespace are
+	// wanted: they may name objects of other namespaces.
 	Everywhere bool
-	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it matters that there are any.
+	// source is true when the objects may name others, noted when other rows keep something of them, and counted when it
+	// matters that there are any.
 	source, noted, counted bool
 	// forgotten is true when nobody asks whether one of the objects exists.
 	forgotten bool
@@ -139,7 +141,8 @@ func (f *Finder) Graph() *graph.Graph { return f.graph }
 // Bytes is about how much memory the Finder takes.
 func (f *Finder) Bytes() int64 { return f.graph.Bytes() + f.bytes }
 
-// UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be read.
+// UnreadElsewhere takes note that of a list that is needed everywhere only the objects of the one namespace could be
+// read.
 func (f *Finder) UnreadElsewhere(list List, err error) {
 	f.elsewhere[list.Kind.GroupKind()] = err
 }
@@ -190,7 +193,9 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 		return
 	}
 	f.candidates[c.found.UID] = append(known, c)
-	f.bytes += int64(512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason) + 128*len(c.found.Marks))
+	f.bytes += int64(
+		512 + len(o.Namespace) + len(o.Name) + 192*len(c.names) + len(c.found.Reason) + 128*len(c.found.Marks),
+	)
 }
 
 // Findings judges, after all lists were read. They are in the order of kinds, namespaces and names.
@@ -220,13 +225,19 @@ func (f *Finder) Findings() []*Finding {
 		}
 	}
 	slices.SortFunc(all, func(a, b *Finding) int {
-		return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.Namespace, b.Namespace),
-			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
+		return cmp.Or(
+			cmp.Compare(a.Kind.Group, b.Kind.Group),
+			cmp.Compare(a.Kind.Kind, b.Kind.Kind),
+			cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Type, b.Type),
+		)
 	})
 	return all
 }
 
-// leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate of it, and not dangling.
+// leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate
+// of it, and not dangling.
 func leadsNowhere(c *candidate, all []*candidate) bool {
 	return c.found.Type == v1alpha1.FindingDangling && slices.ContainsFunc(all, func(other *candidate) bool {
 		return other.row.typ == v1alpha1.FindingUnused && other.isFound && len(other.found.Unknown) == 0

@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package finding knows what is unused, finished, idle, stuck or expired, kind by kind. A Finder says which lists it needs, looks at each object as
-// it passes, and judges when all have passed. All of it is pure: who reads the lists passes in the objects, and what could not be read.
+// Package finding knows what is unused, finished, idle, stuck or expired, kind by kind. A Finder says which lists it
+// needs, looks at each object as it passes, and judges when all have passed. All of it is pure: who reads the lists
+// passes in the objects, and what could not be read.
 package finding
 
 import (
@@ -27,7 +28,8 @@ type Finding struct {
 	UID             types.UID
 	Created         time.Time
 	Type            v1alpha1.FindingType
-	// Unknown says which sources could not be read that might show that it is used. Nothing may be done to the object then. Empty of what is known.
+	// Unknown says which sources could not be read that might show that it is used. Nothing may be done to the object
+	// then. Empty of what is known.
 	Unknown []Unread
 	// Confidence is how sure it is. Empty of what is unknown.
 	Confidence v1alpha1.FindingConfidence
@@ -69,8 +71,8 @@ func (f *Finding) String() string {
 	return graph.Name{GroupKind: f.Kind.GroupKind(), Namespace: f.Namespace, Name: f.Name}.String()
 }
 
-// Actionable reports whether a Cleaner may delete or transform objects of such a finding. Nothing that is found, not even a mark of their owner, is
-// enough for Nodes and for what the cluster's API stands on.
+// Actionable reports whether a Cleaner may delete or transform objects of such a finding. Nothing that is found, not
+// even a mark of their owner, is enough for Nodes and for what the cluster's API stands on.
 func Actionable(kind schema.GroupKind, typ v1alpha1.FindingType) bool {
 	if kind == nodes || object.Foundation(kind) != "" {
 		return false
@@ -139,7 +141,11 @@ func Rows() []Row {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Type, b.Type))
+		return cmp.Or(
+			cmp.Compare(a.Kind.Kind, b.Kind.Kind),
+			cmp.Compare(a.Kind.Group, b.Kind.Group),
+			cmp.Compare(a.Type, b.Type),
+		)
 	})
 	return slices.CompactFunc(all, func(a, b Row) bool { return a.Kind == b.Kind && a.Type == b.Type })
 }

@@ -20,8 +20,12 @@ const finishedFor = time.Hour
 func jobRows() []*row {
 	return []*row{
 		{
-			kind: jobs, typ: v1alpha1.FindingFinished, actionable: true, body: true, look: lookFinishedJob,
-			means: "it completed more than an hour ago; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is not a hook of Helm or Argo CD",
+			kind:       jobs,
+			typ:        v1alpha1.FindingFinished,
+			actionable: true,
+			body:       true,
+			look:       lookFinishedJob,
+			means:      "it completed more than an hour ago; no CronJob owns it, it has no ttlSecondsAfterFinished, and it is not a hook of Helm or Argo CD",
 		},
 		{
 			kind: jobs, typ: v1alpha1.FindingFailed, actionable: true, body: true, look: lookFailedJob,
@@ -36,8 +40,13 @@ func jobRows() []*row {
 			means: "it is suspended, and nothing resumes it",
 		},
 		{
-			kind: cronJobs, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookFailingCronJob,
-			means: fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods),
+			kind:       cronJobs,
+			typ:        v1alpha1.FindingUnhealthy,
+			actionable: true,
+			body:       true,
+			ofStock:    true,
+			look:       lookFailingCronJob,
+			means:      fmt.Sprintf("it has not succeeded in its last %d periods", failingPeriods),
 		},
 	}
 }
@@ -45,7 +54,8 @@ func jobRows() []*row {
 // isOver looks for a condition that says how a Job ended. Some delete themselves.
 func isOver(o *object.Parts, condition string) (object.JSON, bool) {
 	found := conditionOf(o, condition)
-	if found.Field("status").Text() != "True" || isHook(o) || o.At("spec", "ttlSecondsAfterFinished").Type() == object.Number {
+	if found.Field("status").Text() != "True" || isHook(o) ||
+		o.At("spec", "ttlSecondsAfterFinished").Type() == object.Number {
 		return nil, false
 	}
 	return found, true
@@ -148,8 +158,8 @@ func parseCron(text string) (schedule cron.Schedule, err error) {
 	return cron.ParseStandard(text)
 }
 
-// changedAt is when a field of the spec was last written, or something else by the one who wrote it: it may have been so for longer. Zero when nobody
-// knows.
+// changedAt is when a field of the spec was last written, or something else by the one who wrote it: it may have been
+// so for longer. Zero when nobody knows.
 func changedAt(o *object.Parts, field string) (at time.Time) {
 	for entry := range o.At("metadata", "managedFields").Elements() {
 		if entry.At("fieldsV1", "f:spec", "f:"+field) == nil {

@@ -17,22 +17,37 @@ import (
 func markedRows() []*row {
 	return []*row{
 		{
-			kind: anyKind, typ: v1alpha1.FindingStuck, ofOwned: true, ofStock: true, look: lookStuck,
-			means: "its deletion began more than 10 minutes ago and has not ended: a finalizer remains, or its Node does not answer",
+			kind:    anyKind,
+			typ:     v1alpha1.FindingStuck,
+			ofOwned: true,
+			ofStock: true,
+			look:    lookStuck,
+			means:   "its deletion began more than 10 minutes ago and has not ended: a finalizer remains, or its Node does not answer",
 		},
 		{
-			kind: anyKind, typ: v1alpha1.FindingExpired, actionable: true, ofOwned: true, look: lookExpired,
+			kind:       anyKind,
+			typ:        v1alpha1.FindingExpired,
+			actionable: true,
+			ofOwned:    true,
+			look:       lookExpired,
 			means: "its time has passed, by an annotation or label on the object itself, such as cleaner/ttl or cleaner/expires; Nodes, " +
 				"CustomResourceDefinitions, and objects that serve or guard the cluster's API are only reported",
 		},
 		{
-			kind: secrets, typ: v1alpha1.FindingCertificateExpired, fields: "type=kubernetes.io/tls", body: true, ofOwned: true, ofStock: true,
-			means: "it is of type kubernetes.io/tls, and its certificate is not valid any more", look: lookCertificate,
+			kind:    secrets,
+			typ:     v1alpha1.FindingCertificateExpired,
+			fields:  "type=kubernetes.io/tls",
+			body:    true,
+			ofOwned: true,
+			ofStock: true,
+			means:   "it is of type kubernetes.io/tls, and its certificate is not valid any more",
+			look:    lookCertificate,
 		},
 	}
 }
 
-// lookCertificate looks at the first certificate of a Secret, which is the one that a server shows. What is none is none of our business.
+// lookCertificate looks at the first certificate of a Secret, which is the one that a server shows. What is none is
+// none of our business.
 func lookCertificate(f *Finder, o *object.Parts) *candidate {
 	text, err := base64.StdEncoding.DecodeString(o.At("data", "tls.crt").Text())
 	if err != nil {
@@ -46,5 +61,8 @@ func lookCertificate(f *Finder, o *object.Parts) *candidate {
 	if err != nil || !certificate.NotAfter.Before(f.Now) {
 		return nil
 	}
-	return certain("its certificate was valid until "+certificate.NotAfter.UTC().Format(time.RFC3339), certificate.NotAfter)
+	return certain(
+		"its certificate was valid until "+certificate.NotAfter.UTC().Format(time.RFC3339),
+		certificate.NotAfter,
+	)
 }

@@ -18,8 +18,15 @@ import (
 // namedRow is of a kind that is unused when nothing names it.
 func namedRow(kind schema.GroupKind) *row {
 	return &row{
-		kind: kind, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, likely: true, means: "nothing names it",
-		look: lookUnlessLive, judge: judgeNamed,
+		kind:       kind,
+		typ:        v1alpha1.FindingUnused,
+		actionable: true,
+		named:      true,
+		cascades:   true,
+		likely:     true,
+		means:      "nothing names it",
+		look:       lookUnlessLive,
+		judge:      judgeNamed,
 	}
 }
 
@@ -31,8 +38,13 @@ func namedRows() []*row {
 	secret.means = "nothing names it, and it is not a Helm release, a bootstrap token or the token of an account"
 	secret.fields = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token,type!=bootstrap.kubernetes.io/token"
 	token := &row{
-		kind: secrets, typ: v1alpha1.FindingUnused, actionable: true, fields: "type=kubernetes.io/service-account-token",
-		means: "it is the token of a ServiceAccount that does not exist", reads: []schema.GroupKind{accounts}, look: lookToken,
+		kind:       secrets,
+		typ:        v1alpha1.FindingUnused,
+		actionable: true,
+		fields:     "type=kubernetes.io/service-account-token",
+		means:      "it is the token of a ServiceAccount that does not exist",
+		reads:      []schema.GroupKind{accounts},
+		look:       lookToken,
 	}
 	priority := namedRow(priorityClasses)
 	priority.body, priority.look = true, func(f *Finder, o *object.Parts) *candidate {
@@ -45,7 +57,11 @@ func namedRows() []*row {
 }
 
 // cloudIdentities are annotations that give an account an identity outside the cluster: something out there trusts it.
-var cloudIdentities = []string{"eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account", "azure.workload.identity/client-id"}
+var cloudIdentities = []string{
+	"eks.amazonaws.com/role-arn",
+	"iam.gke.io/gcp-service-account",
+	"azure.workload.identity/client-id",
+}
 
 func lookAccount(f *Finder, o *object.Parts) *candidate {
 	if slices.ContainsFunc(cloudIdentities, func(mark string) bool { return annotation(o, mark) != "" }) {
@@ -56,7 +72,11 @@ func lookAccount(f *Finder, o *object.Parts) *candidate {
 
 // lookToken looks at a token. It is of use as long as its account is there.
 func lookToken(_ *Finder, o *object.Parts) *candidate {
-	account := graph.Name{GroupKind: accounts, Namespace: o.Namespace, Name: annotation(o, "kubernetes.io/service-account.name")}
+	account := graph.Name{
+		GroupKind: accounts,
+		Namespace: o.Namespace,
+		Name:      annotation(o, "kubernetes.io/service-account.name"),
+	}
 	if account.Name == "" {
 		return nil
 	}
@@ -109,7 +129,11 @@ func (f *Finder) judgeUse(c *candidate, use graph.Use) *Finding {
 	mentioned, inText := f.graph.IsMentioned(nameOf(&found)) && !c.reported, f.inText(c)
 	switch {
 	case len(found.Unknown) > 0:
-		found.Reason = fmt.Sprintf("no user found in %d of %d kinds that can name it", found.Searched-len(found.Unknown), found.Searched)
+		found.Reason = fmt.Sprintf(
+			"no user found in %d of %d kinds that can name it",
+			found.Searched-len(found.Unknown),
+			found.Searched,
+		)
 	case use.IsNamed():
 		found.Type, found.Confidence, found.Users = v1alpha1.FindingCascading, v1alpha1.ConfidenceLikely, use.Users
 		found.Reason = "only what is unused or idle uses it: " + usersOf(use.Users)

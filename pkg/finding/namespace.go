@@ -25,22 +25,46 @@ var definitions = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomR
 func namespaceRows() []*row {
 	return []*row{
 		{
-			kind: namespaces, typ: v1alpha1.FindingUnused, actionable: true, body: true, likely: true, counts: inhabits, look: lookNamespace,
-			means: "it holds no objects except those that every namespace has",
+			kind:       namespaces,
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			body:       true,
+			likely:     true,
+			counts:     inhabits,
+			look:       lookNamespace,
+			means:      "it holds no objects except those that every namespace has",
 		},
 		{
-			kind: nodes, typ: v1alpha1.FindingIdle, body: true, likely: true, reads: []schema.GroupKind{pods}, look: lookIdleNode,
-			means: "it runs only Pods of DaemonSets; it may be there for future Pods",
+			kind:   nodes,
+			typ:    v1alpha1.FindingIdle,
+			body:   true,
+			likely: true,
+			reads:  []schema.GroupKind{pods},
+			look:   lookIdleNode,
+			means:  "it runs only Pods of DaemonSets; it may be there for future Pods",
 		},
 		{
-			kind: schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, typ: v1alpha1.FindingUnused, actionable: true, body: true, likely: true,
-			means: "nobody has renewed it for 24 hours and for longer than its duration, and the Pod that held it does not exist",
-			reads: []schema.GroupKind{pods}, look: lookLease,
+			kind: schema.GroupKind{
+				Group: "coordination.k8s.io",
+				Kind:  "Lease",
+			},
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			body:       true,
+			likely:     true,
+			means:      "nobody has renewed it for 24 hours and for longer than its duration, and the Pod that held it does not exist",
+			reads:      []schema.GroupKind{pods},
+			look:       lookLease,
 		},
 		{
 			// With it, all objects of its kind would go.
-			kind: definitions, typ: v1alpha1.FindingUnused, body: true, likely: true, counts: func(kind object.Kind) bool { return !isPassing(kind) }, look: lookDefinition,
-			means: "no object of its kind exists in any namespace",
+			kind:   definitions,
+			typ:    v1alpha1.FindingUnused,
+			body:   true,
+			likely: true,
+			counts: func(kind object.Kind) bool { return !isPassing(kind) },
+			look:   lookDefinition,
+			means:  "no object of its kind exists in any namespace",
 		},
 	}
 }
@@ -61,7 +85,8 @@ func inhabits(kind object.Kind) bool {
 	return kind.Namespaced && !isPassing(kind) && kind.GroupKind() != endpointSlices && kind.GroupKind() != endpoints
 }
 
-// lookNamespace looks at a namespace. That it is empty is known only when all kinds were read, and no group of kinds is missing.
+// lookNamespace looks at a namespace. That it is empty is known only when all kinds were read, and no group of kinds is
+// missing.
 func lookNamespace(_ *Finder, _ *object.Parts) *candidate {
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
 		if f.inhabited[found.Name] {
@@ -122,7 +147,8 @@ func lookLease(f *Finder, o *object.Parts) *candidate {
 	spec := o.At("spec")
 	renewed := timeAt(spec.Field("renewTime"))
 	seconds, _ := strconv.ParseInt(spec.Field("leaseDurationSeconds").String(), 10, 32)
-	if renewed.IsZero() || f.Now.Sub(renewed) < max(heldFor, time.Duration(seconds)*time.Second) || label(o, "apiserver.kubernetes.io/identity") != "" {
+	if renewed.IsZero() || f.Now.Sub(renewed) < max(heldFor, time.Duration(seconds)*time.Second) ||
+		label(o, "apiserver.kubernetes.io/identity") != "" {
 		return nil
 	}
 	holder, _, _ := strings.Cut(spec.Field("holderIdentity").Text(), "_")
@@ -144,7 +170,8 @@ func lookLease(f *Finder, o *object.Parts) *candidate {
 	}}
 }
 
-// lookDefinition looks at a CustomResourceDefinition. One that converts between versions may be at work for what is on its way.
+// lookDefinition looks at a CustomResourceDefinition. One that converts between versions may be at work for what is on
+// its way.
 func lookDefinition(_ *Finder, o *object.Parts) *candidate {
 	if o.At("spec", "conversion", "strategy").Text() == "Webhook" {
 		return nil

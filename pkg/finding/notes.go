@@ -17,11 +17,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// notes are what is kept of objects for the rows of other kinds. What rows leave out counts here all the same: exceptions are for findings.
+// notes are what is kept of objects for the rows of other kinds. What rows leave out counts here all the same:
+// exceptions are for findings.
 type notes struct {
 	// endpoints are the Services that have endpoints, by namespace and name: true where one is ready.
 	endpoints map[[2]string]bool
-	// scaled are workloads that something scales to zero and up again, and asleep are namespaces whose workloads sleep by a calendar.
+	// scaled are workloads that something scales to zero and up again, and asleep are namespaces whose workloads sleep by
+	// a calendar.
 	scaled map[graph.Name]bool
 	asleep map[string]bool
 	// faulty are Deployments of which a Pod does not run, and why.
@@ -108,7 +110,8 @@ func (n *notes) hasEndpoint(namespace, service string) bool {
 	return has
 }
 
-// service takes note of a Service that is a name for something outside of the cluster. It has no EndpointSlice, and that answers all the same.
+// service takes note of a Service that is a name for something outside of the cluster. It has no EndpointSlice, and
+// that answers all the same.
 func (n *notes) service(o *object.Parts) {
 	if o.At("spec", "type").Text() == "ExternalName" {
 		n.endpoints[[2]string{strings.Clone(o.Namespace), strings.Clone(o.Name)}] = true
@@ -176,8 +179,8 @@ func hasEnded(pod *object.Parts) bool {
 	return slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}, phase)
 }
 
-// count takes note that there is an object of the kind, and in the namespace. What each namespace has does not count. What is never unused counts all
-// the same: an add-on that somebody put into the namespace is in use.
+// count takes note that there is an object of the kind, and in the namespace. What each namespace has does not count.
+// What is never unused counts all the same: an add-on that somebody put into the namespace is in use.
 func (f *Finder) count(o *object.Parts) {
 	f.kinds[o.Kind.GroupKind()] = true
 	if inhabits(o.Kind) && !f.inhabited[o.Namespace] && !f.isInEach(o) && label(o, "olm.copiedFrom") == "" {

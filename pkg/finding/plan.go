@@ -26,7 +26,12 @@ type needs struct {
 }
 
 func (f *Finder) needs() needs {
-	n := needs{map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}}
+	n := needs{
+		map[schema.GroupKind]bool{},
+		map[schema.GroupKind]bool{},
+		map[schema.GroupKind]bool{},
+		map[schema.GroupKind]bool{},
+	}
 	f.needWatched(n)
 	for _, r := range f.rows {
 		crosses := r.crosses || !f.served[r.kind].Namespaced // what is cluster-scoped may be used in any namespace
@@ -55,7 +60,8 @@ func (f *Finder) needs() needs {
 	return n
 }
 
-// wantsCascading reports whether somebody wants to know what only unused and idle objects use. Otherwise it makes no difference whether a user is idle.
+// wantsCascading reports whether somebody wants to know what only unused and idle objects use. Otherwise it makes no
+// difference whether a user is idle.
 func (f *Finder) wantsCascading(r *row) bool {
 	return f.Wanted == nil || r.kind == anyKind || slices.Contains(f.Wanted, Want{r.kind, v1alpha1.FindingCascading})
 }
@@ -64,7 +70,8 @@ func (f *Finder) wantsCascading(r *row) bool {
 func (f *Finder) needWatched(n needs) {
 	for _, name := range f.Watched {
 		for _, kind := range f.Table.NamedBy(name.GroupKind) {
-			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" || f.Table.NamesElsewhere(kind, name.GroupKind)
+			n.sources[kind], n.everywhere[kind] = true, n.everywhere[kind] || name.Namespace == "" ||
+				f.Table.NamesElsewhere(kind, name.GroupKind)
 		}
 	}
 }
@@ -94,12 +101,17 @@ func (f *Finder) plan() []List {
 		}
 	}
 	slices.SortStableFunc(lists, func(a, b List) int {
-		return cmp.Or(cmp.Compare(n.rank(a), n.rank(b)), cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind))
+		return cmp.Or(
+			cmp.Compare(n.rank(a), n.rank(b)),
+			cmp.Compare(a.Kind.Group, b.Kind.Group),
+			cmp.Compare(a.Kind.Kind, b.Kind.Kind),
+		)
 	})
 	return lists
 }
 
-// rank orders lists: what selects others by their labels must pass before them, and what uses an object should pass before the object. Then it need not be kept.
+// rank orders lists: what selects others by their labels must pass before them, and what uses an object should pass
+// before the object. Then it need not be kept.
 func (n needs) rank(l List) int {
 	switch {
 	case l.texts: // what is looked for in them must have passed
@@ -123,17 +135,20 @@ func (f *Finder) wholeList(kind object.Kind, n needs) List {
 		Everywhere: n.everywhere[gk] || counted, forgotten: f.forgets(gk),
 		texts: gk == configMaps && slices.ContainsFunc(f.rows, (*row).mayStandInTexts),
 	}
-	whole.MetadataOnly = !whole.texts && (!whole.source || !f.Table.NeedsBody(gk)) && (!whole.noted || slices.Contains(notedByMetadata, gk))
+	whole.MetadataOnly = !whole.texts && (!whole.source || !f.Table.NeedsBody(gk)) &&
+		(!whole.noted || slices.Contains(notedByMetadata, gk))
 	return whole
 }
 
-// forgets reports whether it is not kept which objects of the kind there are. There may be very many Pods, and few rows ask for one of them.
+// forgets reports whether it is not kept which objects of the kind there are. There may be very many Pods, and few rows
+// ask for one of them.
 func (f *Finder) forgets(kind schema.GroupKind) bool {
 	asks := func(r *row) bool { return slices.Contains(r.reads, pods) }
 	return kind == pods && len(f.Watched) == 0 && !slices.ContainsFunc(f.rows, asks)
 }
 
-// wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when they are read anyway.
+// wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when
+// they are read anyway.
 func (f *Finder) wantsOf(kind schema.GroupKind, r *row, counted bool) bool {
 	if f.Wanted != nil {
 		return slices.Contains(f.Wanted, Want{kind, r.typ})

@@ -34,8 +34,15 @@ func podRows() []*row {
 			means: "it has completed, and nothing owns it",
 		},
 		{
-			kind: pods, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofOwned: true, ofStock: true, crosses: true,
-			reads: []schema.GroupKind{nodes}, look: lookUnhealthyPod,
+			kind:       pods,
+			typ:        v1alpha1.FindingUnhealthy,
+			actionable: true,
+			body:       true,
+			ofOwned:    true,
+			ofStock:    true,
+			crosses:    true,
+			reads:      []schema.GroupKind{nodes},
+			look:       lookUnhealthyPod,
 			means: "a container ran out of memory within the last day, or, unless a Deployment owns the Pod, crashes, has no image or no " +
 				"configuration; or it has been pending for 10 minutes, or its Node does not exist",
 		},
@@ -98,8 +105,14 @@ func endOf(o *object.Parts) (end time.Time) {
 
 // faults are the reasons for which a container waits, and that do not go away by waiting.
 var faults = []string{
-	"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
-	"CreateContainerError", "RunContainerError",
+	"CrashLoopBackOff",
+	"ImagePullBackOff",
+	"ErrImagePull",
+	"InvalidImageName",
+	"ErrImageNeverPull",
+	"CreateContainerConfigError",
+	"CreateContainerError",
+	"RunContainerError",
 }
 
 func lookUnhealthyPod(f *Finder, o *object.Parts) *candidate {
@@ -137,7 +150,10 @@ func lookContainer(f *Finder, container object.JSON) *candidate {
 	}
 	for _, state := range []string{"state", "lastState"} {
 		ended := container.At(state, "terminated")
-		if at := timeAt(ended.Field("finishedAt")); ended.Field("reason").Text() == "OOMKilled" && (at.IsZero() || f.Now.Sub(at) < recently) {
+		if at := timeAt(
+			ended.Field("finishedAt"),
+		); ended.Field("reason").Text() == "OOMKilled" &&
+			(at.IsZero() || f.Now.Sub(at) < recently) {
 			return certain(fmt.Sprintf("container %s ran out of memory (OOMKilled)", name), at)
 		}
 	}
@@ -170,7 +186,8 @@ func lookPending(f *Finder, o *object.Parts) *candidate {
 	return certain(reason, since)
 }
 
-// lookNode looks for the Pod's Node. Nodes pass first, so that few Pods are kept. Where they may not be read, nothing is known of them.
+// lookNode looks for the Pod's Node. Nodes pass first, so that few Pods are kept. Where they may not be read, nothing
+// is known of them.
 func lookNode(f *Finder, o *object.Parts) *candidate {
 	node := graph.Name{GroupKind: nodes, Name: o.At("spec", "nodeName").Text()}
 	if node.Name == "" || f.graph.IsPresent(node) || f.unread[nodes] != nil {

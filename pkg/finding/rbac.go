@@ -18,9 +18,17 @@ import (
 func roleRows() []*row {
 	binding := func(kind string) *row {
 		return &row{
-			kind: schema.GroupKind{Group: rbacv1.GroupName, Kind: kind}, typ: v1alpha1.FindingUnused, actionable: true, body: true, crosses: true,
-			reads: []schema.GroupKind{roles, clusterRoles, accounts}, look: lookBinding,
-			means: "its role does not exist, or all its subjects are ServiceAccounts that do not exist",
+			kind: schema.GroupKind{
+				Group: rbacv1.GroupName,
+				Kind:  kind,
+			},
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			body:       true,
+			crosses:    true,
+			reads:      []schema.GroupKind{roles, clusterRoles, accounts},
+			look:       lookBinding,
+			means:      "its role does not exist, or all its subjects are ServiceAccounts that do not exist",
 		}
 	}
 	role, clusterRole := namedRow(roles), namedRow(clusterRoles)
@@ -52,7 +60,10 @@ func subject(o *object.Parts, value object.JSON) (account graph.Name, ok bool) {
 
 func lookBinding(_ *Finder, o *object.Parts) *candidate {
 	reference := o.At("roleRef")
-	role := graph.Name{GroupKind: schema.GroupKind{Group: rbacv1.GroupName, Kind: reference.Field("kind").Text()}, Name: reference.Field("name").Text()}
+	role := graph.Name{
+		GroupKind: schema.GroupKind{Group: rbacv1.GroupName, Kind: reference.Field("kind").Text()},
+		Name:      reference.Field("name").Text(),
+	}
 	if role.GroupKind == roles {
 		role.Namespace = o.Namespace
 	}
@@ -70,15 +81,19 @@ func lookBinding(_ *Finder, o *object.Parts) *candidate {
 		if byRole != nil && len(byRole.Unknown) == 0 || !known {
 			return byRole
 		}
-		if bySubjects := f.bindsNobody(found, subjects); bySubjects != nil && (byRole == nil || len(bySubjects.Unknown) == 0) {
+		if bySubjects := f.bindsNobody(
+			found,
+			subjects,
+		); bySubjects != nil &&
+			(byRole == nil || len(bySubjects.Unknown) == 0) {
 			return bySubjects
 		}
 		return byRole
 	}}
 }
 
-// bindsNobody finds a binding all of whose subjects are proved absent. Its own namespace exists, and so has the account that each namespace has; of
-// another namespace that is not sure.
+// bindsNobody finds a binding all of whose subjects are proved absent. Its own namespace exists, and so has the account
+// that each namespace has; of another namespace that is not sure.
 func (f *Finder) bindsNobody(found Finding, subjects []graph.Name) *Finding {
 	if slices.ContainsFunc(subjects, func(account graph.Name) bool {
 		return f.graph.IsPresent(account) || account.Namespace == found.Namespace && isInEachCluster(account)

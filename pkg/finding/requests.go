@@ -38,8 +38,8 @@ func requestsIn(list object.JSON) (r Requests) {
 // quantityIn is a quantity, which manifests may write as a number.
 func quantityIn(value object.JSON) string { return strings.Trim(value.String(), `"`) }
 
-// requestsOf are what a Pod holds of its Node, as the scheduler counts: what its containers request together, or what one
-// that runs before them does, if that is more. What the Pod requests as a whole takes the place of both.
+// requestsOf are what a Pod holds of its Node, as the scheduler counts: what its containers request together, or what
+// one that runs before them does, if that is more. What the Pod requests as a whole takes the place of both.
 func requestsOf(pod *object.Parts) Requests {
 	spec := pod.At("spec")
 	var running, starting Requests

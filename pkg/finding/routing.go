@@ -17,7 +17,8 @@ import (
 
 var (
 	ingresses = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
-	// scalable are kinds that an autoscaler of the cluster scales as a rule. Others are absent only when nobody serves them.
+	// scalable are kinds that an autoscaler of the cluster scales as a rule. Others are absent only when nobody serves
+	// them.
 	scalable = []schema.GroupKind{deployments, statefulSets, replicaSets, controllers, rollouts}
 )
 
@@ -25,8 +26,13 @@ var (
 func routingRows() []*row {
 	return []*row{
 		{
-			kind: ingresses, typ: v1alpha1.FindingUnused, actionable: true, body: true, reads: []schema.GroupKind{services, ingressClasses},
-			means: "none of its backends exists, or its class does not", look: lookIngress,
+			kind:       ingresses,
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			body:       true,
+			reads:      []schema.GroupKind{services, ingressClasses},
+			means:      "none of its backends exists, or its class does not",
+			look:       lookIngress,
 		},
 		{
 			kind: autoscalers, typ: v1alpha1.FindingUnused, actionable: true, body: true, reads: scalable,
@@ -35,10 +41,19 @@ func routingRows() []*row {
 	}
 }
 
-// answers are the ends of annotations with which a controller answers by itself, or joins several Ingresses: the backends need not exist.
-var answers = []string{"-redirect", "/redirect-to", "/mergeable-ingress-type", "/default-backend", "/server-snippet", "/configuration-snippet"}
+// answers are the ends of annotations with which a controller answers by itself, or joins several Ingresses: the
+// backends need not exist.
+var answers = []string{
+	"-redirect",
+	"/redirect-to",
+	"/mergeable-ingress-type",
+	"/default-backend",
+	"/server-snippet",
+	"/configuration-snippet",
+}
 
-// answersItself reports whether an Ingress may be of use without a Service. For AWS, the port says that what looks like one is an annotation.
+// answersItself reports whether an Ingress may be of use without a Service. For AWS, the port says that what looks like
+// one is an annotation.
 func answersItself(o *object.Parts) bool {
 	for name := range o.At("metadata", "annotations").Fields() {
 		if slices.ContainsFunc(answers, func(end string) bool { return strings.HasSuffix(name.String(), end) }) {

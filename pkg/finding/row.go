@@ -14,8 +14,20 @@ import (
 )
 
 // rows are all that can be found.
-var rows = slices.Concat(namedRows(), storageRows(), serviceRows(), podRows(), jobRows(), workloadRows(), roleRows(), selectiveRows(),
-	routingRows(), danglingRows(), namespaceRows(), markedRows())
+var rows = slices.Concat(
+	namedRows(),
+	storageRows(),
+	serviceRows(),
+	podRows(),
+	jobRows(),
+	workloadRows(),
+	roleRows(),
+	selectiveRows(),
+	routingRows(),
+	danglingRows(),
+	namespaceRows(),
+	markedRows(),
+)
 
 // row is one type of findings of one kind.
 type row struct {
@@ -31,7 +43,8 @@ type row struct {
 	cascades bool
 	// pods is true when the row needs the labels of all Pods and templates.
 	pods bool
-	// reads are other kinds whose objects must pass, and crosses is true when they may be in another namespace than the object.
+	// reads are other kinds whose objects must pass, and crosses is true when they may be in another namespace than the
+	// object.
 	reads   []schema.GroupKind
 	crosses bool
 	// counts is true of kinds of which it matters whether there are any objects, in any namespace. Nil for none.
@@ -41,12 +54,14 @@ type row struct {
 	body   bool
 	// likely is true when nothing proves it: no finding of the row is Certain.
 	likely bool
-	// ofOwned is true for what is found although another object owns it, and ofStock for what is found also of objects that are never unused:
-	// what people protect, and what each cluster has.
+	// ofOwned is true for what is found although another object owns it, and ofStock for what is found also of objects
+	// that are never unused: what people protect, and what each cluster has.
 	ofOwned, ofStock bool
-	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else passes.
+	// look looks at one object of the kind as it passes. It returns nil when there is nothing to find, whatever else
+	// passes.
 	look func(f *Finder, o *object.Parts) *candidate
-	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate decides.
+	// judge says what was found when all objects have passed. Nil when there is nothing. Without it, the candidate
+	// decides.
 	judge func(f *Finder, c *candidate) *Finding
 }
 

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// search is where the users of a row's objects were looked for, when all lists were read. It is the same for all of them.
+// search is where the users of a row's objects were looked for, when all lists were read. It is the same for all of
+// them.
 type search struct {
 	// kinds is how many of the kinds that can name them the cluster serves.
 	kinds int

@@ -18,13 +18,30 @@ import (
 func selectiveRows() []*row {
 	return []*row{
 		{
-			kind: schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, typ: v1alpha1.FindingUnused, actionable: true, pods: true, body: true, likely: true,
-			means: "its selector matches no Pod and no template of its namespace", look: lookBudget,
+			kind: schema.GroupKind{
+				Group: "policy",
+				Kind:  "PodDisruptionBudget",
+			},
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			pods:       true,
+			body:       true,
+			likely:     true,
+			means:      "its selector matches no Pod and no template of its namespace",
+			look:       lookBudget,
 		},
 		{
 			// It is for the Pods of tomorrow as well, and without it they are open: nobody but a person may delete it.
-			kind: schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}, typ: v1alpha1.FindingUnused, pods: true, body: true, likely: true,
-			means: "its selector matches no Pod and no template of its namespace; policies that select all Pods, or that deny, are never found", look: lookPolicy,
+			kind: schema.GroupKind{
+				Group: "networking.k8s.io",
+				Kind:  "NetworkPolicy",
+			},
+			typ:    v1alpha1.FindingUnused,
+			pods:   true,
+			body:   true,
+			likely: true,
+			means:  "its selector matches no Pod and no template of its namespace; policies that select all Pods, or that deny, are never found",
+			look:   lookPolicy,
 		},
 	}
 }
@@ -43,8 +60,8 @@ func lookPolicy(f *Finder, o *object.Parts) *candidate {
 	return f.selects(o, spec.Field("podSelector"))
 }
 
-// denies reports whether a policy has a direction in which it allows nothing. Without types, it is for what comes in, and for what goes out only
-// if it has rules for that.
+// denies reports whether a policy has a direction in which it allows nothing. Without types, it is for what comes in,
+// and for what goes out only if it has rules for that.
 func denies(spec object.JSON) bool {
 	rules := func(field string) bool {
 		for range spec.Field(field).Elements() {
@@ -77,7 +94,11 @@ func (f *Finder) selects(o *object.Parts, value object.JSON) *candidate {
 		found.Searched = f.searched(kinds)
 		if found.Unknown = f.unreadOf(kinds...); len(found.Unknown) > 0 {
 			read := found.Searched - len(found.Unknown)
-			found.Reason = fmt.Sprintf("its selector matches nothing in %d of %d kinds that have Pods or templates", read, found.Searched)
+			found.Reason = fmt.Sprintf(
+				"its selector matches nothing in %d of %d kinds that have Pods or templates",
+				read,
+				found.Searched,
+			)
 			return &found
 		}
 		found.Confidence = v1alpha1.ConfidenceLikely

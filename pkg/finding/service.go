@@ -13,14 +13,26 @@ import (
 )
 
 func serviceRows() []*row {
-	return []*row{{
-		kind: services, typ: v1alpha1.FindingUnused, actionable: true, named: true, cascades: true, pods: true, body: true, likely: true,
-		reads: []schema.GroupKind{endpointSlices}, look: lookService, judge: judgeService,
-		means: "it has no endpoint, ready or not, its selector matches no Pod or template, and nothing names it",
-	}}
+	return []*row{
+		{
+			kind:       services,
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			named:      true,
+			cascades:   true,
+			pods:       true,
+			body:       true,
+			likely:     true,
+			reads:      []schema.GroupKind{endpointSlices},
+			look:       lookService,
+			judge:      judgeService,
+			means:      "it has no endpoint, ready or not, its selector matches no Pod or template, and nothing names it",
+		},
+	}
 }
 
-// lookService looks at what selects Pods. What has no selector has endpoints that others make, or is a name for something outside.
+// lookService looks at what selects Pods. What has no selector has endpoints that others make, or is a name for
+// something outside.
 func lookService(f *Finder, o *object.Parts) *candidate {
 	spec := o.At("spec")
 	set := labelsAt(spec.Field("selector"))

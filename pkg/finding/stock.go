@@ -13,7 +13,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// stockName is what distributions of Kubernetes put into a cluster. The names are whole ones: a part of a name says nothing.
+// stockName is what distributions of Kubernetes put into a cluster. The names are whole ones: a part of a name says
+// nothing.
 type stockName struct {
 	// kind has its group after a dot, and an empty namespace stands for any.
 	kind, namespace string
@@ -37,36 +38,57 @@ var stockNames = []stockName{
 	stockNamed("ConfigMap", "", `openshift-service-ca\.crt|istio-ca-root-cert|.*\.v[0-9]+\.helm-history`),
 	stockNamed("ConfigMap", "", `kubecleaner-references`), // what users declare to us
 	// Their controllers read them through the API, by these names.
-	stockNamed("ConfigMap", "", `cluster-autoscaler-priority-expander|workflow-controller-configmap|argo-rollouts-(config|notification-configmap)|`+
-		`elastic-(licensing|operator-uuid)`),
+	stockNamed(
+		"ConfigMap",
+		"",
+		`cluster-autoscaler-priority-expander|workflow-controller-configmap|argo-rollouts-(config|notification-configmap)|`+
+			`elastic-(licensing|operator-uuid)`,
+	),
 	stockNamed("Secret", "", `argo-rollouts-notification-secret`),
 	stockNamed("ConfigMap", "kube-public", `cluster-info`),
-	stockNamed("ConfigMap", "kube-system", `aws-auth|amazon-vpc-cni|cluster-autoscaler-status|coredns.*|extension-apiserver-authentication|`+
-		`kube-apiserver-legacy-service-account-token-tracking|kube-dns.*|kube-proxy.*|kubeadm-config|kubelet-config.*|root-ca|cluster-kubestore|`+
-		`clustermetrics|gke-common-webhook-heartbeat|ingress-uid|konnectivity-agent-.*|azure-ip-masq-agent-.*|overlay-upgrade-data|cluster-config-v1|`+
-		`chart-content-.*|local-path-config|rke2-.*|k3s-.*`),
+	stockNamed(
+		"ConfigMap",
+		"kube-system",
+		`aws-auth|amazon-vpc-cni|cluster-autoscaler-status|coredns.*|extension-apiserver-authentication|`+
+			`kube-apiserver-legacy-service-account-token-tracking|kube-dns.*|kube-proxy.*|kubeadm-config|kubelet-config.*|root-ca|cluster-kubestore|`+
+			`clustermetrics|gke-common-webhook-heartbeat|ingress-uid|konnectivity-agent-.*|azure-ip-masq-agent-.*|overlay-upgrade-data|cluster-config-v1|`+
+			`chart-content-.*|local-path-config|rke2-.*|k3s-.*`,
+	),
 	stockNamed("ConfigMap", "openshift-.*", `.*`),
-	stockNamed("Secret", "kube-system", `.*\.node-password\.(k3s|rke2)|(k3s|rke2)-serving|bootstrap-token-.*|kubeadmin|chart-values-.*`),
+	stockNamed(
+		"Secret",
+		"kube-system",
+		`.*\.node-password\.(k3s|rke2)|(k3s|rke2)-serving|bootstrap-token-.*|kubeadmin|chart-values-.*`,
+	),
 	stockNamed("Secret", "kubernetes-dashboard", `kubernetes-dashboard-(certs|csrf|key-holder)`),
 	stockNamed("Secret", "openshift-.*", `.*`),
 	stockNamed("ServiceAccount", "", `builder|deployer`), // OpenShift makes them in each namespace
-	stockNamed("ServiceAccount", "kube-system", `aws-cloud-provider|metadata-proxy|cloud-provider|.*-controller|.*-provisioner|.*-binder|.*-cleaner|`+
-		`(coredns|kube-dns|kube-proxy|konnectivity-agent|persistent-volume-binder|node-problem-detector|`+
-		`generic-garbage-collector|pod-garbage-collector|`+
-		`legacy-service-account-token-cleaner|root-ca-cert-publisher|validatingadmissionpolicy-status-controller|`+
-		`horizontal-pod-autoscaler|cronjob-controller)`),
+	stockNamed(
+		"ServiceAccount",
+		"kube-system",
+		`aws-cloud-provider|metadata-proxy|cloud-provider|.*-controller|.*-provisioner|.*-binder|.*-cleaner|`+
+			`(coredns|kube-dns|kube-proxy|konnectivity-agent|persistent-volume-binder|node-problem-detector|`+
+			`generic-garbage-collector|pod-garbage-collector|`+
+			`legacy-service-account-token-cleaner|root-ca-cert-publisher|validatingadmissionpolicy-status-controller|`+
+			`horizontal-pod-autoscaler|cronjob-controller)`,
+	),
 	stockNamed("ServiceAccount", "openshift-.*", `.*`),
 	stockNamed("Service", "kube-system", `kube-dns|rke2-coredns-.*|k8s\.io-minikube-hostpath`),
 	stockNamed("DaemonSet.apps", "kube-system", `kube-proxy.*|aws-node|nvidia-.*|.*gpu-device-plugin.*|tpu-device-plugin|`+
 		`.*-windows|fluentbit-gke.*|metadata-proxy.*`),
 	stockNamed("PriorityClass.scheduling.k8s.io", "", `system-.*|openshift-.*`),
 	stockNamed("Namespace", "", `kube-.*|default|openshift|openshift-.*|gke-.*|gmp-.*|cattle-.*`),
-	stockNamed("Role"+rbac, "", ofClusters), stockNamed("ClusterRole"+rbac, "", ofClusters),
-	stockNamed("RoleBinding"+rbac, "", ofClusters), stockNamed("ClusterRoleBinding"+rbac, "", ofClusters),
+	stockNamed("Role"+rbac, "", ofClusters),
+	stockNamed("ClusterRole"+rbac, "", ofClusters),
+	stockNamed("RoleBinding"+rbac, "", ofClusters),
+	stockNamed("ClusterRoleBinding"+rbac, "", ofClusters),
 	stockNamed("Lease.coordination.k8s.io", "kube-node-lease", `.*`),
-	stockNamed("CustomResourceDefinition.apiextensions.k8s.io", "",
+	stockNamed(
+		"CustomResourceDefinition.apiextensions.k8s.io",
+		"",
 		`.*\.(apps\.projectsveltos\.io|openshift\.io|coreos\.com|cattle\.io|traefik\.io|traefik\.containo\.us|snapshot\.storage\.k8s\.io|`+
-			`gke\.io|k8s\.aws|amazonaws\.com|azure\.com|cilium\.io|projectcalico\.org)`),
+			`gke\.io|k8s\.aws|amazonaws\.com|azure\.com|cilium\.io|projectcalico\.org)`,
+	),
 }
 
 // stockKinds are the stockNames by kind, so that other kinds cost nothing.
@@ -105,7 +127,8 @@ func isIn(namespace, of string) bool {
 // isInEachCluster reports whether Kubernetes makes the object in each cluster, or in each namespace.
 func isInEachCluster(name graph.Name) bool {
 	if name.GroupKind == clusterRoles {
-		return strings.HasPrefix(name.Name, "system:") || slices.Contains([]string{"cluster-admin", "admin", "edit", "view"}, name.Name)
+		return strings.HasPrefix(name.Name, "system:") ||
+			slices.Contains([]string{"cluster-admin", "admin", "edit", "view"}, name.Name)
 	}
 	return object.InEachCluster(name.GroupKind, name.Namespace, name.Name)
 }

@@ -25,13 +25,22 @@ func storageRows() []*row {
 			means: "its claim was deleted (phase Released), or its reclamation failed (phase Failed)",
 		},
 		{
-			kind: schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}, typ: v1alpha1.FindingUnused, actionable: true, body: true,
-			means: "its Node or its PersistentVolume does not exist", reads: []schema.GroupKind{nodes, volumes}, look: lookAttachment,
+			kind: schema.GroupKind{
+				Group: "storage.k8s.io",
+				Kind:  "VolumeAttachment",
+			},
+			typ:        v1alpha1.FindingUnused,
+			actionable: true,
+			body:       true,
+			means:      "its Node or its PersistentVolume does not exist",
+			reads:      []schema.GroupKind{nodes, volumes},
+			look:       lookAttachment,
 		},
 	}
 }
 
-// lookClaim looks at a claim. Where the API server says since when no Pod uses it, that is taken; it knows nothing of templates.
+// lookClaim looks at a claim. Where the API server says since when no Pod uses it, that is taken; it knows nothing of
+// templates.
 func lookClaim(f *Finder, o *object.Parts) *candidate {
 	c := lookUnlessLive(f, o)
 	if c == nil {
@@ -40,7 +49,10 @@ func lookClaim(f *Finder, o *object.Parts) *candidate {
 	if condition := conditionOf(o, "Unused"); condition.Field("status").Text() == "True" {
 		c.found.Since = timeAt(condition.Field("lastTransitionTime"))
 	}
-	c.found.Frees.VolumeBytes = bytesAt(o.At("status", "capacity", "storage"), o.At("spec", "resources", "requests", "storage"))
+	c.found.Frees.VolumeBytes = bytesAt(
+		o.At("status", "capacity", "storage"),
+		o.At("spec", "resources", "requests", "storage"),
+	)
 	return c
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names the claims, the accounts and the
-// Secrets of Pods that it makes. That proves nothing, but somebody may use them.
+// texts are the candidates whose names stand in the data of ConfigMaps: the configuration of a runner of jobs names the
+// claims, the accounts and the Secrets of Pods that it makes. That proves nothing, but somebody may use them.
 type texts struct {
-	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap ci/runner". Empty for those that stand in
-	// no text. Nil before the first text.
+	// sought are the names of candidates, by namespace, with where they stand: "data[config.toml] of ConfigMap ci/runner".
+	// Empty for those that stand in no text. Nil before the first text.
 	sought map[string]map[string]string
 }
 
@@ -26,8 +26,8 @@ var inTexts = []schema.GroupKind{claims, accounts, secrets}
 
 func (r *row) mayStandInTexts() bool { return r.named && slices.Contains(inTexts, r.kind) }
 
-// readTexts looks for the names of the candidates that have passed in the data of an object. Of the text nothing is kept but
-// its place.
+// readTexts looks for the names of the candidates that have passed in the data of an object. Of the text nothing is
+// kept but its place.
 func (f *Finder) readTexts(o *object.Parts) {
 	if f.sought == nil {
 		f.seek()

@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 )
 
-// Unread takes note that a list could not be read to its end, for want of a right. Any other failure must end the search,
-// except of those of Details.
+// Unread takes note that a list could not be read to its end, for want of a right. Any other failure must end the
+// search, except of those of Details.
 func (f *Finder) Unread(list List, err error) {
 	if list.extra {
 		f.undetailed[list.Kind.GroupKind()] = true
@@ -22,8 +22,8 @@ func (f *Finder) Unread(list List, err error) {
 	f.unread[list.Kind.GroupKind()] = err
 }
 
-// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves the kind. What Kubernetes makes
-// in each cluster is never absent: manifests rarely hold it.
+// isAbsent reports whether it is proved that an object does not exist: all objects of its kind passed, or nobody serves
+// the kind. What Kubernetes makes in each cluster is never absent: manifests rarely hold it.
 func (f *Finder) isAbsent(name graph.Name) bool {
 	if isInEachCluster(name) || len(f.cannotTell(name)) > 0 {
 		return false
@@ -57,20 +57,22 @@ func (f *Finder) unreadOf(kinds ...schema.GroupKind) (unread []Unread) {
 	return unread
 }
 
-// unreadUsers are the sources that could not be read and might name an object of a kind. One that could be read in the one namespace counts, if its
-// objects can name some of other namespaces.
+// unreadUsers are the sources that could not be read and might name an object of a kind. One that could be read in the
+// one namespace counts, if its objects can name some of other namespaces.
 func (f *Finder) unreadUsers(sources []schema.GroupKind, of schema.GroupKind) []Unread {
 	unread := f.unreadOf(sources...)
 	for _, source := range sources {
 		isKnown := func(other Unread) bool { return other.Kind == source }
-		if err := f.elsewhere[source]; err != nil && f.Table.NamesElsewhere(source, of) && !slices.ContainsFunc(unread, isKnown) {
+		if err := f.elsewhere[source]; err != nil && f.Table.NamesElsewhere(source, of) &&
+			!slices.ContainsFunc(unread, isKnown) {
 			unread = append(unread, Unread{Kind: source, Err: err, Elsewhere: true})
 		}
 	}
 	return unread
 }
 
-// Sources are the kinds that can show that an object of the kind is used: those that were searched, and those that could not be.
+// Sources are the kinds that can show that an object of the kind is used: those that were searched, and those that
+// could not be.
 func (f *Finder) Sources(kind schema.GroupKind) (searched []schema.GroupKind, unread []Unread) {
 	sources := f.Table.NamedBy(kind)
 	if i := slices.IndexFunc(rows, func(r *row) bool { return r.kind == kind && r.named }); i >= 0 {

@@ -22,12 +22,21 @@ func workloadRows() []*row {
 		}
 	}
 	return []*row{
-		idle(deployments), idle(statefulSets),
+		idle(deployments),
+		idle(statefulSets),
 		{
-			kind: deployments, typ: v1alpha1.FindingUnhealthy, actionable: true, body: true, ofStock: true, look: lookUnavailable,
-			reads: []schema.GroupKind{pods},
-			means: fmt.Sprintf("it has been unavailable for 10 minutes, its rollout does not progress, or a container of its Pods crashes, has no image, or "+
-				"has restarted %d times", manyRestarts),
+			kind:       deployments,
+			typ:        v1alpha1.FindingUnhealthy,
+			actionable: true,
+			body:       true,
+			ofStock:    true,
+			look:       lookUnavailable,
+			reads:      []schema.GroupKind{pods},
+			means: fmt.Sprintf(
+				"it has been unavailable for 10 minutes, its rollout does not progress, or a container of its Pods crashes, has no image, or "+
+					"has restarted %d times",
+				manyRestarts,
+			),
 		},
 		{
 			kind: daemonSets, typ: v1alpha1.FindingIdle, body: true, likely: true, look: lookIdleDaemonSet,
@@ -49,7 +58,10 @@ func lookIdle(_ *Finder, o *object.Parts) *candidate {
 		return nil
 	}
 	since := changedAt(o, "replicas")
-	if progress := timeAt(conditionOf(o, "Progressing").Field("lastUpdateTime")); !since.IsZero() && progress.After(since) {
+	if progress := timeAt(
+		conditionOf(o, "Progressing").Field("lastUpdateTime"),
+	); !since.IsZero() &&
+		progress.After(since) {
 		since = progress
 	}
 	return &candidate{found: Finding{Since: since}, decide: decideIdle}
@@ -102,13 +114,15 @@ func decideUnavailable(f *Finder, found Finding) *Finding {
 
 func lookIdleDaemonSet(_ *Finder, o *object.Parts) *candidate {
 	status := o.At("status")
-	if !isZero(status.Field("desiredNumberScheduled")) || status.Field("observedGeneration").String() != o.At("metadata", "generation").String() {
+	if !isZero(status.Field("desiredNumberScheduled")) ||
+		status.Field("observedGeneration").String() != o.At("metadata", "generation").String() {
 		return nil
 	}
 	return &candidate{found: Finding{Reason: "no Node is to run it", Confidence: v1alpha1.ConfidenceLikely}}
 }
 
-// lookReplicaSet looks at one that no Deployment keeps. Those that one keeps are for a rollback, and it deletes what is beyond its limit.
+// lookReplicaSet looks at one that no Deployment keeps. Those that one keeps are for a rollback, and it deletes what is
+// beyond its limit.
 func lookReplicaSet(_ *Finder, o *object.Parts) *candidate {
 	if !isZero(o.At("spec", "replicas")) || !isZero(o.At("status", "replicas")) || graph.IsPaused(o) {
 		return nil

@@ -56,7 +56,10 @@ func (g *Graph) Use(name Name) Use {
 		use.Read = use.Read || user.Strength == Reads && !user.Idle
 		use.Hinted = use.Hinted || user.Strength == Hints && !user.Idle
 	}
-	slices.SortFunc(use.Users, func(a, b User) int { return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(
+		use.Users,
+		func(a, b User) int { return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.Path, b.Path)) },
+	)
 	return use
 }
 
@@ -69,14 +72,17 @@ func (g *Graph) IsLive(name Name) (live bool) {
 func (g *Graph) usersOf(t *target) []User {
 	users := make([]User, 0, len(t.users))
 	for _, u := range t.users {
-		users = append(users, User{Name: g.users[u.id], Path: u.path, Optional: u.optional, Strength: u.strength, Idle: g.idle[u.id]})
+		users = append(
+			users,
+			User{Name: g.users[u.id], Path: u.path, Optional: u.optional, Strength: u.strength, Idle: g.idle[u.id]},
+		)
 	}
 	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.String(), b.String()) })
 	return users
 }
 
-// Absent tells each object that something names and that did not pass, with who names it, in the order of their names. Whether it exists is known
-// only when all objects of its kind passed. A pattern names no object that could be absent.
+// Absent tells each object that something names and that did not pass, with who names it, in the order of their names.
+// Whether it exists is known only when all objects of its kind passed. A pattern names no object that could be absent.
 func (g *Graph) Absent(each func(name Name, users []User)) {
 	var absent []*target
 	for k, t := range g.targets {

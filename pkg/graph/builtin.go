@@ -24,8 +24,8 @@ func BuiltIn() (*Table, error) {
 	return NewTable(sources)
 }
 
-// BuiltInSources are what BuiltIn is made from. Together with Sources that were learned or declared they make a larger table.
-// They are read once, and nobody may change them.
+// BuiltInSources are what BuiltIn is made from. Together with Sources that were learned or declared they make a larger
+// table. They are read once, and nobody may change them.
 func BuiltInSources() ([]Source, error) {
 	all, err := readBuiltIn()
 	return slices.Clip(all), err

@@ -89,8 +89,15 @@ func compile(r Reference) (reference, []step, error) {
 	}
 	where, value, _ := strings.Cut(r.Where, "=")
 	c := reference{
-		Reference: r, to: schema.ParseGroupKind(r.To), kind: fields(r.KindField), group: fields(r.GroupField), namespace: fields(r.NamespaceField),
-		namespaceFrom: fields(r.NamespaceFrom), option: fields(r.OptionalField), where: fields(where), whereValue: value,
+		Reference:     r,
+		to:            schema.ParseGroupKind(r.To),
+		kind:          fields(r.KindField),
+		group:         fields(r.GroupField),
+		namespace:     fields(r.NamespaceField),
+		namespaceFrom: fields(r.NamespaceFrom),
+		option:        fields(r.OptionalField),
+		where:         fields(where),
+		whereValue:    value,
 	}
 	var err error
 	c.format, err = parseFormat(r.Format)
@@ -109,8 +116,13 @@ func compile(r Reference) (reference, []step, error) {
 func checkReference(r Reference) error {
 	var errs []error
 	if r.To == "" && r.KindField == "" {
-		errs = append(errs, errors.New("to is missing: write the kind that is named, with its group after a dot, as in Secret or Role.rbac.authorization.k8s.io, "+
-			"or kindField, if a field beside the name says it"))
+		errs = append(
+			errs,
+			errors.New(
+				"to is missing: write the kind that is named, with its group after a dot, as in Secret or Role.rbac.authorization.k8s.io, "+
+					"or kindField, if a field beside the name says it",
+			),
+		)
 	}
 	if r.KindField == "" && (r.GroupField != "" || len(r.Kinds) > 0) {
 		errs = append(errs, errors.New("groupField and kinds go with kindField only: write to, or add kindField"))
@@ -118,7 +130,17 @@ func checkReference(r Reference) error {
 	switch r.Strength {
 	case "", Names, Learned, Reads, Hints:
 	default:
-		errs = append(errs, fmt.Errorf("there is no strength %q: write %s, %s, %s or %s, or leave it out", r.Strength, Names, Learned, Reads, Hints))
+		errs = append(
+			errs,
+			fmt.Errorf(
+				"there is no strength %q: write %s, %s, %s or %s, or leave it out",
+				r.Strength,
+				Names,
+				Learned,
+				Reads,
+				Hints,
+			),
+		)
 	}
 	return errors.Join(errs...)
 }
@@ -151,7 +173,11 @@ func parseFormat(format string) (parts []part, err error) {
 		parts, rest = append(parts, part{isName: path == "", from: from}), end
 	}
 	if !hasName {
-		return nil, fmt.Errorf("format %q has no {}: put it where the name goes, as in {}-tls, or write %s", format, pairFormat)
+		return nil, fmt.Errorf(
+			"format %q has no {}: put it where the name goes, as in {}-tls, or write %s",
+			format,
+			pairFormat,
+		)
 	}
 	return parts, nil
 }

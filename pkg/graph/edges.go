@@ -14,8 +14,8 @@ import (
 
 // Edge is one reference of an object.
 type Edge struct {
-	// To is what is named. In its namespace and its name, "*" stands for any text, and "#" at the end of the name for a number: what a StatefulSet
-	// names is "data-web-#".
+	// To is what is named. In its namespace and its name, "*" stands for any text, and "#" at the end of the name for a
+	// number: what a StatefulSet names is "data-web-#".
 	To Name
 	// Path is where the reference stands, as the table has it.
 	Path string
@@ -61,8 +61,8 @@ type walker struct {
 	path []object.Key
 }
 
-// walk goes down to all names in the value that the text begins with, and returns how much of the text it has read. holder begins with the map that
-// holds the value.
+// walk goes down to all names in the value that the text begins with, and returns how much of the text it has read.
+// holder begins with the map that holds the value.
 func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
 	for i := range n.references {
 		w.tell(&n.references[i], value, holder)
@@ -139,7 +139,12 @@ func (w *walker) tell(r *reference, value, holder object.JSON) {
 			edge.To.Namespace, edge.To.Name = namespace, name
 		}
 	}
-	if namespace, name := withoutVariables(edge.To.Namespace), withoutVariables(edge.To.Name); namespace != edge.To.Namespace || name != edge.To.Name {
+	if namespace, name := withoutVariables(
+		edge.To.Namespace,
+	), withoutVariables(
+		edge.To.Name,
+	); namespace != edge.To.Namespace ||
+		name != edge.To.Name {
 		edge.To.Namespace, edge.To.Name, edge.Strength = namespace, name, Reads
 	}
 	if r.format != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// maxUsers is how many users a Graph tells apart. The uses of further ones count, but nobody is told whose they are: so a million Pods take no
-// more memory than the names that they hold.
+// maxUsers is how many users a Graph tells apart. The uses of further ones count, but nobody is told whose they are: so
+// a million Pods take no more memory than the names that they hold.
 const maxUsers = 50_000
 
 // Graph holds what objects that passed name, and which objects passed. It is for one goroutine.
@@ -25,10 +25,12 @@ type Graph struct {
 	// users are who holds references, and ids are their places in it.
 	users []Name
 	ids   map[key]int32
-	// idle are users that use nothing at present: a Deployment at zero, a suspended CronJob, an object that is unused itself.
+	// idle are users that use nothing at present: a Deployment at zero, a suspended CronJob, an object that is unused
+	// itself.
 	idle      map[int32]bool
 	selectors map[string][]*selection
-	// patterns are the targets that only a comparison finds, by kind, and aggregations the ClusterRoles that take others in.
+	// patterns are the targets that only a comparison finds, by kind, and aggregations the ClusterRoles that take others
+	// in.
 	patterns     map[schema.GroupKind][]*target
 	aggregations aggregations
 	parameters   parameters
@@ -135,7 +137,8 @@ func (g *Graph) name(edge Edge, id int32, live bool) {
 	t.live = t.live || live && edge.Strength.isUse()
 	// One user names an object in two ways: what need not exist in one of them must exist in the other.
 	if i := slices.IndexFunc(t.users, func(u user) bool { return u.id == id }); i >= 0 {
-		if u := &t.users[i]; edge.Strength.rank() > u.strength.rank() || u.optional && !edge.Optional && edge.Strength == u.strength {
+		if u := &t.users[i]; edge.Strength.rank() > u.strength.rank() ||
+			u.optional && !edge.Optional && edge.Strength == u.strength {
 			u.path, u.optional, u.strength = edge.Path, u.optional && edge.Optional, edge.Strength
 		}
 		return

@@ -12,20 +12,46 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// lookAlikes are the names of fields that name objects, in resources whose authors keep to the conventions. What stands before such a name, as in
-// tokenSecretRef, changes nothing.
+// lookAlikes are the names of fields that name objects, in resources whose authors keep to the conventions. What stands
+// before such a name, as in tokenSecretRef, changes nothing.
 var lookAlikes = []struct {
 	to    schema.GroupKind
 	names []string
 }{
-	{secretKind, []string{
-		"SecretName", "SecretRef", "SecretKeyRef", "SecretKeySelector", "Secret", "SecretReference", "CredentialName", "PullSecrets",
-		"Secrets", "SecretRefs", "SecretNames", "SecretsName", "SecretRefName", "SecretToRef",
-	}},
-	{configMapKind, []string{
-		"ConfigMapName", "ConfigMapRef", "ConfigMapKeyRef", "ConfigMapKeySelector", "ConfigMap", "ConfigMapReference", "Configmap",
-		"ConfigMaps", "ConfigMapRefs", "ConfigMapNames",
-	}},
+	{
+		secretKind,
+		[]string{
+			"SecretName",
+			"SecretRef",
+			"SecretKeyRef",
+			"SecretKeySelector",
+			"Secret",
+			"SecretReference",
+			"CredentialName",
+			"PullSecrets",
+			"Secrets",
+			"SecretRefs",
+			"SecretNames",
+			"SecretsName",
+			"SecretRefName",
+			"SecretToRef",
+		},
+	},
+	{
+		configMapKind,
+		[]string{
+			"ConfigMapName",
+			"ConfigMapRef",
+			"ConfigMapKeyRef",
+			"ConfigMapKeySelector",
+			"ConfigMap",
+			"ConfigMapReference",
+			"Configmap",
+			"ConfigMaps",
+			"ConfigMapRefs",
+			"ConfigMapNames",
+		},
+	},
 	{schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}, []string{"ResourceClaimName"}},
 	{claimKind, []string{"ClaimName", "ExistingClaim", "PvcName", "PVC", "Pvc", "PersistentVolumeClaim"}},
 	{serviceAccountKind, []string{"ServiceAccountName", "ServiceAccountRef", "ServiceAccount"}},
@@ -49,7 +75,8 @@ func looksLike(field string) (to schema.GroupKind, ok bool) {
 	return to, false
 }
 
-// namespaceBeside is the field that holds the namespace of what a field names: secretNamespace for secretName, else namespace.
+// namespaceBeside is the field that holds the namespace of what a field names: secretNamespace for secretName, else
+// namespace.
 func namespaceBeside(field string, has func(string) bool) string {
 	for _, end := range []string{"Name", "Ref"} {
 		if base, ok := strings.CutSuffix(field, end); ok && has(base+"Namespace") {
@@ -129,7 +156,8 @@ func (w *walker) field() string {
 	return w.path[len(w.path)-1].String()
 }
 
-// guessNamed tells what a field names whose name looks like that of a reference: by its text, or the name in its map, or each in its list.
+// guessNamed tells what a field names whose name looks like that of a reference: by its text, or the name in its map,
+// or each in its list.
 func (w *walker) guessNamed(to schema.GroupKind, name string, field, holder object.JSON) {
 	switch field.Type() {
 	case object.String:
@@ -159,7 +187,8 @@ func (w *walker) guessed(to schema.GroupKind, namespace, name string) {
 	if strings.Contains(namespace+name, "*") {
 		strength = Reads
 	}
-	if to.Group != rbacGroup && !couldBeName(name) { // a password may stand in a field that looks so; a role may have any name
+	if to.Group != rbacGroup &&
+		!couldBeName(name) { // a password may stand in a field that looks so; a role may have any name
 		return
 	}
 	if namespace == "" {

@@ -34,16 +34,26 @@ type irregularity struct {
 // irregular are the kinds with references that the table cannot hold.
 var irregular = map[schema.GroupKind]irregularity{
 	{Group: rbacGroup, Kind: "Role"}: {
-		names: readable, tell: tellRules,
+		names: readable,
+		tell:  tellRules,
 		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts and ClusterRoles (strength Reads)",
 	},
 	clusterRoleKind: {
-		names: readable, tell: tellRules,
+		names: readable,
+		tell:  tellRules,
 		about: "`rules[].resourceNames` of ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts of any namespace, and of ClusterRoles (strength Reads); " +
 			"ClusterRoles that `aggregationRule` selects by their labels",
 	},
-	{Group: rbacGroup, Kind: "RoleBinding"}:        {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
-	{Group: rbacGroup, Kind: "ClusterRoleBinding"}: {names: []schema.GroupKind{serviceAccountKind}, tell: tellSubjects, about: aboutSubjects},
+	{Group: rbacGroup, Kind: "RoleBinding"}: {
+		names: []schema.GroupKind{serviceAccountKind},
+		tell:  tellSubjects,
+		about: aboutSubjects,
+	},
+	{Group: rbacGroup, Kind: "ClusterRoleBinding"}: {
+		names: []schema.GroupKind{serviceAccountKind},
+		tell:  tellSubjects,
+		about: aboutSubjects,
+	},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}: {
 		names: []schema.GroupKind{serviceAccountKind}, tell: tellFlowSubjects,
 		about: "`spec.rules[].subjects[].serviceAccount`, unless it is for all accounts of a namespace",
@@ -86,7 +96,8 @@ func tellRules(w *walker) {
 	}
 }
 
-// isFor reports whether a rule is for a resource of a group, or a part of it: serviceaccounts/token makes tokens of an account.
+// isFor reports whether a rule is for a resource of a group, or a part of it: serviceaccounts/token makes tokens of an
+// account.
 func isFor(rule object.JSON, group, resource string) bool {
 	return hasText(rule.Field("apiGroups"), func(text string) bool { return text == group || text == "*" }) &&
 		hasText(rule.Field("resources"), func(text string) bool {
@@ -141,7 +152,11 @@ func tellFlowSubjects(w *walker) {
 	for rule := range w.object.At("spec", "rules").Elements() {
 		for subject := range rule.Field("subjects").Elements() {
 			account := subject.Field("serviceAccount")
-			name := Name{GroupKind: serviceAccountKind, Namespace: account.Field("namespace").Text(), Name: account.Field("name").Text()}
+			name := Name{
+				GroupKind: serviceAccountKind,
+				Namespace: account.Field("namespace").Text(),
+				Name:      account.Field("name").Text(),
+			}
 			w.named(name, "spec.rules[].subjects[].serviceAccount.name", Names)
 		}
 	}

@@ -28,9 +28,10 @@ type property struct {
 	} `json:"x-kubernetes-group-version-kind"`
 }
 
-// LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it the fields that look like a
-// reference, by their names, and where it leaves its fields open. A kind without any has an empty Source. Kinds of groups without a dot in their
-// names are left out, for they are built in. Feed it with documents of custom resources: what we know needs no guess.
+// LearnDocument learns what objects can name from a document that an API server has at /openapi/v3: of each kind in it
+// the fields that look like a reference, by their names, and where it leaves its fields open. A kind without any has an
+// empty Source. Kinds of groups without a dot in their names are left out, for they are built in. Feed it with
+// documents of custom resources: what we know needs no guess.
 func LearnDocument(document []byte) ([]Source, error) {
 	var parsed struct {
 		Components struct {
@@ -44,7 +45,8 @@ func LearnDocument(document []byte) ([]Source, error) {
 	var sources []Source
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		root := schemas[name]
-		// What has several is of all groups: DeleteOptions, WatchEvent. The group of a custom resource has a dot; Status has none.
+		// What has several is of all groups: DeleteOptions, WatchEvent. The group of a custom resource has a dot; Status has
+		// none.
 		if len(root.Kinds) != 1 || isList(root) || !strings.Contains(root.Kinds[0].Group, ".") {
 			continue
 		}
@@ -62,7 +64,8 @@ func isList(s property) bool {
 	return items && strings.HasSuffix(s.Kinds[0].Kind, "List")
 }
 
-// maxLearned is how many references are learned of one kind. One that has more, and one that is nested too deeply, is looked through instead.
+// maxLearned is how many references are learned of one kind. One that has more, and one that is nested too deeply, is
+// looked through instead.
 const maxLearned = 5000
 
 type learner struct {
@@ -92,7 +95,8 @@ func (l *learner) root(s property) {
 
 // isOpen reports whether the value may hold more than the schema, or a path, says.
 func (s *property) isOpen() bool {
-	return s.Unknown || s.Embedded || s.isUnwritable() || s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
+	return s.Unknown || s.Embedded || s.isUnwritable() ||
+		s.Type == "object" && len(s.Properties) == 0 && string(s.AdditionalProperties) == "true"
 }
 
 // isUnwritable reports whether no path can name one of the fields.
@@ -190,7 +194,10 @@ func (l *learner) named(path, name string, to schema.GroupKind, s, beside proper
 	switch {
 	case s.Type == "string":
 		r := Reference{Path: path, To: to.String()}
-		r.NamespaceField = namespaceBeside(name, func(other string) bool { return l.resolved(beside.Properties[other]).Type == "string" })
+		r.NamespaceField = namespaceBeside(
+			name,
+			func(other string) bool { return l.resolved(beside.Properties[other]).Type == "string" },
+		)
 		l.add(r)
 	case s.Type == "array" && s.Items != nil:
 		l.named(path+"[]", "", to, l.resolved(*s.Items), property{})

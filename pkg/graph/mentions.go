@@ -22,8 +22,9 @@ const (
 	shortestMention = 4
 )
 
-// mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations; and what is a word in a custom
-// resource. That a name stands there proves nothing, but somebody may read the object by it.
+// mentions are the words that stand in what Pods are given as text: arguments, the values of variables, annotations;
+// and what is a word in a custom resource. That a name stands there proves nothing, but somebody may read the object by
+// it.
 type mentions struct {
 	// of is the only namespace whose names matter. Empty for all.
 	of    string
@@ -43,7 +44,8 @@ var textIn = []string{
 // lastApplied is an annotation that repeats the object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// annotated are kinds that many controllers read annotations of, each its own: some name Secrets and ConfigMaps, also in JSON.
+// annotated are kinds that many controllers read annotations of, each its own: some name Secrets and ConfigMaps, also
+// in JSON.
 var annotated = []string{"Ingress.networking.k8s.io", "Service"}
 
 // noteText takes note of where an object, or a template in it, has text for its Pods.
@@ -69,14 +71,14 @@ func (n *node) noteText(s Source) {
 	}
 }
 
-// isCustom reports whether the kinds of a group are custom resources. Those that Kubernetes has defined itself, Gateways and snapshots, say in the
-// table all that they name.
+// isCustom reports whether the kinds of a group are custom resources. Those that Kubernetes has defined itself,
+// Gateways and snapshots, say in the table all that they name.
 func isCustom(group string) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields are called. Of the metadata it
-// is only the annotations: labels and owners are of something else.
+// eachWord tells all strings of a custom resource that could be names, or a namespace and a name, whatever their fields
+// are called. Of the metadata it is only the annotations: labels and owners are of something else.
 func eachWord(o object.JSON, tell func(object.JSON)) {
 	for name, value := range o.Fields() {
 		if name.Is("metadata") {
@@ -116,8 +118,8 @@ func (m *mentions) addText(namespace string, text object.JSON) {
 	}
 }
 
-// EachName tells the words of the JSON string that the text begins with that could be names of objects of the namespace. With a word and a slash before
-// it, a word may also be a name in another namespace.
+// EachName tells the words of the JSON string that the text begins with that could be names of objects of the
+// namespace. With a word and a slash before it, a word may also be a name in another namespace.
 func EachName(namespace string, text object.JSON, tell func(namespace string, word []byte)) {
 	if text.Type() != object.String {
 		return
@@ -147,8 +149,9 @@ func EachName(namespace string, text object.JSON, tell func(namespace string, wo
 	}
 }
 
-// tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a dot or a dash: those are of the
-// sentence, or of a flag. The first label of a word such as web.shop.svc is a name in the namespace that is the second.
+// tellName tells a word, which may be in the namespace that stands before it, too. Names neither begin nor end with a
+// dot or a dash: those are of the sentence, or of a flag. The first label of a word such as web.shop.svc is a name in
+// the namespace that is the second.
 func tellName(namespace, before string, word []byte, tell func(namespace string, word []byte)) {
 	word = bytes.Trim(word, "-.")
 	add := func(namespace string, word []byte) {
@@ -199,8 +202,8 @@ func mentionKey(namespace, word string) key {
 // MentionsOf makes the Graph keep no more of texts than what could be names of objects of the namespace.
 func (g *Graph) MentionsOf(namespace string) { g.mentions.of = namespace }
 
-// IsMentioned reports whether the name stands in text that Pods of the object's namespace are given, or in a custom resource of it, or in one that is
-// cluster-scoped. What is cluster-scoped itself may be meant in any namespace.
+// IsMentioned reports whether the name stands in text that Pods of the object's namespace are given, or in a custom
+// resource of it, or in one that is cluster-scoped. What is cluster-scoped itself may be meant in any namespace.
 func (g *Graph) IsMentioned(name Name) bool {
 	m := &g.mentions
 	stands := func(namespace string) bool {

@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graph knows which objects name which. A table says which fields of which kinds hold references; a Graph takes the references of
-// objects as they pass, and keeps no more of them than it takes to answer who uses an object. All of it is pure.
+// Package graph knows which objects name which. A table says which fields of which kinds hold references; a Graph takes
+// the references of objects as they pass, and keeps no more of them than it takes to answer who uses an object. All of
+// it is pure.
 package graph
 
 import (

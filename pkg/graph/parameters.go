@@ -21,7 +21,8 @@ var (
 	mutatingBindingKind   = schema.GroupKind{Group: admissionGroup, Kind: "MutatingAdmissionPolicyBinding"}
 )
 
-// parameterKinds are the kinds of parameters that are looked for. Others belong to a custom resource of the policy's author.
+// parameterKinds are the kinds of parameters that are looked for. Others belong to a custom resource of the policy's
+// author.
 var parameterKinds = []schema.GroupKind{configMapKind, secretKind}
 
 // parameters are what bindings of admission policies choose by labels.
@@ -41,9 +42,13 @@ type choice struct {
 
 const parametersPath = "spec.paramRef.selector"
 
-// ChoosesByLabels reports whether objects of the kind choose others by their labels. They must pass before the objects that they choose.
+// ChoosesByLabels reports whether objects of the kind choose others by their labels. They must pass before the objects
+// that they choose.
 func ChoosesByLabels(kind schema.GroupKind) bool {
-	return slices.Contains([]schema.GroupKind{validatingPolicyKind, mutatingPolicyKind, validatingBindingKind, mutatingBindingKind}, kind)
+	return slices.Contains(
+		[]schema.GroupKind{validatingPolicyKind, mutatingPolicyKind, validatingBindingKind, mutatingBindingKind},
+		kind,
+	)
 }
 
 // add keeps what a policy or a binding says. It returns the number of bytes that it keeps.
@@ -54,7 +59,10 @@ func (p *parameters) add(o *object.Parts) (bytes int64) {
 		if p.kinds == nil {
 			p.kinds = map[Name]schema.GroupKind{}
 		}
-		p.kinds[clonedName(name)] = schema.GroupKind{Group: groupOf(kind.Field("apiVersion").Text()), Kind: kind.Field("kind").Text()}
+		p.kinds[clonedName(name)] = schema.GroupKind{
+			Group: groupOf(kind.Field("apiVersion").Text()),
+			Kind:  kind.Field("kind").Text(),
+		}
 		return int64(256 + len(name.Name))
 	case validatingBindingKind:
 		return p.addChoice(name, validatingPolicyKind, o)
@@ -74,7 +82,12 @@ func (p *parameters) addChoice(by Name, policy schema.GroupKind, o *object.Parts
 	if err != nil {
 		selector = labels.Everything() // whatever it means, it may be this one
 	}
-	c := choice{by: by, policy: Name{GroupKind: policy, Name: o.At("spec", "policyName").Text()}, namespace: reference.Field("namespace").Text(), selector: selector}
+	c := choice{
+		by:        by,
+		policy:    Name{GroupKind: policy, Name: o.At("spec", "policyName").Text()},
+		namespace: reference.Field("namespace").Text(),
+		selector:  selector,
+	}
 	c.by, c.policy = clonedName(c.by), clonedName(c.policy)
 	if c.namespace == "" {
 		c.namespace = "*"

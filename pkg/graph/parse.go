@@ -77,7 +77,12 @@ func decodeSource(item []byte, s *Source) error {
 		}
 	}
 	if s.Kind == "" {
-		errs = append(errs, errors.New("kind is missing: write the kind whose objects hold the names, with its group after a dot, as in Deployment.apps"))
+		errs = append(
+			errs,
+			errors.New(
+				"kind is missing: write the kind whose objects hold the names, with its group after a dot, as in Deployment.apps",
+			),
+		)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -91,7 +96,8 @@ func decodeSource(item []byte, s *Source) error {
 	case err != nil:
 		return err
 	}
-	if len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.ClaimSpecs)+len(s.Guess)+len(s.Texts) == 0 && irregular[schema.ParseGroupKind(s.Kind)].names == nil {
+	if len(s.References)+len(s.PodTemplates)+len(s.PodSpecs)+len(s.ClaimSpecs)+len(s.Guess)+len(s.Texts) == 0 &&
+		irregular[schema.ParseGroupKind(s.Kind)].names == nil {
 		return errors.New("it says nothing: write references, podTemplates, podSpecs, claimSpecs or guess")
 	}
 	return nil
@@ -107,7 +113,14 @@ func unknownFields(where string, fields map[string]any, of reflect.Type) error {
 	var errs []error
 	for name := range fields {
 		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("there is no field %q: it can be %s", strings.TrimPrefix(where+"."+name, "."), strings.Join(known, ", ")))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"there is no field %q: it can be %s",
+					strings.TrimPrefix(where+"."+name, "."),
+					strings.Join(known, ", "),
+				),
+			)
 		}
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -82,7 +82,8 @@ func joinName(path, name string) string {
 	return join(path, name)
 }
 
-// canJoin reports whether joinName can write the name of a field. The end of a bracket in brackets ends them, and [] is something else.
+// canJoin reports whether joinName can write the name of a field. The end of a bracket in brackets ends them, and [] is
+// something else.
 func canJoin(name string) bool {
 	return name != "" && (!strings.Contains(name, "]") || !strings.ContainsAny(name, ".["))
 }

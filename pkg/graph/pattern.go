@@ -5,8 +5,8 @@ package graph
 
 import "strings"
 
-// A Name that stands for several objects has "*" for any text, in its namespace or its name, or "#" for a number at the end of its name. No real name
-// has either. Those in common use are found without a comparison: see each.
+// A Name that stands for several objects has "*" for any text, in its namespace or its name, or "#" for a number at the
+// end of its name. No real name has either. Those in common use are found without a comparison: see each.
 
 // isPattern reports whether the name stands for several objects.
 func (n Name) isPattern() bool {

@@ -15,14 +15,16 @@ import (
 // Table says what can name what.
 type Table struct {
 	sources map[schema.GroupKind]*source
-	// namedBy are the kinds whose objects can name one of the kind, in the order of their names. anyKind has those that can name one of any kind.
+	// namedBy are the kinds whose objects can name one of the kind, in the order of their names. anyKind has those that
+	// can name one of any kind.
 	namedBy map[schema.GroupKind][]schema.GroupKind
 }
 
 // source is a Source as it is read: the fields as a tree.
 type source struct {
 	root *node
-	// templates are the paths of PodTemplates. isOpen is true when there may be others, in values that nobody has described.
+	// templates are the paths of PodTemplates. isOpen is true when there may be others, in values that nobody has
+	// described.
 	templates [][]step
 	isOpen    bool
 	// body is true when a reference is outside of the metadata.
@@ -124,7 +126,9 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 		}
 		of.root.add(path, compiled)
 		// What was learned may hold a namespace and a slash before the name.
-		crosses := compiled.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat || r.Namespace != "" && r.Namespace != "-"
+		crosses := compiled.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" ||
+			r.Format == pairFormat ||
+			r.Namespace != "" && r.Namespace != "-"
 		for _, to := range targets(r) {
 			t.note(kind, to)
 			of.elsewhere[to] = of.elsewhere[to] || crosses
@@ -228,8 +232,9 @@ func (t *Table) PodKinds() []schema.GroupKind {
 	return found
 }
 
-// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces: by a reference, or by "namespace/name" in a
-// text, as in the arguments of a workload or anywhere in a custom resource. Pods and ReplicaSets have the texts of what makes them.
+// NamesElsewhere reports whether objects of the kind can name objects of another kind in other namespaces: by a
+// reference, or by "namespace/name" in a text, as in the arguments of a workload or anywhere in a custom resource. Pods
+// and ReplicaSets have the texts of what makes them.
 func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
 	s := t.sources[kind]
 	if s == nil {
@@ -239,7 +244,8 @@ func (t *Table) NamesElsewhere(kind, other schema.GroupKind) bool {
 	return hasText || s.elsewhere[other] || s.elsewhere[anyKind]
 }
 
-// NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata is enough.
+// NeedsBody reports whether objects of the kind name others outside of their metadata. Of any other kind the metadata
+// is enough.
 func (t *Table) NeedsBody(kind schema.GroupKind) bool {
 	s := t.sources[kind]
 	return s != nil && s.body

@@ -33,7 +33,8 @@ var (
 	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 )
 
-// useOf says how the references of an object count. Templates count as users: what is scaled to zero, or runs at night, needs its inputs too.
+// useOf says how the references of an object count. Templates count as users: what is scaled to zero, or runs at night,
+// needs its inputs too.
 func useOf(o *object.Parts) uses {
 	use := uses{by: NameOf(o.Object)}
 	owner, owned := Controller(o)
@@ -41,7 +42,8 @@ func useOf(o *object.Parts) uses {
 		use.by = owner
 	}
 	isZero := func() bool { return o.At("spec", "replicas").String() == "0" }
-	// What an owner has at zero says nothing of what else it has, nor of what it names itself. A ReplicaSet is kept for a rollback.
+	// What an owner has at zero says nothing of what else it has, nor of what it names itself. A ReplicaSet is kept for a
+	// rollback.
 	switch o.Kind.GroupKind() {
 	case podKind:
 		phase := o.At("status", "phase").Text()
@@ -49,7 +51,9 @@ func useOf(o *object.Parts) uses {
 		use.live = !use.none
 	case replicaSetKind:
 		use.idle = !owned && isZero()
-	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, statefulSetKind, schema.GroupKind{Kind: "ReplicationController"},
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"},
+		statefulSetKind,
+		schema.GroupKind{Kind: "ReplicationController"},
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
 		use.idle = !owned && isZero() && !IsPaused(o)
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
@@ -58,10 +62,16 @@ func useOf(o *object.Parts) uses {
 	return use
 }
 
-// pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had, or suspend it.
+// pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had, or
+// suspend it.
 var pauseMarks = []string{
-	"previous-replicas", "previous-suspend", "downscaler/original-replicas", "sleepinfo.kube-green.com/replicas-before-sleep",
-	"autoscaling.keda.sh/paused-replicas", "idling.alpha.openshift.io/previous-scale", "loft.sh/paused-replicas",
+	"previous-replicas",
+	"previous-suspend",
+	"downscaler/original-replicas",
+	"sleepinfo.kube-green.com/replicas-before-sleep",
+	"autoscaling.keda.sh/paused-replicas",
+	"idling.alpha.openshift.io/previous-scale",
+	"loft.sh/paused-replicas",
 }
 
 // onDemand is a label for Sablier, which starts a workload when somebody calls it.
@@ -102,7 +112,8 @@ type selection struct {
 	users []int32
 }
 
-// Select takes the label selector with which an object selects Pods of its namespace. It must be called before the Pods pass.
+// Select takes the label selector with which an object selects Pods of its namespace. It must be called before the Pods
+// pass.
 func (g *Graph) Select(by Name, selector labels.Selector) {
 	if s := g.selection(by); s != nil {
 		s.selector = selector
@@ -140,8 +151,8 @@ func (g *Graph) Selected(by Name) Use {
 	return use
 }
 
-// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched nothing that runs so far. What is
-// cluster-scoped may make Pods in any namespace.
+// addLabels compares the labels of a Pod, or of the templates of Pods, with the selectors that matched nothing that
+// runs so far. What is cluster-scoped may make Pods in any namespace.
 func (g *Graph) addLabels(o *object.Parts, use uses) {
 	if o.Namespace != "" {
 		g.addLabelsTo(g.selectors[o.Namespace], o, use)
@@ -175,13 +186,15 @@ func (g *Graph) addLabelsTo(selectors []*selection, o *object.Parts, use uses) {
 	})
 }
 
-// podNameLabel and podIndexLabel are what a StatefulSet adds to the labels of each of its Pods. A Service for one of them selects by that.
+// podNameLabel and podIndexLabel are what a StatefulSet adds to the labels of each of its Pods. A Service for one of
+// them selects by that.
 const (
 	podNameLabel  = "statefulset.kubernetes.io/pod-name"
 	podIndexLabel = "apps.kubernetes.io/pod-index"
 )
 
-// setPodLabels gives the labels of a StatefulSet's template those of the Pod that a selector asks for, if it can be one of the StatefulSet's.
+// setPodLabels gives the labels of a StatefulSet's template those of the Pod that a selector asks for, if it can be one
+// of the StatefulSet's.
 func setPodLabels(set labels.Set, selector labels.Selector, name string) {
 	if pod, asked := selector.RequiresExactMatch(podNameLabel); asked && withoutNumber(pod) == name+"-" {
 		set[podNameLabel] = pod
@@ -191,7 +204,8 @@ func setPodLabels(set labels.Set, selector labels.Selector, name string) {
 	}
 }
 
-// maxSelected is how many templates that a selector matches are told apart. With more, it selects something that is not idle.
+// maxSelected is how many templates that a selector matches are told apart. With more, it selects something that is not
+// idle.
 const maxSelected = 16
 
 func (g *Graph) selected(s *selection, use uses) {
@@ -216,7 +230,8 @@ func labelSet(of object.JSON) labels.Set {
 	return set
 }
 
-// SelectorOf reads a LabelSelector from an object. One that is absent selects nothing, and one that is empty everything, as the API has it.
+// SelectorOf reads a LabelSelector from an object. One that is absent selects nothing, and one that is empty
+// everything, as the API has it.
 func SelectorOf(value object.JSON) (labels.Selector, error) {
 	if t := value.Type(); t == object.Absent || t == object.Null {
 		return labels.Nothing(), nil
@@ -235,6 +250,14 @@ func cloned(e Edge) Edge {
 
 // clonedName is the name with bytes of its own.
 func clonedName(n Name) Name {
-	n.Namespace, n.Name, n.Kind, n.Group = strings.Clone(n.Namespace), strings.Clone(n.Name), strings.Clone(n.Kind), strings.Clone(n.Group)
+	n.Namespace, n.Name, n.Kind, n.Group = strings.Clone(
+		n.Namespace,
+	), strings.Clone(
+		n.Name,
+	), strings.Clone(
+		n.Kind,
+	), strings.Clone(
+		n.Group,
+	)
 	return n
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// owners are the kinds, by group, whose objects own others as a matter of course. The garbage collector deletes those with them.
+// owners are the kinds, by group, whose objects own others as a matter of course. The garbage collector deletes those
+// with them.
 var owners = map[string][]string{
 	"":      {"ReplicationController"},
 	"apps":  {"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
@@ -27,10 +28,11 @@ func TakesContent(kind object.Kind) bool { return IsNamespace(kind.Group, kind.K
 // isClaim: most StorageClasses say that a volume is deleted with its claim, also one that is orphaned.
 func isClaim(kind object.Kind) bool { return kind.Group == "" && kind.Kind == "PersistentVolumeClaim" }
 
-// Along says, in sentences, what is deleted together with objects of the kinds although no run judged or copied it, or is left over. Empty when
-// that is nothing, or what anybody's objects may own: which is not known.
+// Along says, in sentences, what is deleted together with objects of the kinds although no run judged or copied it, or
+// is left over. Empty when that is nothing, or what anybody's objects may own: which is not known.
 func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
-	orphans := options != nil && options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationOrphan
+	orphans := options != nil && options.PropagationPolicy != nil &&
+		*options.PropagationPolicy == metav1.DeletePropagationOrphan
 	var parts []string
 	leaves := ""
 	told := map[object.Kind]bool{}
@@ -44,12 +46,18 @@ func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 		case IsNamespace(kind.Group, kind.Kind):
 			parts = append(parts, fmt.Sprintf("a %s takes everything along that is in it", kind.Kind))
 		case isClaim(kind):
-			parts = append(parts, "a PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that)")
+			parts = append(
+				parts,
+				"a PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that)",
+			)
 		case kind.Group == "batch" && kind.Kind == "Job" && (options == nil || options.PropagationPolicy == nil):
 			// The API server's own rule for this kind, kept for clients of old.
 			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."
 		case !orphans && slices.Contains(owners[kind.Group], kind.Kind):
-			parts = append(parts, fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind))
+			parts = append(
+				parts,
+				fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind),
+			)
 		}
 	}
 	if len(parts) == 0 {

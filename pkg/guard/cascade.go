@@ -31,7 +31,8 @@ var (
 	}
 )
 
-// dependents are what the owners that are part of Kubernetes own, directly or not. A Pod owns the claims of its ephemeral volumes.
+// dependents are what the owners that are part of Kubernetes own, directly or not. A Pod owns the claims of its
+// ephemeral volumes.
 var dependents = map[schema.GroupKind][]schema.GroupVersionKind{
 	{Kind: "Pod"}:                        {claims},
 	{Kind: "ReplicationController"}:      {pods, claims},
@@ -44,15 +45,32 @@ var dependents = map[schema.GroupKind][]schema.GroupVersionKind{
 	{Group: "batch", Kind: "Job"}:        {pods, claims},
 }
 
-// builtIn are the groups that are part of Kubernetes. Their other kinds, such as ConfigMap, own no workloads. Custom resources may.
+// builtIn are the groups that are part of Kubernetes. Their other kinds, such as ConfigMap, own no workloads. Custom
+// resources may.
 var builtIn = []string{
-	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "certificates.k8s.io",
-	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
-	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+	"",
+	"admissionregistration.k8s.io",
+	"apiextensions.k8s.io",
+	"apiregistration.k8s.io",
+	"apps",
+	"autoscaling",
+	"batch",
+	"certificates.k8s.io",
+	"coordination.k8s.io",
+	"discovery.k8s.io",
+	"events.k8s.io",
+	"flowcontrol.apiserver.k8s.io",
+	"networking.k8s.io",
+	"node.k8s.io",
+	"policy",
+	"rbac.authorization.k8s.io",
+	"resource.k8s.io",
+	"scheduling.k8s.io",
+	"storage.k8s.io",
 }
 
-// Dependents are the kinds of objects that a Delete with these options may delete together with an object of the kind, because that
-// owns them.
+// Dependents are the kinds of objects that a Delete with these options may delete together with an object of the kind,
+// because that owns them.
 func Dependents(kind schema.GroupKind, options *v1alpha1.DeleteOptions) []schema.GroupVersionKind {
 	kinds, known := dependents[kind]
 	switch {
@@ -64,8 +82,8 @@ func Dependents(kind schema.GroupKind, options *v1alpha1.DeleteOptions) []schema
 	return allWorkloads
 }
 
-// orphans reports whether a Delete leaves what an object of the kind owns. Without a policy the API server does so for two kinds, for
-// the sake of old clients.
+// orphans reports whether a Delete leaves what an object of the kind owns. Without a policy the API server does so for
+// two kinds, for the sake of old clients.
 func orphans(kind schema.GroupKind, options *v1alpha1.DeleteOptions) bool {
 	if options != nil && options.PropagationPolicy != nil {
 		return *options.PropagationPolicy == metav1.DeletePropagationOrphan
@@ -73,22 +91,23 @@ func orphans(kind schema.GroupKind, options *v1alpha1.DeleteOptions) bool {
 	return kind == jobs.GroupKind() || kind == schema.GroupKind{Kind: "ReplicationController"}
 }
 
-// Cascade finds the protected objects that a Delete would delete together with those that it has chosen: Add them all, look where it
-// says, and tell it what was Found. The zero Cascade has nothing to look for.
+// Cascade finds the protected objects that a Delete would delete together with those that it has chosen: Add them all,
+// look where it says, and tell it what was Found. The zero Cascade has nothing to look for.
 type Cascade struct {
 	// Kinds are the kinds of dependents to look through, each once.
 	Kinds []schema.GroupVersionKind
 	// Cluster is true when an owner is cluster-scoped: its dependents may be anywhere.
 	Cluster bool
 
-	// namespaces are those that are to be deleted, ownersIn those that have owners, and owners are by UID. The values of the first and
-	// the last say which protected object goes with them.
+	// namespaces are those that are to be deleted, ownersIn those that have owners, and owners are by UID. The values of
+	// the first and the last say which protected object goes with them.
 	namespaces map[string]string
 	ownersIn   map[string]bool
 	owners     map[types.UID]string
 }
 
-// Add adds an object that a Delete with these options has chosen. One without its bytes is taken to own all that its kind may.
+// Add adds an object that a Delete with these options has chosen. One without its bytes is taken to own all that its
+// kind may.
 func (c *Cascade) Add(o object.Object, options *v1alpha1.DeleteOptions) {
 	if IsNamespace(o.Kind.Group, o.Kind.Kind) {
 		if c.namespaces == nil {
@@ -162,8 +181,8 @@ func (c *Cascade) Reason(o object.Object) string {
 	return fmt.Sprintf("%s would be deleted with it, and is annotated %s", found, v1alpha1.ProtectAnnotation)
 }
 
-// IsProtected reports whether an object carries the annotation that protects it, unless it is being deleted already. It is for very many
-// objects: only the annotation is looked for.
+// IsProtected reports whether an object carries the annotation that protects it, unless it is being deleted already. It
+// is for very many objects: only the annotation is looked for.
 func IsProtected(o object.Object) bool {
 	annotation := object.JSON(o.Raw).At("metadata", "annotations", v1alpha1.ProtectAnnotation)
 	return !o.Deleting && annotation.Type() != object.Absent && annotation.Text() != unprotected

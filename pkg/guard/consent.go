@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Consent says why a Transform may not send the merge patch to an object of the kind, or is empty. Some changes have consequences
-// that reach beyond the object: they need the Cleaner's explicit consent.
+// Consent says why a Transform may not send the merge patch to an object of the kind, or is empty. Some changes have
+// consequences that reach beyond the object: they need the Cleaner's explicit consent.
 func Consent(kind object.Kind, patch object.JSON, options *v1alpha1.TransformOptions) string {
 	var allowed []v1alpha1.TransformConsent
 	if options != nil {

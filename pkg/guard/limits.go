@@ -49,17 +49,24 @@ func BlastRadius(limit *v1alpha1.BlastRadiusLimit, matched, total int64) error {
 		return &LimitError{fmt.Sprintf("100%% of resources matched (max percentage %d%%)", percentage)}
 	}
 	if matched*100 > percentage*total {
-		return &LimitError{fmt.Sprintf("%s%% of resources matched (max percentage %d%%)", share(matched, total, percentage), percentage)}
+		return &LimitError{
+			fmt.Sprintf("%s%% of resources matched (max percentage %d%%)", share(matched, total, percentage), percentage),
+		}
 	}
 	return nil
 }
 
-// MaxActions returns an error when a run would act on more objects than the operator lets any run; a limit of 0 is none.
+// MaxActions returns an error when a run would act on more objects than the operator lets any run; a limit of 0 is
+// none.
 func MaxActions(limit, objects int) error {
 	if limit == 0 || objects <= limit {
 		return nil
 	}
-	return fmt.Errorf("the run would act on %d objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if all of them are meant, raise the flag", objects, limit)
+	return fmt.Errorf(
+		"the run would act on %d objects, and the operator allows %d in one run (--max-actions-per-run): let the Cleaner select less, or, if all of them are meant, raise the flag",
+		objects,
+		limit,
+	)
 }
 
 // How many objects a run may leave alone because they could not be judged: either many, or a small share.
@@ -73,8 +80,13 @@ func Unjudged(unjudged, considered int64) error {
 	if unjudged <= maxUnjudged || unjudged*100 <= maxUnjudgedPercent*considered {
 		return nil
 	}
-	return fmt.Errorf("%d of %d objects could not be judged, which is more than onPartialView: Skip leaves alone (%d objects, or %d %% of those that one selector considered)",
-		unjudged, considered, maxUnjudged, maxUnjudgedPercent)
+	return fmt.Errorf(
+		"%d of %d objects could not be judged, which is more than onPartialView: Skip leaves alone (%d objects, or %d %% of those that one selector considered)",
+		unjudged,
+		considered,
+		maxUnjudged,
+		maxUnjudgedPercent,
+	)
 }
 
 // share writes a percentage with as many digits as it takes not to look like the limit that it exceeds.

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard holds the verdicts that keep a run from doing harm: is the object protected, has it matched often enough,
-// would the run touch too much? All of it is pure.
+// Package guard holds the verdicts that keep a run from doing harm: is the object protected, has it matched often
+// enough, would the run touch too much? All of it is pure.
 package guard
 
 import (
@@ -21,7 +21,8 @@ const DefaultProtectedNamespaces = "kube-system,kube-public,kube-node-lease"
 
 // Protection says what no Cleaner may touch.
 type Protection struct {
-	// Operator is the operator's own namespace, and Namespaces are those of --protected-namespaces: protected with everything in them.
+	// Operator is the operator's own namespace, and Namespaces are those of --protected-namespaces: protected with
+	// everything in them.
 	Operator   string
 	Namespaces []string
 }
@@ -39,8 +40,8 @@ func (p Protection) namespace(name string) string {
 	return ""
 }
 
-// Reason says why no Cleaner of the action may touch the object, or is empty. A Scan touches nothing: its reason is that of a Delete.
-// namespace is the metadata of the object's namespace; nil for a cluster-scoped object.
+// Reason says why no Cleaner of the action may touch the object, or is empty. A Scan touches nothing: its reason is
+// that of a Delete. namespace is the metadata of the object's namespace; nil for a cluster-scoped object.
 func (p Protection) Reason(action v1alpha1.Action, o object.Object, namespace *metav1.ObjectMeta) (string, error) {
 	reason, err := p.Own(action, o)
 	if err != nil || reason != "" {
@@ -49,7 +50,8 @@ func (p Protection) Reason(action v1alpha1.Action, o object.Object, namespace *m
 	return InNamespace(o.Namespace, namespace), nil
 }
 
-// InNamespace says why no Cleaner may touch what is in the namespace, because of the namespace's metadata. Nil is that of none.
+// InNamespace says why no Cleaner may touch what is in the namespace, because of the namespace's metadata. Nil is that
+// of none.
 func InNamespace(name string, metadata *metav1.ObjectMeta) string {
 	if metadata == nil {
 		return ""
@@ -60,8 +62,8 @@ func InNamespace(name string, metadata *metav1.ObjectMeta) string {
 	return ""
 }
 
-// annotated is the annotation that protects, as YAML. It is empty where there is none. Only "false" does not protect: who writes "TRUE", "yes" or
-// nothing at all means to.
+// annotated is the annotation that protects, as YAML. It is empty where there is none. Only "false" does not protect:
+// who writes "TRUE", "yes" or nothing at all means to.
 func annotated(annotations map[string]string) string {
 	if value, ok := annotations[v1alpha1.ProtectAnnotation]; ok && value != unprotected {
 		return fmt.Sprintf("%s: %q", v1alpha1.ProtectAnnotation, value)
@@ -112,8 +114,8 @@ func (p Protection) MarkOwn(action v1alpha1.Action, verdict *object.Verdict) err
 	return err
 }
 
-// Protect marks the verdict on an object that is protected for the reason. What deletes or changes objects leaves it alone. A Scan, which
-// touches nothing, reports it, with the mark.
+// Protect marks the verdict on an object that is protected for the reason. What deletes or changes objects leaves it
+// alone. A Scan, which touches nothing, reports it, with the mark.
 func Protect(action v1alpha1.Action, verdict *object.Verdict, reason string) {
 	if action == v1alpha1.ActionScan {
 		verdict.Reason = protectedMark + reason
@@ -125,7 +127,8 @@ func Protect(action v1alpha1.Action, verdict *object.Verdict, reason string) {
 // protectedMark begins the reason of a match that a Scan reports although it is protected.
 const protectedMark = "protected: "
 
-// IsNamespace reports whether objects of a kind are namespaces. A Project of OpenShift is its Namespace: deleting one deletes the other.
+// IsNamespace reports whether objects of a kind are namespaces. A Project of OpenShift is its Namespace: deleting one
+// deletes the other.
 func IsNamespace(group, kind string) bool {
 	return group == "" && kind == "Namespace" || group == "project.openshift.io" && kind == "Project"
 }

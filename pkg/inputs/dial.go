@@ -9,8 +9,8 @@ import (
 	"net"
 )
 
-// dial connects to a host. Its name is looked up once, and nothing is connected to but what was looked at: no answer that changes
-// leads elsewhere. All addresses must be such as may be asked.
+// dial connects to a host. Its name is looked up once, and nothing is connected to but what was looked at: no answer
+// that changes leads elsewhere. All addresses must be such as may be asked.
 func (m *Metrics) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/egress"
 )
 
-// sourceError says why a source gave no result. All words are ours: what a source or a library says may quote the answer.
+// sourceError says why a source gave no result. All words are ours: what a source or a library says may quote the
+// answer.
 type sourceError struct {
 	reason string
 }

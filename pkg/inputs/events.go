@@ -83,7 +83,11 @@ func (e *Events) Add(raw []byte) error {
 		}
 	}
 	if e.size > e.limit {
-		return fmt.Errorf("the events of %s objects take more than %d MiB of memory: let the Cleaner select fewer at a time, by namespace", e.kind.Kind, e.limit>>20)
+		return fmt.Errorf(
+			"the events of %s objects take more than %d MiB of memory: let the Cleaner select fewer at a time, by namespace",
+			e.kind.Kind,
+			e.limit>>20,
+		)
 	}
 	name := types.NamespacedName{Namespace: about.Namespace, Name: about.Name}
 	// The events of Nodes have the Node's name in the place of its UID.
@@ -138,7 +142,11 @@ func (e *Events) Of(o object.Object) (object.JSON, error) {
 		return nil, fmt.Errorf("writing down the events of %s: %w", o, err)
 	}
 	if len(written) > maxOfObject {
-		return nil, fmt.Errorf("the %d events of the object are longer than %d MiB together; it is not judged by a part of them", len(of), maxOfObject>>20)
+		return nil, fmt.Errorf(
+			"the %d events of the object are longer than %d MiB together; it is not judged by a part of them",
+			len(of),
+			maxOfObject>>20,
+		)
 	}
 	return written, nil
 }

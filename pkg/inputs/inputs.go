@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inputs holds what a selector looks at besides the object itself, its events and logs, and metrics, and writes it
-// down as scripts and conditions read it. It reads nothing from the cluster, and asks only sources of metrics. What could not be
-// read is an error, so that an empty value always means that there is nothing.
+// Package inputs holds what a selector looks at besides the object itself, its events and logs, and metrics, and writes
+// it down as scripts and conditions read it. It reads nothing from the cluster, and asks only sources of metrics. What
+// could not be read is an error, so that an empty value always means that there is nothing.
 package inputs
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Check says what is wrong with the inputs that a selector asks for, as far as that shows without reading them, each with its field.
+// Check says what is wrong with the inputs that a selector asks for, as far as that shows without reading them, each
+// with its field.
 func Check(spec *v1alpha1.ResourceSelector) []error {
 	return append(checkMetrics(spec), checkLogs(spec)...)
 }

@@ -46,8 +46,8 @@ type Log struct {
 	Text string
 }
 
-// LogsOf says which logs of a Pod a source asks for. A container that the Pod does not have has none, and so has the earlier instance
-// of one that has not restarted. None at all mean that the Pod has none of the containers.
+// LogsOf says which logs of a Pod a source asks for. A container that the Pod does not have has none, and so has the
+// earlier instance of one that has not restarted. None at all mean that the Pod has none of the containers.
 func LogsOf(pod object.Object, source *v1alpha1.LogSource) ([]Log, error) {
 	var read corev1.Pod
 	if err := json.Unmarshal(pod.Raw, &read); err != nil {
@@ -83,13 +83,15 @@ func LogsOf(pod object.Object, source *v1alpha1.LogSource) ([]Log, error) {
 }
 
 // lost is what a node answers in the place of a log that it does not have any more.
-var lost = regexp.MustCompile(`^(unable to retrieve container logs for [a-z0-9.+-]+://\S+|failed to try resolving symlinks in path "[^"]*": [^\n]*)\s*$`)
+var lost = regexp.MustCompile(
+	`^(unable to retrieve container logs for [a-z0-9.+-]+://\S+|failed to try resolving symlinks in path "[^"]*": [^\n]*)\s*$`,
+)
 
 // IsLost reports whether a text is not a log, but a node's word that it has none any more.
 func IsLost(text string) bool { return lost.MatchString(text) }
 
-// WriteLogs writes down the logs of one Pod as JSON: a map with the texts logs and logsPrevious, and the maps logsByContainer and
-// logsPreviousByContainer.
+// WriteLogs writes down the logs of one Pod as JSON: a map with the texts logs and logsPrevious, and the maps
+// logsByContainer and logsPreviousByContainer.
 func WriteLogs(logs []Log) (object.JSON, error) {
 	data := map[string]any{}
 	for _, previous := range []bool{false, true} {

@@ -45,8 +45,8 @@ type Metrics struct {
 	connect func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// NewMetrics asks the Services of the cluster and the allowed hosts. It trusts the authorities; nil stands for the system's.
-// apiServer is the API server's address, which is never asked for metrics.
+// NewMetrics asks the Services of the cluster and the allowed hosts. It trusts the authorities; nil stands for the
+// system's. apiServer is the API server's address, which is never asked for metrics.
 func NewMetrics(authorities *x509.CertPool, allowed egress.Hosts, apiServer string) *Metrics {
 	dialer := &net.Dialer{Timeout: queryTimeout}
 	m := &Metrics{guard: egress.NewGuard(allowed, apiServer), connect: dialer.DialContext}
@@ -67,7 +67,8 @@ func (m *Metrics) newClient() *http.Client {
 	}
 }
 
-// For asks for a Cleaner that names an account: only Services of one namespace, and the allowed hosts. Without an account it is the same.
+// For asks for a Cleaner that names an account: only Services of one namespace, and the allowed hosts. Without an
+// account it is the same.
 func (m *Metrics) For(account *v1alpha1.ServiceAccountRef) *Metrics {
 	if m == nil || account == nil {
 		return m
@@ -77,7 +78,8 @@ func (m *Metrics) For(account *v1alpha1.ServiceAccountRef) *Metrics {
 	return &limited
 }
 
-// within asks Services of a namespace only. No connection is used twice, so that each client can have a dialer of its own.
+// within asks Services of a namespace only. No connection is used twice, so that each client can have a dialer of its
+// own.
 func (m *Metrics) within(namespace string) *Metrics {
 	limited := *m
 	limited.guard.Namespace = namespace
@@ -85,9 +87,14 @@ func (m *Metrics) within(namespace string) *Metrics {
 	return &limited
 }
 
-// Ask asks a selector's queries, and writes down the results as JSON: a map with the map metrics. A query that finds no series is
-// not in it. credentials are what the Secret holds that secretRef names. No error quotes an answer or a credential.
-func (m *Metrics) Ask(ctx context.Context, spec *v1alpha1.ResourceSelector, credentials map[string][]byte) (object.JSON, error) {
+// Ask asks a selector's queries, and writes down the results as JSON: a map with the map metrics. A query that finds no
+// series is not in it. credentials are what the Secret holds that secretRef names. No error quotes an answer or a
+// credential.
+func (m *Metrics) Ask(
+	ctx context.Context,
+	spec *v1alpha1.ResourceSelector,
+	credentials map[string][]byte,
+) (object.JSON, error) {
 	if err := errors.Join(checkMetrics(spec)...); err != nil {
 		return nil, err
 	}
@@ -137,11 +144,19 @@ func authorization(ref *v1alpha1.SecretRef, credentials map[string][]byte) (stri
 	token, user, password := of("token"), of("username"), of("password")
 	switch {
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return "", fmt.Errorf("metricSource.secretRef: the key token of Secret %s/%s holds what no token does, such as a space or a line break", ref.Namespace, ref.Name)
+		return "", fmt.Errorf(
+			"metricSource.secretRef: the key token of Secret %s/%s holds what no token does, such as a space or a line break",
+			ref.Namespace,
+			ref.Name,
+		)
 	case token != "":
 		return "Bearer " + token, nil
 	case user == "" || password == "":
-		return "", fmt.Errorf("metricSource.secretRef: Secret %s/%s has neither the key token nor username and password", ref.Namespace, ref.Name)
+		return "", fmt.Errorf(
+			"metricSource.secretRef: Secret %s/%s has neither the key token nor username and password",
+			ref.Namespace,
+			ref.Name,
+		)
 	}
 	request := &http.Request{Header: http.Header{}}
 	request.SetBasicAuth(user, password)
@@ -159,7 +174,9 @@ func (m *Metrics) ask(ctx context.Context, from *source, query string) (result f
 	case err != nil: // which may quote the answer
 		return 0, false, errors.New("its answer is not one of Prometheus' API; check url and path")
 	case len(warnings) > 0:
-		return 0, false, errors.New("it answered with warnings: the result may be incomplete; ask the query in its own page to see them")
+		return 0, false, errors.New(
+			"it answered with warnings: the result may be incomplete; ask the query in its own page to see them",
+		)
 	}
 	switch value := value.(type) {
 	case *model.Scalar:
@@ -169,9 +186,14 @@ func (m *Metrics) ask(ctx context.Context, from *source, query string) (result f
 		case len(value) == 0:
 			return 0, false, nil
 		case len(value) > 1:
-			return 0, false, fmt.Errorf("the result is %d series; let the query come to one, for example with sum(...)", len(value))
+			return 0, false, fmt.Errorf(
+				"the result is %d series; let the query come to one, for example with sum(...)",
+				len(value),
+			)
 		case value[0].Histogram != nil:
-			return 0, false, errors.New("the result is a histogram; let the query come to a number, for example with histogram_quantile(...)")
+			return 0, false, errors.New(
+				"the result is a histogram; let the query come to a number, for example with histogram_quantile(...)",
+			)
 		}
 		result = float64(value[0].Value)
 	default:
@@ -231,7 +253,9 @@ func (s *source) Do(ctx context.Context, request *http.Request) (*http.Response,
 	case err != nil:
 		return nil, nil, unreachable(err)
 	case len(body) > maxAnswer:
-		return nil, nil, &sourceError{fmt.Sprintf("its answer is longer than %d MiB; let the query come to one series", maxAnswer>>20)}
+		return nil, nil, &sourceError{
+			fmt.Sprintf("its answer is longer than %d MiB; let the query come to one series", maxAnswer>>20),
+		}
 	}
 	return response, body, nil
 }

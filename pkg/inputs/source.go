@@ -22,8 +22,8 @@ import (
 // defaultPath is where Prometheus answers instant queries.
 const defaultPath = "api/v1/query"
 
-// checkMetrics says what is wrong with a selector's metricSource and metricQueries, as far as that shows without asking, each with
-// its field.
+// checkMetrics says what is wrong with a selector's metricSource and metricQueries, as far as that shows without
+// asking, each with its field.
 func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 	var errs []error
 	if spec.MetricSource != nil {
@@ -36,7 +36,10 @@ func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 			errs = append(errs, checkSecret(*ref)...)
 		}
 	} else if spec.WantsMetrics() {
-		errs = append(errs, errors.New("metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"))
+		errs = append(
+			errs,
+			errors.New("metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"),
+		)
 	}
 	known := map[string]bool{}
 	for i, query := range spec.MetricQueries {
@@ -44,7 +47,14 @@ func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 		case query.Name == "" || strings.TrimSpace(query.Query) == "":
 			errs = append(errs, fmt.Errorf("metricQueries[%d] needs a name and a query", i))
 		case known[query.Name]:
-			errs = append(errs, fmt.Errorf("metricQueries[%d]: there is another query of the name %q; give each one a name of its own", i, query.Name))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"metricQueries[%d]: there is another query of the name %q; give each one a name of its own",
+					i,
+					query.Name,
+				),
+			)
 		}
 		known[query.Name] = true
 	}
@@ -61,15 +71,19 @@ func checkSecret(ref v1alpha1.SecretRef) []error {
 	return errs
 }
 
-// endpoint is where a source answers queries. What is not plainly a host and a path is refused, so that nobody can read it in
-// another way than it is asked.
+// endpoint is where a source answers queries. What is not plainly a host and a path is refused, so that nobody can read
+// it in another way than it is asked.
 func endpoint(source *v1alpha1.MetricSource) (*url.URL, error) {
 	at, err := url.Parse(source.URL)
 	switch {
 	case err != nil:
-		return nil, errors.New("url is not a URL; write for example http://prometheus.monitoring.svc:9090") // the error quotes it
+		return nil, errors.New(
+			"url is not a URL; write for example http://prometheus.monitoring.svc:9090",
+		) // the error quotes it
 	case at.Scheme != "http" && at.Scheme != "https", at.Opaque != "", at.Hostname() == "":
-		return nil, errors.New("url must begin with http:// or https:// and a host, for example http://prometheus.monitoring.svc:9090")
+		return nil, errors.New(
+			"url must begin with http:// or https:// and a host, for example http://prometheus.monitoring.svc:9090",
+		)
 	case at.User != nil:
 		return nil, errors.New("url must not hold a user or a password; put them into a Secret, which secretRef names")
 	case at.RawQuery != "", at.ForceQuery, strings.Contains(source.URL, "#"):
@@ -118,17 +132,31 @@ func (m *Metrics) Allow(spec *v1alpha1.ResourceSelector) error {
 	switch ref := spec.MetricSource.SecretRef; {
 	case m.guard.Allowed[host]:
 	case namespace == "":
-		return fmt.Errorf("metricSource.url: the host %q is none that metrics may be read from: name a Service of the cluster (NAME.NAMESPACE.svc), or let the operator's --allowed-metric-hosts name the host", host)
+		return fmt.Errorf(
+			"metricSource.url: the host %q is none that metrics may be read from: name a Service of the cluster (NAME.NAMESPACE.svc), or let the operator's --allowed-metric-hosts name the host",
+			host,
+		)
 	case ref != nil && ref.Namespace != namespace:
-		return fmt.Errorf("metricSource.secretRef: Secret %s/%s is not sent to a Service of another namespace (%s): put a Secret into that namespace, or let the operator's --allowed-metric-hosts name the host %q", ref.Namespace, ref.Name, namespace, host)
+		return fmt.Errorf(
+			"metricSource.secretRef: Secret %s/%s is not sent to a Service of another namespace (%s): put a Secret into that namespace, or let the operator's --allowed-metric-hosts name the host %q",
+			ref.Namespace,
+			ref.Name,
+			namespace,
+			host,
+		)
 	case m.account != nil && namespace != m.namespace(spec):
-		return fmt.Errorf("metricSource.url: a Cleaner that names a ServiceAccount reads metrics from Services of the account's namespace (%s) only, not from %s: let the operator's --allowed-metric-hosts name the host %q", m.account.Namespace, namespace, host)
+		return fmt.Errorf(
+			"metricSource.url: a Cleaner that names a ServiceAccount reads metrics from Services of the account's namespace (%s) only, not from %s: let the operator's --allowed-metric-hosts name the host %q",
+			m.account.Namespace,
+			namespace,
+			host,
+		)
 	}
 	return nil
 }
 
-// namespace is the one whose Services a Cleaner that names an account may ask: that of the Secret, which the account must be allowed to
-// read, or the account's own.
+// namespace is the one whose Services a Cleaner that names an account may ask: that of the Secret, which the account
+// must be allowed to read, or the account's own.
 func (m *Metrics) namespace(spec *v1alpha1.ResourceSelector) string {
 	if ref := spec.MetricSource.SecretRef; ref != nil {
 		return ref.Namespace

@@ -14,14 +14,18 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// errUnproved says that an answer claims success and is not the API server's, but of something on the way to it. Then nothing is
-// durable.
-var errUnproved = errors.New("the answer does not show that it is an API server's: is there something between the operator and the API server?")
+// errUnproved says that an answer claims success and is not the API server's, but of something on the way to it. Then
+// nothing is durable.
+var errUnproved = errors.New(
+	"the answer does not show that it is an API server's: is there something between the operator and the API server?",
+)
 
-// What is written is written from a copy: the client puts the answer into it, whatever that is. An answer that is no API server's,
-// such as {}, would leave the caller with a record that says nothing: not even whether to delete or to change.
+// What is written is written from a copy: the client puts the answer into it, whatever that is. An answer that is no
+// API server's, such as {}, would leave the caller with a record that says nothing: not even whether to delete or to
+// change.
 
-// create creates an object that must be durable before anything else is done. Of the answer, o takes the UID and the version.
+// create creates an object that must be durable before anything else is done. Of the answer, o takes the UID and the
+// version.
 func (j *Journal) create(ctx context.Context, o client.Object) error {
 	sent, ok := o.DeepCopyObject().(client.Object)
 	if !ok {
@@ -58,7 +62,8 @@ func overwrite(o client.Object, write func(client.Object) error) error {
 		return err
 	}
 	version := sent.GetResourceVersion()
-	if sent.GetName() != o.GetName() || o.GetUID() != "" && sent.GetUID() != o.GetUID() || version == "" || version == o.GetResourceVersion() {
+	if sent.GetName() != o.GetName() || o.GetUID() != "" && sent.GetUID() != o.GetUID() || version == "" ||
+		version == o.GetResourceVersion() {
 		return errUnproved
 	}
 	o.SetResourceVersion(version)
@@ -75,8 +80,8 @@ func (j *Journal) read(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 	return &run, err
 }
 
-// Cleaner reads a Cleaner from the API server, not from a cache: one that is not there, or is another of the name, is gone. Then it is
-// nil.
+// Cleaner reads a Cleaner from the API server, not from a cache: one that is not there, or is another of the name, is
+// gone. Then it is nil.
 func (j *Journal) Cleaner(ctx context.Context, name string, uid types.UID) (*v1alpha1.Cleaner, error) {
 	var cleaner v1alpha1.Cleaner
 	err := j.client.Get(ctx, client.ObjectKey{Name: name}, &cleaner)

@@ -19,7 +19,8 @@ import (
 const (
 	// streamBundle is, as the value of the label PartLabel, one Secret with the first part of each stream.
 	streamBundle = "bundle"
-	// bundleBytes is how much the first parts take together for that, without the outcomes, with which it is written again.
+	// bundleBytes is how much the first parts take together for that, without the outcomes, with which it is written
+	// again.
 	bundleBytes = 64 << 10
 )
 
@@ -46,7 +47,12 @@ func bundleKey(stream string) string { return stream + ".gz" }
 
 // chain is a chain whose parts are in Secrets.
 func (b *bundle) chain(stream string, limit *budget) *chain {
-	return newChain(b.run.UID, stream, limit, func(ctx context.Context, n int32, data []byte) error { return b.put(ctx, stream, n, data) })
+	return newChain(
+		b.run.UID,
+		stream,
+		limit,
+		func(ctx context.Context, n int32, data []byte) error { return b.put(ctx, stream, n, data) },
+	)
 }
 
 func (b *bundle) put(ctx context.Context, stream string, n int32, data []byte) error {
@@ -81,7 +87,8 @@ func (b *bundle) spill(ctx context.Context) error {
 	return nil
 }
 
-// seal writes what was held back into one Secret, and returns that. It is nil when the parts are in Secrets of their own.
+// seal writes what was held back into one Secret, and returns that. It is nil when the parts are in Secrets of their
+// own.
 func (b *bundle) seal(ctx context.Context) (*corev1.Secret, error) {
 	if b.closed {
 		return nil, nil
@@ -100,8 +107,8 @@ func (b *bundle) part(stream string, n int32, data []byte) *corev1.Secret {
 	return part
 }
 
-// label lets the Secret stand for the run's copies where the operator counts the runs that keep some: where it has the first of them.
-// Those in S3 have no Secret, so that of the intent stands for them.
+// label lets the Secret stand for the run's copies where the operator counts the runs that keep some: where it has the
+// first of them. Those in S3 have no Secret, so that of the intent stands for them.
 func (b *bundle) label(secret *corev1.Secret, keys ...string) {
 	has := func(stream string) bool { return slices.Contains(keys, bundleKey(stream)) }
 	if has(streamCopies) || has(streamSecrets) || b.storage == v1alpha1.StorageS3 && has(streamIntent) {
@@ -114,15 +121,24 @@ func (b *bundle) create(ctx context.Context, part *corev1.Secret) error {
 	return wrap(fmt.Sprintf("writing Secret %s/%s", part.Namespace, part.Name), b.journal.create(ctx, part))
 }
 
-// drop takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the run.
+// drop takes back what was written for a run that then touched nothing. What cannot be taken back goes away with the
+// run.
 func (b *bundle) drop(ctx context.Context) {
 	for _, name := range b.written {
-		_ = b.journal.client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.journal.namespace, Name: name}})
+		_ = b.journal.client.Delete(
+			ctx,
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.journal.namespace, Name: name}},
+		)
 	}
 }
 
 // newSecret is a Secret that a run writes. It goes away with the run.
-func newSecret(run *v1alpha1.CleanerRun, namespace, attempt, stream string, n int32, data map[string][]byte) *corev1.Secret {
+func newSecret(
+	run *v1alpha1.CleanerRun,
+	namespace, attempt, stream string,
+	n int32,
+	data map[string][]byte,
+) *corev1.Secret {
 	changes := stream == streamOutcomes || stream == streamBundle
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -131,9 +147,15 @@ func newSecret(run *v1alpha1.CleanerRun, namespace, attempt, stream string, n in
 				v1alpha1.RunLabel: string(run.UID), v1alpha1.PartLabel: stream,
 				"app.kubernetes.io/part-of": "kubecleaner",
 			},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerRun", Name: run.Name, UID: run.UID, Controller: ptr.To(true),
-			}},
+			OwnerReferences: []metav1.OwnerReference{
+				{
+					APIVersion: v1alpha1.GroupVersion.String(),
+					Kind:       "CleanerRun",
+					Name:       run.Name,
+					UID:        run.UID,
+					Controller: ptr.To(true),
+				},
+			},
 		},
 		Type:      v1alpha1.PartSecretType,
 		Immutable: ptr.To(!changes),

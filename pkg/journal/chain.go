@@ -40,8 +40,8 @@ func (b *budget) take(n int) error {
 	return nil
 }
 
-// chain writes entries as JSON lines, compressed, in parts. Each part is tied to the run, to its place and to all before it by a
-// hash, so that the last hash, the head, proves all of them.
+// chain writes entries as JSON lines, compressed, in parts. Each part is tied to the run, to its place and to all
+// before it by a hash, so that the last hash, the head, proves all of them.
 type chain struct {
 	run    types.UID
 	stream string
@@ -62,7 +62,12 @@ type chain struct {
 	err error
 }
 
-func newChain(run types.UID, stream string, limit *budget, put func(ctx context.Context, n int32, data []byte) error) *chain {
+func newChain(
+	run types.UID,
+	stream string,
+	limit *budget,
+	put func(ctx context.Context, n int32, data []byte) error,
+) *chain {
 	c := &chain{run: run, stream: stream, put: put, budget: limit, buffer: &bytes.Buffer{}}
 	c.zip, _ = gzip.NewWriterLevel(c.buffer, gzip.BestSpeed)
 	c.lines = json.NewEncoder(c.zip)
@@ -125,7 +130,15 @@ func link(before string, run types.UID, stream string, n int32, data []byte) str
 type getPart func(ctx context.Context, n int32) ([]byte, error)
 
 // readChain hands the decoded lines of a chain to each, after all of it was proved against the head.
-func readChain(ctx context.Context, run types.UID, stream string, parts int32, head string, get getPart, each func(*json.Decoder) error) error {
+func readChain(
+	ctx context.Context,
+	run types.UID,
+	stream string,
+	parts int32,
+	head string,
+	get getPart,
+	each func(*json.Decoder) error,
+) error {
 	links := make([]string, parts)
 	before := ""
 	for n := range parts {
@@ -137,7 +150,12 @@ func readChain(ctx context.Context, run types.UID, stream string, parts int32, h
 		before = links[n]
 	}
 	if before != head {
-		return fmt.Errorf("the %s of the run are not what the run wrote: their hash is %q, and the CleanerRun says %q", stream, before, head)
+		return fmt.Errorf(
+			"the %s of the run are not what the run wrote: their hash is %q, and the CleanerRun says %q",
+			stream,
+			before,
+			head,
+		)
 	}
 	if parts == 0 {
 		return nil

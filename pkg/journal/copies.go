@@ -20,13 +20,14 @@ import (
 type Places struct {
 	// CopiesPath is the directory below which files are written. Empty when there is none.
 	CopiesPath string
-	// S3Secret is the name of the Secret in the operator's namespace that says where the bucket is. Empty when there is none.
+	// S3Secret is the name of the Secret in the operator's namespace that says where the bucket is. Empty when there is
+	// none.
 	S3Secret string
-	// MaxBytes is how much the copies of all runs may take together, in bytes: one run's may not take more either. Zero means
-	// any amount.
+	// MaxBytes is how much the copies of all runs may take together, in bytes: one run's may not take more either. Zero
+	// means any amount.
 	MaxBytes int64
-	// MaxKeepersPerCleaner is how many runs of one Cleaner keep copies, and MaxKeepers how many of all do. Zero means the constants of
-	// these names.
+	// MaxKeepersPerCleaner is how many runs of one Cleaner keep copies, and MaxKeepers how many of all do. Zero means the
+	// constants of these names.
 	MaxKeepersPerCleaner, MaxKeepers int
 }
 
@@ -39,7 +40,9 @@ func (j *Journal) maxCopyBytes(cleaner *v1alpha1.Cleaner) int64 {
 }
 
 // errNoReport is k8s-cleaner's, word for word.
-var errNoReport = errors.New("rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted")
+var errNoReport = errors.New(
+	"rollback is enabled but no CleanerReport notification is configured: rollback data would never be persisted",
+)
 
 // CopyProblems says why the copies could not be made that the Cleaner asks for, as far as that can be told beforehand.
 func (j *Journal) CopyProblems(cleaner *v1alpha1.Cleaner) []error {
@@ -51,9 +54,19 @@ func (j *Journal) CopyProblems(cleaner *v1alpha1.Cleaner) []error {
 	case storage == v1alpha1.StorageReport && !reports(cleaner):
 		problems = append(problems, errNoReport)
 	case storage == v1alpha1.StorageVolume && j.Places.CopiesPath == "":
-		problems = append(problems, errors.New("rollback.storage is Volume, and the operator has no directory for copies: mount a volume and start it with --copies-path, or set rollback.storage to Secret"))
+		problems = append(
+			problems,
+			errors.New(
+				"rollback.storage is Volume, and the operator has no directory for copies: mount a volume and start it with --copies-path, or set rollback.storage to Secret",
+			),
+		)
 	case storage == v1alpha1.StorageS3 && j.Places.S3Secret == "":
-		problems = append(problems, errors.New("rollback.storage is S3, and the operator has no bucket for copies: start it with --s3-secret, or set rollback.storage to Secret"))
+		problems = append(
+			problems,
+			errors.New(
+				"rollback.storage is S3, and the operator has no bucket for copies: start it with --s3-secret, or set rollback.storage to Secret",
+			),
+		)
 	}
 	if wanted := cleaner.Spec.StoreResourcePath; wanted != "" {
 		if _, err := storePath(j.Places.CopiesPath, wanted); err != nil {
@@ -95,11 +108,21 @@ type copies struct {
 }
 
 // openCopies makes everything ready that the copies of a run need.
-func (j *Journal) openCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, bundle *bundle) (*copies, error) {
+func (j *Journal) openCopies(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	run *v1alpha1.CleanerRun,
+	bundle *bundle,
+) (*copies, error) {
 	attempt := bundle.attempt
 	c := &copies{
-		journal: j, run: run, attempt: attempt, storage: cleaner.CopyStorage(), budget: &budget{left: j.maxCopyBytes(cleaner)},
-		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())), objects: map[types.UID]struct{}{},
+		journal: j,
+		run:     run,
+		attempt: attempt,
+		storage: cleaner.CopyStorage(),
+		budget:  &budget{left: j.maxCopyBytes(cleaner)},
+		expires: metav1.NewTime(j.clock.Now().Add(cleaner.CopyRetention())),
+		objects: map[types.UID]struct{}{},
 	}
 	if err := errors.Join(j.CopyProblems(cleaner)...); err != nil {
 		return c, err
@@ -206,8 +229,13 @@ func (c *copies) kept() *v1alpha1.RunCopies {
 		return nil
 	}
 	kept := &v1alpha1.RunCopies{
-		Storage: c.storage, Objects: int64(len(c.objects)), Parts: c.main.parts, Bytes: c.main.size + c.fileBytes, Head: c.main.head,
-		S3Secret: c.s3Secret, ExpirationTime: c.expires,
+		Storage:        c.storage,
+		Objects:        int64(len(c.objects)),
+		Parts:          c.main.parts,
+		Bytes:          c.main.size + c.fileBytes,
+		Head:           c.main.head,
+		S3Secret:       c.s3Secret,
+		ExpirationTime: c.expires,
 	}
 	if c.secrets != nil && c.secrets.parts > 0 {
 		kept.Secrets = &v1alpha1.CopyParts{Parts: c.secrets.parts, Head: c.secrets.head}
@@ -216,7 +244,8 @@ func (c *copies) kept() *v1alpha1.RunCopies {
 	return kept
 }
 
-// drop takes back what was written for a run that then touched nothing, outside of Secrets. What cannot be taken back is in nobody's way.
+// drop takes back what was written for a run that then touched nothing, outside of Secrets. What cannot be taken back
+// is in nobody's way.
 func (c *copies) drop(ctx context.Context) {
 	for _, files := range []*files{c.volume, c.store} {
 		if files != nil {
@@ -238,18 +267,33 @@ func (c *copies) wayOut(err error) error {
 	if errors.Is(err, errTooLarge) {
 		return err
 	}
-	where := fmt.Sprintf("copies are kept in Secrets of the namespace %s, where the operator needs the right and the quota to create them; rollback.storage may name another place", c.journal.namespace)
+	where := fmt.Sprintf(
+		"copies are kept in Secrets of the namespace %s, where the operator needs the right and the quota to create them; rollback.storage may name another place",
+		c.journal.namespace,
+	)
 	switch c.storage {
 	case v1alpha1.StorageVolume:
-		where = fmt.Sprintf("copies are kept as files below %s (--copies-path), which must be there, writable and have room, and those of Secrets, with the list of the files, in Secrets of the namespace %s; rollback.storage may name another place",
-			c.journal.Places.CopiesPath, c.journal.namespace)
+		where = fmt.Sprintf(
+			"copies are kept as files below %s (--copies-path), which must be there, writable and have room, and those of Secrets, with the list of the files, in Secrets of the namespace %s; rollback.storage may name another place",
+			c.journal.Places.CopiesPath,
+			c.journal.namespace,
+		)
 	case v1alpha1.StorageS3:
-		where = fmt.Sprintf("copies are kept in the S3 bucket that Secret %s/%s names (--s3-secret), and those of Secrets in Secrets of that namespace; rollback.storage may name another place",
-			c.journal.namespace, c.journal.Places.S3Secret)
+		where = fmt.Sprintf(
+			"copies are kept in the S3 bucket that Secret %s/%s names (--s3-secret), and those of Secrets in Secrets of that namespace; rollback.storage may name another place",
+			c.journal.namespace,
+			c.journal.Places.S3Secret,
+		)
 	}
 	return &copyFault{fmt.Errorf("%w; %s", err, where)}
 }
 
 func (c *copies) storeWayOut(err error) error {
-	return &copyFault{fmt.Errorf("%w; storeResourcePath asks for files below %s (--copies-path), which must be there, writable and have room; remove storeResourcePath if they are not needed", err, c.journal.Places.CopiesPath)}
+	return &copyFault{
+		fmt.Errorf(
+			"%w; storeResourcePath asks for files below %s (--copies-path), which must be there, writable and have room; remove storeResourcePath if they are not needed",
+			err,
+			c.journal.Places.CopiesPath,
+		),
+	}
 }

@@ -21,8 +21,8 @@ type group struct {
 	errs    []error
 }
 
-// CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched. Those that come while others are
-// being copied are copied together: each time, the record is written.
+// CopyAgain keeps another copy of a victim that changed and was judged again, before it is touched. Those that come
+// while others are being copied are copied together: each time, the record is written.
 func (l *Ledger) CopyAgain(ctx context.Context, v Victim) error {
 	switch {
 	case l.copies == nil:
@@ -78,14 +78,16 @@ func (l *Ledger) copyGroup(ctx context.Context, g *group) {
 	}
 }
 
-// extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the run out.
+// extendCopies writes the new head of the copies into the record, as long as this operator is the one that carries the
+// run out.
 func (j *Journal) extendCopies(ctx context.Context, run *v1alpha1.CleanerRun, c *copies) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live, err := j.read(ctx, run.Name)
 		if err != nil {
 			return err
 		}
-		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting || live.Status.Recoveries != run.Status.Recoveries {
+		if live.UID != run.UID || live.Status.Phase != v1alpha1.RunExecuting ||
+			live.Status.Recoveries != run.Status.Recoveries {
 			return ErrTaken
 		}
 		kept := c.kept()

@@ -40,9 +40,12 @@ func selectionOf(cleaner *v1alpha1.Cleaner) (string, error) {
 	return hashOf(text), err
 }
 
-// Counts reads in how many consecutive runs objects have matched, and which run was counted last. Counts that k8s-cleaner
-// left are adopted, and so are those that do not say what was selected.
-func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error) {
+// Counts reads in how many consecutive runs objects have matched, and which run was counted last. Counts that
+// k8s-cleaner left are adopted, and so are those that do not say what was selected.
+func (j *Journal) Counts(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+) (counts map[string]int64, lastRun string, err error) {
 	shards, err := j.shards(ctx, cleaner)
 	if err != nil {
 		return nil, "", err
@@ -56,8 +59,10 @@ func (j *Journal) Counts(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts
 		return map[string]int64{}, "", nil
 	}
 	first := &shards[i]
-	// What is counted for an earlier Cleaner of the same name, or was selected in another way, starts anew, which only delays.
-	if selected := first.Annotations[countedSelectionAnnotation]; isStale(cleaner, first) || selected != "" && selected != selection {
+	// What is counted for an earlier Cleaner of the same name, or was selected in another way, starts anew, which only
+	// delays.
+	if selected := first.Annotations[countedSelectionAnnotation]; isStale(cleaner, first) ||
+		selected != "" && selected != selection {
 		return map[string]int64{}, first.Annotations[countedRunAnnotation], nil
 	}
 	counts = map[string]int64{}
@@ -80,13 +85,20 @@ func named(name string) func(corev1.ConfigMap) bool {
 }
 
 // errForeign says that a ConfigMap that holds something else has the name of the counts.
-var errForeign = errors.New("it holds something else than counts; occurrenceThreshold needs that name, so rename the ConfigMap or the Cleaner")
+var errForeign = errors.New(
+	"it holds something else than counts; occurrenceThreshold needs that name, so rename the ConfigMap or the Cleaner",
+)
 
 // shards reads the Cleaner's counts: those that carry its label, and the ConfigMap by k8s-cleaner's name.
 func (j *Journal) shards(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]corev1.ConfigMap, error) {
 	doing := fmt.Sprintf("reading the counts of %s in ConfigMap %s/%s", cleaner.Name, j.namespace, countsName(cleaner, 0))
 	var labelled corev1.ConfigMapList
-	if err := j.client.List(ctx, &labelled, client.InNamespace(j.namespace), client.MatchingLabels{countsLabel: string(cleaner.UID)}); err != nil {
+	if err := j.client.List(
+		ctx,
+		&labelled,
+		client.InNamespace(j.namespace),
+		client.MatchingLabels{countsLabel: string(cleaner.UID)},
+	); err != nil {
 		return nil, wrap(doing, err)
 	}
 	shards := labelled.Items
@@ -117,8 +129,14 @@ func holdsCounts(c *corev1.ConfigMap) bool {
 	return false
 }
 
-// SaveCounts replaces the counts. Only the ConfigMaps that change are written; the first, which says what all of them count, is the last.
-func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, counts map[string]int64, run string) error {
+// SaveCounts replaces the counts. Only the ConfigMaps that change are written; the first, which says what all of them
+// count, is the last.
+func (j *Journal) SaveCounts(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	counts map[string]int64,
+	run string,
+) error {
 	old, err := j.shards(ctx, cleaner)
 	if err != nil {
 		return err
@@ -136,7 +154,10 @@ func (j *Journal) SaveCounts(ctx context.Context, cleaner *v1alpha1.Cleaner, cou
 		}
 		shards[n] = j.shard(cleaner, n, data, nil)
 	}
-	shards[0].Annotations = map[string]string{countedSelectionAnnotation: selection, countedShardsAnnotation: strings.Join(hashes, ",")}
+	shards[0].Annotations = map[string]string{
+		countedSelectionAnnotation: selection,
+		countedShardsAnnotation:    strings.Join(hashes, ","),
+	}
 	changed := slices.DeleteFunc(slices.Clone(shards), func(shard *corev1.ConfigMap) bool { return isStored(shard, old) })
 	if len(changed) > 0 && changed[0] != shards[0] {
 		changed = slices.Insert(changed, 0, shards[0])
@@ -198,8 +219,8 @@ func (j *Journal) dropShards(ctx context.Context, old []corev1.ConfigMap, kept [
 	return nil
 }
 
-// countsName is k8s-cleaner's name for the first ConfigMap. The others carry the Cleaner's UID, so that no Cleaner's name
-// can be chosen to meet them.
+// countsName is k8s-cleaner's name for the first ConfigMap. The others carry the Cleaner's UID, so that no Cleaner's
+// name can be chosen to meet them.
 func countsName(cleaner *v1alpha1.Cleaner, n int) string {
 	if n == 0 {
 		return v1alpha1.ShortName("cleaner-"+cleaner.Name, 253)

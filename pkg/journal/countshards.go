@@ -16,8 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// countsPerShard keeps one ConfigMap below 512 KiB: a key is at most 63 + 2 + 36 characters. Several are filled to three quarters on
-// average, so that none of them is over that by chance.
+// countsPerShard keeps one ConfigMap below 512 KiB: a key is at most 63 + 2 + 36 characters. Several are filled to
+// three quarters on average, so that none of them is over that by chance.
 const countsPerShard = 4000
 
 // split spreads counts over ConfigMaps by a hash of the key: another object changes no more than one of them.

@@ -29,7 +29,13 @@ func Describe(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outc
 	describe(run, maxRunBytes, considered, outcomes, more...)
 }
 
-func describe(run *v1alpha1.CleanerRun, room int, considered int64, outcomes []object.Outcome, more ...iter.Seq[object.Outcome]) {
+func describe(
+	run *v1alpha1.CleanerRun,
+	room int,
+	considered int64,
+	outcomes []object.Outcome,
+	more ...iter.Seq[object.Outcome],
+) {
 	status, all, total := &run.Status, tallies{}, int64(0)
 	status.RunCounts = v1alpha1.RunCounts{Considered: considered}
 	add := func(outcome *object.Outcome) {
@@ -48,7 +54,8 @@ func describe(run *v1alpha1.CleanerRun, room int, considered int64, outcomes []o
 	list(status, room, all, total, len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
 }
 
-// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of them.
+// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of
+// them.
 func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	status := &run.Status
 	total, all := int64(len(status.Objects))+status.ObjectsOmitted, talliesOf(status)
@@ -72,8 +79,16 @@ func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	})
 }
 
-// list lists as many of n entries as fit into so many bytes, of total, and how many there are of each sort when those are not all.
-func list(status *v1alpha1.CleanerRunStatus, room int, all tallies, total int64, n int, entry func(int) v1alpha1.ObjectOutcome) {
+// list lists as many of n entries as fit into so many bytes, of total, and how many there are of each sort when those
+// are not all.
+func list(
+	status *v1alpha1.CleanerRunStatus,
+	room int,
+	all tallies,
+	total int64,
+	n int,
+	entry func(int) v1alpha1.ObjectOutcome,
+) {
 	status.Objects, status.Tallies = fitting(room, n, entry), nil
 	if status.ObjectsOmitted = total - int64(len(status.Objects)); status.ObjectsOmitted > 0 {
 		status.Tallies = all.largest()
@@ -88,9 +103,9 @@ func entryOf(outcome *object.Outcome) v1alpha1.ObjectOutcome {
 	}
 }
 
-// fitting are the entries that there is room for. When that is not all, failures come first, then some of each outcome, and then those
-// whose outcome is the rarest: nobody needs to be told 3,000 times what is as it should be, the one object that was left alone must
-// not be missing, and there is an example of everything.
+// fitting are the entries that there is room for. When that is not all, failures come first, then some of each outcome,
+// and then those whose outcome is the rarest: nobody needs to be told 3,000 times what is as it should be, the one
+// object that was left alone must not be missing, and there is an example of everything.
 func fitting(maxBytes, n int, entry func(int) v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutcome {
 	var list []v1alpha1.ObjectOutcome
 	room := maxBytes
@@ -163,7 +178,9 @@ func count(counts *v1alpha1.RunCounts, action v1alpha1.Action, outcome *object.O
 	}
 	counts.Matched++
 	switch {
-	case outcome.Result == v1alpha1.OutcomeMatched, outcome.Result == v1alpha1.OutcomeDryRun, outcome.Result == v1alpha1.OutcomePlanned:
+	case outcome.Result == v1alpha1.OutcomeMatched,
+		outcome.Result == v1alpha1.OutcomeDryRun,
+		outcome.Result == v1alpha1.OutcomePlanned:
 	case outcome.Handled(action):
 		counts.Acted++
 	case outcome.Result.IsFailure():

@@ -17,8 +17,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// DropCopies deletes the copies of a run that has ended, wherever they are; the files of storeResourcePath stay. It can be called
-// again when it failed. The record stays as it is: the caller writes there that the copies were dropped.
+// DropCopies deletes the copies of a run that has ended, wherever they are; the files of storeResourcePath stay. It can
+// be called again when it failed. The record stays as it is: the caller writes there that the copies were dropped.
 func (j *Journal) DropCopies(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	kept, intent := run.Status.Copies, run.Status.Intent
 	if kept == nil || intent == nil {
@@ -77,14 +77,23 @@ func (j *Journal) dropObjects(ctx context.Context, run *v1alpha1.CleanerRun) err
 
 // dropCopyParts deletes the Secrets with copies of the run, also those that an operator left that was cut off.
 func (j *Journal) dropCopyParts(ctx context.Context, run *v1alpha1.CleanerRun) error {
-	streams, err := labels.NewRequirement(v1alpha1.PartLabel, selection.In, []string{streamCopies, streamSecrets, streamBundle})
+	streams, err := labels.NewRequirement(
+		v1alpha1.PartLabel,
+		selection.In,
+		[]string{streamCopies, streamSecrets, streamBundle},
+	)
 	if err != nil {
 		return err
 	}
 	ofRun := labels.SelectorFromSet(labels.Set{v1alpha1.RunLabel: string(run.UID)}).Add(*streams)
 	var names []*metav1.PartialObjectMetadata
-	err = j.eachName(ctx, corev1.SchemeGroupVersion.WithKind("SecretList"), func(part *metav1.PartialObjectMetadata) { names = append(names, part) },
-		client.InNamespace(run.Status.Intent.Namespace), client.MatchingLabelsSelector{Selector: ofRun})
+	err = j.eachName(
+		ctx,
+		corev1.SchemeGroupVersion.WithKind("SecretList"),
+		func(part *metav1.PartialObjectMetadata) { names = append(names, part) },
+		client.InNamespace(run.Status.Intent.Namespace),
+		client.MatchingLabelsSelector{Selector: ofRun},
+	)
 	if err != nil {
 		return fmt.Errorf("listing their Secrets: %w", err)
 	}

@@ -30,8 +30,8 @@ const (
 	maxCopyFile = 16 << 20
 )
 
-// files writes one file for each copy of a run, below a directory of the operator's: nothing leaves it, also not through
-// symbolic links, and a file that is there already is never touched.
+// files writes one file for each copy of a run, below a directory of the operator's: nothing leaves it, also not
+// through symbolic links, and a file that is there already is never touched.
 type files struct {
 	// root is the directory that nothing leaves, and below the path in it under which the files are.
 	root, below string
@@ -44,11 +44,15 @@ type files struct {
 
 func newFiles(root, below string, run *v1alpha1.CleanerRun) *files {
 	return &files{
-		root: root, below: path.Join(below, segment(run.Spec.Cleaner)), seconds: run.Spec.NominalTime.Unix(), unsynced: map[string]bool{},
+		root:     root,
+		below:    path.Join(below, segment(run.Spec.Cleaner)),
+		seconds:  run.Spec.NominalTime.Unix(),
+		unsynced: map[string]bool{},
 	}
 }
 
-// write keeps the contents of a file for the object, durably once sync has returned, and returns the file's path below the root.
+// write keeps the contents of a file for the object, durably once sync has returned, and returns the file's path below
+// the root.
 func (f *files) write(o object.Object, data []byte) (name string, err error) {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
@@ -79,7 +83,8 @@ func (f *files) fileName(o object.Object) string {
 	return fmt.Sprintf("%s_%d", v1alpha1.ShortName(name, maxFileName), f.seconds)
 }
 
-// segment is a name as it may stand in a path: everything but letters, digits, '-' and '.' is escaped, and so is a leading dot.
+// segment is a name as it may stand in a path: everything but letters, digits, '-' and '.' is escaped, and so is a
+// leading dot.
 func segment(name string) string {
 	var out strings.Builder
 	for i, c := range []byte(name) {
@@ -208,7 +213,9 @@ func hashOf(data []byte) string {
 func storePath(root, wanted string) (string, error) {
 	switch {
 	case root == "":
-		return "", errors.New("storeResourcePath: the operator has no directory for copies: mount a volume and start it with --copies-path, or remove storeResourcePath")
+		return "", errors.New(
+			"storeResourcePath: the operator has no directory for copies: mount a volume and start it with --copies-path, or remove storeResourcePath",
+		)
 	case !filepath.IsAbs(wanted):
 		return "", fmt.Errorf("storeResourcePath is %q: it must be an absolute path, such as %s", wanted, root)
 	case slices.Contains(strings.Split(wanted, "/"), ".."):
@@ -216,7 +223,11 @@ func storePath(root, wanted string) (string, error) {
 	}
 	below, err := filepath.Rel(root, wanted)
 	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
-		return "", fmt.Errorf("storeResourcePath is %q: it must be %s, which is the operator's --copies-path, or a directory below it", wanted, root)
+		return "", fmt.Errorf(
+			"storeResourcePath is %q: it must be %s, which is the operator's --copies-path, or a directory below it",
+			wanted,
+			root,
+		)
 	}
 	return below, nil
 }

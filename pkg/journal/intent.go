@@ -50,12 +50,21 @@ type Intent struct {
 
 // Victim is the victim again, without its bytes.
 func (i *Intent) Victim() Victim {
-	return Victim{Candidate: object.Candidate{Object: i.Object(), Selector: i.Selector, Message: i.Message}, Patch: object.JSON(i.Patch)}
+	return Victim{
+		Candidate: object.Candidate{Object: i.Object(), Selector: i.Selector, Message: i.Message},
+		Patch:     object.JSON(i.Patch),
+	}
 }
 
 // Object is the identity of the victim, without its bytes.
 func (i *Intent) Object() object.Object {
-	return object.Object{Kind: i.kind(), Namespace: i.Namespace, Name: i.Name, UID: i.UID, ResourceVersion: i.ResourceVersion}
+	return object.Object{
+		Kind:            i.kind(),
+		Namespace:       i.Namespace,
+		Name:            i.Name,
+		UID:             i.UID,
+		ResourceVersion: i.ResourceVersion,
+	}
 }
 
 func (i *Intent) kind() object.Kind {
@@ -117,27 +126,40 @@ func ReadIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]
 	return readIntent(ctx, parts, run, func(int, int) error { return nil })
 }
 
-func readIntent(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, keep func(number, bytes int) error) ([]Intent, error) {
+func readIntent(
+	ctx context.Context,
+	parts *Parts,
+	run *v1alpha1.CleanerRun,
+	keep func(number, bytes int) error,
+) ([]Intent, error) {
 	written := run.Status.Intent
 	if written == nil {
 		return nil, nil
 	}
 	var intents []Intent
-	err := readChain(ctx, run.UID, streamIntent, written.Parts, written.Head, parts.of(run, streamIntent), func(d *json.Decoder) error {
-		var intent Intent
-		d.UseNumber()
-		if err := d.Decode(&intent); err != nil {
-			return err
-		}
-		intents = append(intents, intent)
-		return keep(len(intents), len(intent.Message)+len(intent.Patch))
-	})
+	err := readChain(
+		ctx,
+		run.UID,
+		streamIntent,
+		written.Parts,
+		written.Head,
+		parts.of(run, streamIntent),
+		func(d *json.Decoder) error {
+			var intent Intent
+			d.UseNumber()
+			if err := d.Decode(&intent); err != nil {
+				return err
+			}
+			intents = append(intents, intent)
+			return keep(len(intents), len(intent.Message)+len(intent.Patch))
+		},
+	)
 	return intents, err
 }
 
-// ReadCopies proves the copies of a run against the CleanerRun's status, and then hands each to each. An object that changed
-// while the run went on has several: the last is what the run deleted or changed. A copy whose file cannot be read, or is not what
-// the run wrote, has a Problem and no Object.
+// ReadCopies proves the copies of a run against the CleanerRun's status, and then hands each to each. An object that
+// changed while the run went on has several: the last is what the run deleted or changed. A copy whose file cannot be
+// read, or is not what the run wrote, has a Problem and no Object.
 func ReadCopies(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun, each func(Copy) error) error {
 	if kept := run.Status.Copies; kept != nil && kept.Dropped != "" {
 		return fmt.Errorf("the copies of run %s are not kept any more: %s", run.Name, kept.Dropped)

@@ -62,10 +62,15 @@ func New(live client.Client, namespace string, clk clock.PassiveClock) *Journal 
 	return &Journal{client: live, namespace: namespace, clock: clk}
 }
 
-// Begin creates the record of a run, which is the lock that makes it happen once. When the record is there already, begun
-// is what it says: a final phase means that the run has happened, Executing that it was cut off while it touched things,
-// anything else that it touched nothing yet and may be carried out under this record. Then its start is that of the record.
-func (j *Journal) Begin(ctx context.Context, cleaner *v1alpha1.Cleaner, spec v1alpha1.CleanerRunSpec) (begun *v1alpha1.CleanerRun, err error) {
+// Begin creates the record of a run, which is the lock that makes it happen once. When the record is there already,
+// begun is what it says: a final phase means that the run has happened, Executing that it was cut off while it touched
+// things, anything else that it touched nothing yet and may be carried out under this record. Then its start is that of
+// the record.
+func (j *Journal) Begin(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	spec v1alpha1.CleanerRunSpec,
+) (begun *v1alpha1.CleanerRun, err error) {
 	run := &v1alpha1.CleanerRun{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   v1alpha1.RunName(cleaner.Name, spec.NominalTime.Time),
@@ -110,9 +115,9 @@ func (j *Journal) Find(ctx context.Context, name string) (*v1alpha1.CleanerRun, 
 	return run, wrap("reading CleanerRun "+name, err)
 }
 
-// Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that this
-// process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end. One that somebody
-// deleted is not written again: the error is ErrGone then.
+// Save writes the run's status, whatever else changed in the record meanwhile, such as a label. was is the phase that
+// this process wrote last. With ErrTaken the run is another operator's: its record stays as it is, and run has no end.
+// One that somebody deleted is not written again: the error is ErrGone then.
 func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	status, name := run.Status, run.Name
 	err := j.changeStatus(ctx, run)
@@ -150,7 +155,8 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.
 func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
 	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
-		status.CompletionTime != nil && live.CompletionTime.Unix() == status.CompletionTime.Unix()
+		status.CompletionTime != nil &&
+		live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }
 
 // End sets the fields that every ended run has. What it counts must be told before.

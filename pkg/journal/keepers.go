@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// MaxKeepersPerCleaner is how many runs of one Cleaner keep copies, unless Places say otherwise: those of a week where each hour
-	// something is deleted.
+	// MaxKeepersPerCleaner is how many runs of one Cleaner keep copies, unless Places say otherwise: those of a week where
+	// each hour something is deleted.
 	MaxKeepersPerCleaner = 200
 	// MaxKeepers is how many runs of all Cleaners do: each takes a record and at least one Secret.
 	MaxKeepers = 2000
@@ -39,8 +39,8 @@ type keeper struct {
 	nominal      time.Time
 }
 
-// keepers are the runs that keep copies, the oldest first. They are listed once: after that, only this process makes any. It is safe for
-// concurrent use.
+// keepers are the runs that keep copies, the oldest first. They are listed once: after that, only this process makes
+// any. It is safe for concurrent use.
 type keepers struct {
 	mu     sync.Mutex
 	listed bool
@@ -56,8 +56,8 @@ func nominalOf(run string, secret *metav1.PartialObjectMetadata) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// makeRoom drops the oldest copies where another run that keeps some would be one too many, of its Cleaner or of all. What cannot be
-// dropped does not keep the run from working: the sweep tries that again.
+// makeRoom drops the oldest copies where another run that keeps some would be one too many, of its Cleaner or of all.
+// What cannot be dropped does not keep the run from working: the sweep tries that again.
 func (j *Journal) makeRoom(ctx context.Context, cleaner types.UID) error {
 	if err := j.listKeepers(ctx); err != nil {
 		return err
@@ -160,7 +160,10 @@ func (j *Journal) listKeepers(ctx context.Context) error {
 		owner := metav1.GetControllerOf(secret)
 		if owner != nil && !known[owner.UID] {
 			known[owner.UID] = true
-			found = append(found, keeper{types.UID(secret.Labels[v1alpha1.CopiesLabel]), owner.UID, owner.Name, nominalOf(owner.Name, secret)})
+			found = append(
+				found,
+				keeper{types.UID(secret.Labels[v1alpha1.CopiesLabel]), owner.UID, owner.Name, nominalOf(owner.Name, secret)},
+			)
 		}
 	}, client.InNamespace(j.namespace), client.HasLabels{v1alpha1.CopiesLabel})
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// outcomesPerPart is how many victims' outcomes are in one part, which is written anew each time: below 512 KiB, also if
-	// nothing of them could be compressed.
+	// outcomesPerPart is how many victims' outcomes are in one part, which is written anew each time: below 512 KiB, also
+	// if nothing of them could be compressed.
 	outcomesPerPart = 500
 	// maxSavedReason bounds a reason and a message in a saved outcome, in bytes. The CleanerRun has the full text.
 	maxSavedReason = 256
@@ -34,8 +34,8 @@ const (
 	conflictTries = 5
 )
 
-// Ledger is what a run that touches objects keeps of them: its intent, the copies, and the outcomes as they come. It is safe for
-// concurrent use.
+// Ledger is what a run that touches objects keeps of them: its intent, the copies, and the outcomes as they come. It is
+// safe for concurrent use.
 type Ledger struct {
 	journal *Journal
 	run     *v1alpha1.CleanerRun
@@ -63,10 +63,10 @@ func (l *Ledger) keepWith(bundled *corev1.Secret) {
 	}
 }
 
-// Intend writes down, before anything is touched, what the run is going to touch, with copies of it, and then that it is
-// executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have been written,
-// and the outcomes belong there. The outcomes given are what is known so far of all that matched. With ErrTaken, run is the record
-// as the other operator wrote it.
+// Intend writes down, before anything is touched, what the run is going to touch, with copies of it, and then that it
+// is executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have
+// been written, and the outcomes belong there. The outcomes given are what is known so far of all that matched. With
+// ErrTaken, run is the record as the other operator wrote it.
 func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}

@@ -12,8 +12,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Objects are what became of all the objects that are written down of a run: those that its record lists, in that order, and then those that
-// it has no room for and that the run was going to touch, in the order of its intent. Of the others, the record has only counts.
+// Objects are what became of all the objects that are written down of a run: those that its record lists, in that
+// order, and then those that it has no room for and that the run was going to touch, in the order of its intent. Of the
+// others, the record has only counts.
 func Objects(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]v1alpha1.ObjectOutcome, error) {
 	intents, err := ReadIntent(ctx, parts, run)
 	if err != nil {

@@ -36,13 +36,18 @@ func newOutcomeParts(victims int) []outcomePart {
 	return parts
 }
 
-// Record takes what became of the i-th victim, and saves what it took from time to time. The error says that another operator
-// has taken the run over: then nothing more may be touched. That outcomes could not be saved is no error: they are saved later,
-// and if this operator goes away before, the next one looks at the objects themselves.
+// Record takes what became of the i-th victim, and saves what it took from time to time. The error says that another
+// operator has taken the run over: then nothing more may be touched. That outcomes could not be saved is no error: they
+// are saved later, and if this operator goes away before, the next one looks at the objects themselves.
 func (l *Ledger) Record(ctx context.Context, i int, outcome object.Outcome) error {
 	saved := SavedOutcome{
-		Index: i, Outcome: outcome.Result,
-		Reason: v1alpha1.Truncate(outcome.Detail, maxSavedReason), Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
+		Index:   i,
+		Outcome: outcome.Result,
+		Reason: v1alpha1.Truncate(
+			outcome.Detail,
+			maxSavedReason,
+		),
+		Message: v1alpha1.Truncate(outcome.Message, maxSavedReason),
 	}
 	now := l.journal.clock.Now()
 	l.mu.Lock()
@@ -72,8 +77,9 @@ func (l *Ledger) Flush(ctx context.Context) error {
 
 func (l *Ledger) save(ctx context.Context) error {
 	now := l.journal.clock.Now()
-	// A record can be large, and reading it costs the API server more than the write. Between two looks, a part that another operator
-	// has written is not overwritten: its resourceVersion is not ours. One that it has only read is, and it writes that again.
+	// A record can be large, and reading it costs the API server more than the write. Between two looks, a part that
+	// another operator has written is not overwritten: its resourceVersion is not ours. One that it has only read is, and
+	// it writes that again.
 	if now.Sub(l.held) >= saveEvery {
 		if err := l.journal.holds(ctx, l.run); err != nil {
 			return wrap("saving outcomes", err)
@@ -99,7 +105,13 @@ func (l *Ledger) save(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	for _, part := range parts {
-		secret, err := l.journal.putOutcomes(ctx, l.run, int32(part.n), part.data, part.secret) //nolint:gosec // far fewer parts
+		secret, err := l.journal.putOutcomes(
+			ctx,
+			l.run,
+			int32(part.n),
+			part.data,
+			part.secret,
+		) //nolint:gosec // far fewer parts
 		l.mu.Lock()
 		if err != nil {
 			l.parts[part.n].dirty = true
@@ -112,9 +124,15 @@ func (l *Ledger) save(ctx context.Context) error {
 	return wrap("saving outcomes", errors.Join(errs...))
 }
 
-// putOutcomes creates or replaces a part of the outcomes. A part that is not as this operator left it means that another one has
-// the run.
-func (j *Journal) putOutcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32, data []byte, before *corev1.Secret) (*corev1.Secret, error) {
+// putOutcomes creates or replaces a part of the outcomes. A part that is not as this operator left it means that
+// another one has the run.
+func (j *Journal) putOutcomes(
+	ctx context.Context,
+	run *v1alpha1.CleanerRun,
+	n int32,
+	data []byte,
+	before *corev1.Secret,
+) (*corev1.Secret, error) {
 	part := newPart(run, j.namespace, run.Status.Intent.Attempt, streamOutcomes, n, data)
 	var err error
 	if before == nil {

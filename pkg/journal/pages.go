@@ -14,12 +14,20 @@ import (
 )
 
 // eachName lists objects by their metadata, in pages.
-func (j *Journal) eachName(ctx context.Context, list schema.GroupVersionKind, each func(*metav1.PartialObjectMetadata), options ...client.ListOption) error {
+func (j *Journal) eachName(
+	ctx context.Context,
+	list schema.GroupVersionKind,
+	each func(*metav1.PartialObjectMetadata),
+	options ...client.ListOption,
+) error {
 	next := ""
 	for {
 		page := &metav1.PartialObjectMetadataList{}
 		page.SetGroupVersionKind(list)
-		if err := j.client.List(ctx, page, append(options, client.Limit(namesPerPage), client.Continue(next))...); err != nil {
+		if err := j.client.List(
+			ctx,
+			page,
+			append(options, client.Limit(namesPerPage), client.Continue(next))...); err != nil {
 			return err
 		}
 		for i := range page.Items {
@@ -36,7 +44,10 @@ func (j *Journal) eachRun(ctx context.Context, each func(*v1alpha1.CleanerRun), 
 	next := ""
 	for {
 		var page v1alpha1.CleanerRunList
-		if err := j.client.List(ctx, &page, append(options, client.Limit(runsPerPage), client.Continue(next))...); err != nil {
+		if err := j.client.List(
+			ctx,
+			&page,
+			append(options, client.Limit(runsPerPage), client.Continue(next))...); err != nil {
 			return wrap("listing CleanerRuns", err)
 		}
 		for i := range page.Items {

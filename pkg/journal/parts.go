@@ -27,8 +27,8 @@ var ErrNoPart = errors.New("it is not there")
 // Parts reads what runs wrote down in parts: it needs the right to get the Secrets of the operator's namespace.
 type Parts struct {
 	client client.Reader
-	// CopiesPath is the directory for copies, as the operator's --copies-path names it. Empty when it is not at hand: then the
-	// copies that are files cannot be read.
+	// CopiesPath is the directory for copies, as the operator's --copies-path names it. Empty when it is not at hand: then
+	// the copies that are files cannot be read.
 	CopiesPath string
 }
 
@@ -56,7 +56,11 @@ func (p *Parts) of(run *v1alpha1.CleanerRun, stream string) getPart {
 }
 
 // outcomes reads the n-th part of the outcomes, and the Secret where it is. There is none when none was saved yet.
-func (p *Parts) outcomes(ctx context.Context, run *v1alpha1.CleanerRun, n int32) (secret *corev1.Secret, data []byte, err error) {
+func (p *Parts) outcomes(
+	ctx context.Context,
+	run *v1alpha1.CleanerRun,
+	n int32,
+) (secret *corev1.Secret, data []byte, err error) {
 	stream, key := streamOutcomes, partKey
 	if n == 0 && run.Status.Intent.Bundled {
 		stream, key = streamBundle, bundleKey(streamOutcomes)
@@ -112,7 +116,16 @@ func (p *Parts) copies(ctx context.Context, run *v1alpha1.CleanerRun, each func(
 			return bucket.get(ctx, bucket.key(run, run.Status.Intent.Attempt, n))
 		}
 	}
-	if err := readChain(ctx, run.UID, streamCopies, kept.Parts, kept.Head, get, decode); err != nil || kept.Secrets == nil {
+	if err := readChain(
+		ctx,
+		run.UID,
+		streamCopies,
+		kept.Parts,
+		kept.Head,
+		get,
+		decode,
+	); err != nil ||
+		kept.Secrets == nil {
 		return err
 	}
 	return readChain(ctx, run.UID, streamSecrets, kept.Secrets.Parts, kept.Secrets.Head, p.of(run, streamSecrets), decode)
@@ -121,7 +134,10 @@ func (p *Parts) copies(ctx context.Context, run *v1alpha1.CleanerRun, each func(
 // file reads the object of a copy that is in a file.
 func (p *Parts) file(c Copy) (json.RawMessage, error) {
 	if p.CopiesPath == "" {
-		return nil, fmt.Errorf("the copy is the file %s on the operator's volume: mount the volume, and name its directory with --copies-path", c.File)
+		return nil, fmt.Errorf(
+			"the copy is the file %s on the operator's volume: mount the volume, and name its directory with --copies-path",
+			c.File,
+		)
 	}
 	object, err := readFile(p.CopiesPath, c)
 	return object, wrap("reading a copy below "+p.CopiesPath, err)

@@ -26,9 +26,10 @@ func HolderOf(run *v1alpha1.CleanerRun) Holder {
 	return Holder{Name: run.Name, UID: run.UID, Recoveries: run.Status.Recoveries}
 }
 
-// ShowProgress writes how far a run has come, and nothing else, into its record: the run goes on meanwhile and keeps the record
-// that it has. The record is left as it is, with ErrTaken, when the run has ended or is another operator's; and with a conflict when
-// anything changed in it since it was read here, as by the run itself, which never has to wait for this.
+// ShowProgress writes how far a run has come, and nothing else, into its record: the run goes on meanwhile and keeps
+// the record that it has. The record is left as it is, with ErrTaken, when the run has ended or is another operator's;
+// and with a conflict when anything changed in it since it was read here, as by the run itself, which never has to wait
+// for this.
 func (j *Journal) ShowProgress(ctx context.Context, holder Holder, progress v1alpha1.RunProgress) error {
 	doing := "writing the progress of CleanerRun " + holder.Name
 	live, err := j.read(ctx, holder.Name)
@@ -53,7 +54,13 @@ func (j *Journal) ShowProgress(ctx context.Context, holder Holder, progress v1al
 // whole is the progress with a null for each absent field, which takes the stored one away.
 func whole(p v1alpha1.RunProgress) map[string]any {
 	fields := map[string]any{
-		"phase": p.Phase, "kind": nil, "done": p.Done, "total": p.Total, "matched": p.Matched, "rate": p.Rate, "updateTime": p.UpdateTime,
+		"phase":      p.Phase,
+		"kind":       nil,
+		"done":       p.Done,
+		"total":      p.Total,
+		"matched":    p.Matched,
+		"rate":       p.Rate,
+		"updateTime": p.UpdateTime,
 	}
 	if p.Kind != "" {
 		fields["kind"] = p.Kind

@@ -17,8 +17,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// History is what is known of a Cleaner's records, so that they need not be listed after each run: the API server looks through the
-// records of all Cleaners for that. The zero value knows nothing. It is for one goroutine.
+// History is what is known of a Cleaner's records, so that they need not be listed after each run: the API server looks
+// through the records of all Cleaners for that. The zero value knows nothing. It is for one goroutine.
 type History struct {
 	// past are the records that may be deleted when they are too many.
 	past []past
@@ -46,7 +46,8 @@ const listAfter = 50
 // Empty is the history of a Cleaner that has no records.
 func Empty() History { return History{whole: true} }
 
-// Add adds a run that has ended. One that is kept because something of it is still to be told is looked at in a list, until it is not.
+// Add adds a run that has ended. One that is kept because something of it is still to be told is looked at in a list,
+// until it is not.
 func (h *History) Add(run *v1alpha1.CleanerRun) {
 	if h.added++; h.added > listAfter || run.UID == "" {
 		h.whole = false
@@ -73,7 +74,12 @@ func (h *History) add(run *v1alpha1.CleanerRun, now time.Time) {
 }
 
 func pastOf(run *v1alpha1.CleanerRun) past {
-	return past{name: run.Name, uid: run.UID, nominal: run.Spec.NominalTime.Time, good: run.Status.Phase == v1alpha1.RunCompleted}
+	return past{
+		name:    run.Name,
+		uid:     run.UID,
+		nominal: run.Spec.NominalTime.Time,
+		good:    run.Status.Phase == v1alpha1.RunCompleted,
+	}
 }
 
 // isPast reports whether a record is there for people only.
@@ -81,8 +87,8 @@ func isPast(run *v1alpha1.CleanerRun, now time.Time) bool {
 	return run.Status.Phase.Final() && !holdsCopies(run) && !isUntold(run, now)
 }
 
-// Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until Sweep drops
-// the copies. The records are listed only when the history does not tell all; it is up to date then.
+// Prune deletes the Cleaner's oldest finished records beyond its history limits. Those that hold copies stay until
+// Sweep drops the copies. The records are listed only when the history does not tell all; it is up to date then.
 func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history *History) error {
 	if !history.whole {
 		if err := j.listHistory(ctx, cleaner, history); err != nil {

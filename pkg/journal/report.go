@@ -25,10 +25,16 @@ const (
 	fieldManager = "kubecleaner"
 )
 
-// WriteReport writes the Report of the Cleaner's name anew. It goes away with the Cleaner. With the storage Report it shows copies:
-// those of the objects that the run touched or, when it touched none, those that an earlier run put there. unlisted is how many objects
-// are not among the outcomes, because these were taken from the run's record.
-func (j *Journal) WriteReport(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64) error {
+// WriteReport writes the Report of the Cleaner's name anew. It goes away with the Cleaner. With the storage Report it
+// shows copies: those of the objects that the run touched or, when it touched none, those that an earlier run put
+// there. unlisted is how many objects are not among the outcomes, because these were taken from the run's record.
+func (j *Journal) WriteReport(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	run *v1alpha1.CleanerRun,
+	outcomes []object.Outcome,
+	unlisted int64,
+) error {
 	if cleaner.CopyStorage() != v1alpha1.StorageReport {
 		return j.applyReport(ctx, cleaner, reportSpec(run, outcomes, unlisted, maxReportBytes))
 	}
@@ -58,7 +64,10 @@ func (j *Journal) applyReport(ctx context.Context, cleaner *v1alpha1.Cleaner, sp
 	}
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	apply := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
-	return wrap("writing Report "+cleaner.Name, j.client.Apply(ctx, apply, client.FieldOwner(fieldManager), client.ForceOwnership))
+	return wrap(
+		"writing Report "+cleaner.Name,
+		j.client.Apply(ctx, apply, client.FieldOwner(fieldManager), client.ForceOwnership),
+	)
 }
 
 // DropReport deletes the Report of a Cleaner's name, if there is one.
@@ -67,8 +76,8 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 	return wrap("deleting Report "+name, client.IgnoreNotFound(j.client.Delete(ctx, report)))
 }
 
-// reportSpec lists what the run handled, as far as there is room for it. What a stopped run would have touched is listed too, and says so, because people
-// look here for it.
+// reportSpec lists what the run handled, as far as there is room for it. What a stopped run would have touched is
+// listed too, and says so, because people look here for it.
 func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
 	if run.Status.Phase != v1alpha1.RunCompleted || run.Spec.DryRun { // a Scan that nobody asked for says why
@@ -95,7 +104,11 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 		spec.ResourceInfo = append(spec.ResourceInfo, info)
 	}
 	if unlisted > 0 {
-		say(&spec, "%d more objects are not listed: this Report could not be written when the run ended, and the record of the run does not list them.", unlisted)
+		say(
+			&spec,
+			"%d more objects are not listed: this Report could not be written when the run ended, and the record of the run does not list them.",
+			unlisted,
+		)
 	}
 	if omitted > 0 {
 		say(&spec, "%d more objects are not listed: a Report holds at most %d KiB.", omitted, maxReportBytes>>10)
@@ -103,7 +116,8 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 	return spec
 }
 
-// became is with what an object's message begins in a Report when the run did something else to it than its action says.
+// became is with what an object's message begins in a Report when the run did something else to it than its action
+// says.
 var became = map[v1alpha1.OutcomeResult]string{
 	v1alpha1.OutcomeNotActed:    "not acted on",
 	v1alpha1.OutcomeTerminating: "being deleted",

@@ -9,8 +9,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// TakeOver makes this operator the one that carries an executing run out: the one that did before cannot write to the record, nor
-// outcomes, any more. One more attempt is counted: see HasFailedTooOften. With ErrTaken somebody else was faster.
+// TakeOver makes this operator the one that carries an executing run out: the one that did before cannot write to the
+// record, nor outcomes, any more. One more attempt is counted: see HasFailedTooOften. With ErrTaken somebody else was
+// faster.
 func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	attempts, settled := nextAttempt(run), run.Status.Settled
 	if attempts > MaxAttempts {
@@ -29,9 +30,13 @@ func (j *Journal) TakeOver(ctx context.Context, run *v1alpha1.CleanerRun) error 
 	}))
 }
 
-// Resume opens the ledger of a run that was taken over: what the run was going to touch, and what is known to have become of it,
-// by place in the intent. keep is asked for the bytes of the number-th victim.
-func (j *Journal) Resume(ctx context.Context, run *v1alpha1.CleanerRun, keep func(number, bytes int) error) (*Ledger, []Intent, map[int]SavedOutcome, error) {
+// Resume opens the ledger of a run that was taken over: what the run was going to touch, and what is known to have
+// become of it, by place in the intent. keep is asked for the bytes of the number-th victim.
+func (j *Journal) Resume(
+	ctx context.Context,
+	run *v1alpha1.CleanerRun,
+	keep func(number, bytes int) error,
+) (*Ledger, []Intent, map[int]SavedOutcome, error) {
 	parts := &Parts{client: j.client}
 	intents, err := readIntent(ctx, parts, run, keep)
 	if err != nil {

@@ -71,7 +71,10 @@ func newBucket(data map[string][]byte) (*bucket, error) {
 		}
 	}
 	if strings.ContainsAny(value(keyEndpoint), "/@") {
-		errs = append(errs, fmt.Errorf("the key %s must be a host, or a host and a port: s3.example.com:9000, without https://", keyEndpoint))
+		errs = append(
+			errs,
+			fmt.Errorf("the key %s must be a host, or a host and a port: s3.example.com:9000, without https://", keyEndpoint),
+		)
 	}
 	insecure := value(keyInsecure)
 	if insecure != "" && insecure != "true" && insecure != "false" {

@@ -18,9 +18,14 @@ import (
 // maxShownBytes bounds what a Report with copies lists, so that the whole of it stays below maxReportBytes.
 const maxShownBytes = 480 << 10
 
-// showCopies puts copies of what a run is going to touch into the Cleaner's Report, before anything is touched, as k8s-cleaner
-// did. What an earlier run put there stays as far as there is room, until this run has touched something.
-func (j *Journal) showCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, victims []Victim) error {
+// showCopies puts copies of what a run is going to touch into the Cleaner's Report, before anything is touched, as
+// k8s-cleaner did. What an earlier run put there stays as far as there is room, until this run has touched something.
+func (j *Journal) showCopies(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	run *v1alpha1.CleanerRun,
+	victims []Victim,
+) error {
 	shown, err := j.shown(ctx, cleaner.Name)
 	if err != nil {
 		return err
@@ -33,7 +38,12 @@ func (j *Journal) showCopies(ctx context.Context, cleaner *v1alpha1.Cleaner, run
 			planned[i].Result = v1alpha1.OutcomeTransformed
 		}
 	}
-	spec := reportSpec(&v1alpha1.CleanerRun{Spec: run.Spec, Status: v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted}}, planned, 0, maxShownBytes)
+	spec := reportSpec(
+		&v1alpha1.CleanerRun{Spec: run.Spec, Status: v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted}},
+		planned,
+		0,
+		maxShownBytes,
+	)
 	say(&spec, "Run %s is going on, and these are the objects that it is going to touch.", run.Name)
 	showBodies(&spec, bodies(run, planned, nil), planned)
 	return j.applyReport(ctx, cleaner, withEarlier(spec, otherThan(shown, planned)))
@@ -46,13 +56,23 @@ func (j *Journal) shown(ctx context.Context, name string) ([]v1alpha1.ResourceIn
 	if object.IsAbsent(err, name) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(report.Spec.ResourceInfo, func(info v1alpha1.ResourceInfo) bool { return len(info.FullResource) == 0 }),
-		wrap("reading Report "+name, err)
+	return slices.DeleteFunc(
+			report.Spec.ResourceInfo,
+			func(info v1alpha1.ResourceInfo) bool { return len(info.FullResource) == 0 },
+		),
+		wrap(
+			"reading Report "+name,
+			err,
+		)
 }
 
-// bodies are the copies that may be shown: never those of Secrets. A run that was taken over does not have the objects any more:
-// theirs are in the Report already.
-func bodies(run *v1alpha1.CleanerRun, outcomes []object.Outcome, shown []v1alpha1.ResourceInfo) map[corev1.ObjectReference][]byte {
+// bodies are the copies that may be shown: never those of Secrets. A run that was taken over does not have the objects
+// any more: theirs are in the Report already.
+func bodies(
+	run *v1alpha1.CleanerRun,
+	outcomes []object.Outcome,
+	shown []v1alpha1.ResourceInfo,
+) map[corev1.ObjectReference][]byte {
 	found := make(map[corev1.ObjectReference][]byte, len(outcomes))
 	for _, info := range shown {
 		found[info.Resource] = info.FullResource
@@ -100,7 +120,12 @@ func showBodies(spec *v1alpha1.ReportSpec, bodies map[corev1.ObjectReference][]b
 		}
 	}
 	if omitted > 0 {
-		say(spec, "%d copies are not shown: a Report holds at most %d KiB. They are in Secrets, where kubectl cleaner restore finds them.", omitted, maxReportBytes>>10)
+		say(
+			spec,
+			"%d copies are not shown: a Report holds at most %d KiB. They are in Secrets, where kubectl cleaner restore finds them.",
+			omitted,
+			maxReportBytes>>10,
+		)
 	}
 	if slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.IsSecret() }) {
 		say(spec, "Copies of Secrets are never shown: they are in Secrets of the operator's namespace.")

@@ -23,8 +23,9 @@ var records = map[schema.GroupKind]bool{
 	{Group: "metrics.k8s.io", Kind: "NodeMetrics"}: true,
 }
 
-// remade are the kinds without state whose objects a controller creates again. Only those that a controller manages: nothing creates
-// again what a person made. Endpoints are not among them: those of a Service without a selector have state.
+// remade are the kinds without state whose objects a controller creates again. Only those that a controller manages:
+// nothing creates again what a person made. Endpoints are not among them: those of a Service without a selector have
+// state.
 var remade = map[schema.GroupKind]bool{
 	{Kind: "Pod"}: true,
 	{Group: "coordination.k8s.io", Kind: "Lease"}:      true,
@@ -67,7 +68,8 @@ func WhyNoCopy(cleaner *v1alpha1.Cleaner, o object.Object) string {
 	return whyStateless(o)
 }
 
-// MayLackCopies says of which objects a run of the Cleaner keeps no copy, as far as their kinds tell, and why. Empty when it keeps one of each.
+// MayLackCopies says of which objects a run of the Cleaner keeps no copy, as far as their kinds tell, and why. Empty
+// when it keeps one of each.
 func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 	if cleaner.CopyStorage() == v1alpha1.StorageNone {
 		return "any object, because " + WordsNone

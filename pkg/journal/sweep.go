@@ -39,8 +39,8 @@ func (k *KeptCopies) add(run *v1alpha1.CleanerRun) {
 	k.Bytes += run.Status.Copies.Bytes
 }
 
-// Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are gone when
-// they hold nothing any more.
+// Sweep drops copies that have expired and, beyond maxBytes, the oldest, and deletes the records of Cleaners that are
+// gone when they hold nothing any more.
 func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, err error) {
 	var kept []v1alpha1.CleanerRun
 	var errs []error

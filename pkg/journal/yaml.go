@@ -16,8 +16,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// encodeFile is an object as it stands in a file: YAML, with apiVersion and kind, and without resourceVersion, as k8s-cleaner
-// wrote it, and without managedFields. What YAML would not give back exactly is written as JSON, which is YAML too.
+// encodeFile is an object as it stands in a file: YAML, with apiVersion and kind, and without resourceVersion, as
+// k8s-cleaner wrote it, and without managedFields. What YAML would not give back exactly is written as JSON, which is
+// YAML too.
 func encodeFile(o object.Object) ([]byte, error) {
 	o.Raw = object.AppendWithoutManagedFields(nil, o.Raw)
 	value, err := o.Value()

@@ -120,9 +120,9 @@ func janitorTTL(text string) (time.Duration, error) {
 	return after, err
 }
 
-// kyvernoTTL reads what Go does and, as the library that Kyverno uses, words for units: "4d", "1week", "2hours". That library finds such parts
-// anywhere
-// in a text, and its versions differ in what they make of "1.5d". Here the text must be nothing else, and whole numbers.
+// kyvernoTTL reads what Go does and, as the library that Kyverno uses, words for units: "4d", "1week", "2hours". That
+// library finds such parts anywhere in a text, and its versions differ in what they make of "1.5d". Here the text must
+// be nothing else, and whole numbers.
 func kyvernoTTL(text string) (total time.Duration, err error) {
 	if after, err := goDuration(text); err == nil {
 		return after, nil

@@ -56,17 +56,26 @@ var forms = []form{
 		write: "2026-03-01T12:00:00Z, 2026-03-01T12:00 or 2026-03-01",
 	},
 	{
-		dialect: v1alpha1.MarkK8sTTLController, key: "k8s-ttl-controller.twin.sh/ttl", start: "k8s-ttl-controller.twin.sh/refreshed-at",
-		after: orZero(duration),
-		write: "a duration such as 90m, 12h, 7d or 2w",
+		dialect: v1alpha1.MarkK8sTTLController,
+		key:     "k8s-ttl-controller.twin.sh/ttl",
+		start:   "k8s-ttl-controller.twin.sh/refreshed-at",
+		after:   orZero(duration),
+		write:   "a duration such as 90m, 12h, 7d or 2w",
 	},
 	{
-		dialect: v1alpha1.MarkKyverno, key: "cleanup.kyverno.io/ttl", isLabel: true, after: kyvernoTTL, layouts: []string{compact, time.DateOnly},
-		write: "a duration such as 10m, 2h, 4d or 1w, a date such as 2026-03-01, or a time such as 2026-03-01T120000Z",
+		dialect: v1alpha1.MarkKyverno,
+		key:     "cleanup.kyverno.io/ttl",
+		isLabel: true,
+		after:   kyvernoTTL,
+		layouts: []string{compact, time.DateOnly},
+		write:   "a duration such as 10m, 2h, 4d or 1w, a date such as 2026-03-01, or a time such as 2026-03-01T120000Z",
 	},
 	{
-		dialect: v1alpha1.MarkMayfly, key: "mayfly.cloud.namecheap.com/expire", after: goDuration, layouts: []string{time.RFC3339, time.DateOnly},
-		write: "a duration of hours, minutes and seconds such as 90m or 12h, or a date or time such as 2026-03-01 or 2026-03-01T12:00:00Z",
+		dialect: v1alpha1.MarkMayfly,
+		key:     "mayfly.cloud.namecheap.com/expire",
+		after:   goDuration,
+		layouts: []string{time.RFC3339, time.DateOnly},
+		write:   "a duration of hours, minutes and seconds such as 90m or 12h, or a date or time such as 2026-03-01 or 2026-03-01T12:00:00Z",
 	},
 	{
 		// It stands in templates, so it counts for Pods that something owns.
@@ -75,7 +84,8 @@ var forms = []form{
 	},
 }
 
-// The shape of each form of a time. Go's own parser takes more: an hour of one digit, and parts of a second where the form has none.
+// The shape of each form of a time. Go's own parser takes more: an hour of one digit, and parts of a second where the
+// form has none.
 var shapes = map[string]*regexp.Regexp{
 	time.RFC3339:           regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$`),
 	"2006-01-02T15:04:05Z": regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$`),

@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mark reads time marks: annotations and labels that say when the time of an object is over. It knows our own and those of neighbouring
-// tools, each in the forms that its tool reads. It is pure: findings, CEL and Lua ask it the same.
+// Package mark reads time marks: annotations and labels that say when the time of an object is over. It knows our own
+// and those of neighbouring tools, each in the forms that its tool reads. It is pure: findings, CEL and Lua ask it the
+// same.
 package mark
 
 import (
@@ -38,9 +39,8 @@ type Mark struct {
 	Err error
 }
 
-// Read reads the marks of an object. Those of an object that another one owns do not count: a controller hands its own marks to what it makes, and
-// decides
-// itself. pod-reaper's counts for every Pod, because it is meant for templates.
+// Read reads the marks of an object. Those of an object that another one owns do not count: a controller hands its own
+// marks to what it makes, and decides itself. pod-reaper's counts for every Pod, because it is meant for templates.
 func Read(o Object) (marks []Mark) {
 	for i := range forms {
 		f := &forms[i]
@@ -79,7 +79,8 @@ func Of(marks []Mark, dialects ...v1alpha1.MarkDialect) []Mark {
 	return slices.DeleteFunc(slices.Clone(marks), isOther)
 }
 
-// Last is the mark that keeps the object longest. It is false when there is none. The error names all marks that cannot be read: the object stays.
+// Last is the mark that keeps the object longest. It is false when there is none. The error names all marks that cannot
+// be read: the object stays.
 func Last(marks []Mark) (last Mark, ok bool, err error) {
 	var wrong []error
 	for _, m := range marks {
@@ -153,8 +154,11 @@ func (f *form) afterStart(o Object, after time.Duration) (time.Time, error) {
 			at, ok := parseTime(time.RFC3339, text)
 			if !ok {
 				return time.Time{},
-					fmt.Errorf("its time counts from annotation %s %s, which cannot be read: write a time such as 2026-03-01T12:00:00Z",
-						f.start, quoted(text))
+					fmt.Errorf(
+						"its time counts from annotation %s %s, which cannot be read: write a time such as 2026-03-01T12:00:00Z",
+						f.start,
+						quoted(text),
+					)
 			}
 			start = at
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// legacy are k8s-cleaner's metrics, for the dashboards and alerts that exist. The names and labels are its own; the facts are ours:
-// k8s-cleaner counted before it acted, and never an error.
+// legacy are k8s-cleaner's metrics, for the dashboards and alerts that exist. The names and labels are its own; the
+// facts are ours: k8s-cleaner counted before it acted, and never an error.
 type legacy struct {
 	totals  map[word]*prometheus.CounterVec
 	current map[word]*prometheus.GaugeVec
@@ -50,16 +50,30 @@ func (m *Metrics) initLegacy() {
 		deleted: "Objects that were deleted. Some of them may still be terminating.", updated: "Objects that were changed.",
 		scanned: "Objects that a Scan found.", failed: "Objects that could not be judged, deleted or changed.",
 	} {
-		m.legacy.totals[word] = m.counter("k8s_cleaner_"+string(word)+"_resources_total", help+" k8s-cleaner's name.", instance, "resource_apiversion", "resource_type")
+		m.legacy.totals[word] = m.counter(
+			"k8s_cleaner_"+string(word)+"_resources_total",
+			help+" k8s-cleaner's name.",
+			instance,
+			"resource_apiversion",
+			"resource_type",
+		)
 	}
 	m.legacy.current = map[word]*prometheus.GaugeVec{}
 	for word, help := range map[word]string{
 		deleted: "Objects that the last run deleted. Some of them may still be terminating.", updated: "Objects that the last run changed.",
 		failed: "Objects that the last run could not judge, delete or change.",
 	} {
-		m.legacy.current[word] = m.gauge("k8s_cleaner_current_"+string(word)+"_resources_count", help+" k8s-cleaner's name.", instance)
+		m.legacy.current[word] = m.gauge(
+			"k8s_cleaner_current_"+string(word)+"_resources_count",
+			help+" k8s-cleaner's name.",
+			instance,
+		)
 	}
-	m.legacy.matched = m.gauge("k8s_cleaner_current_resources_count", "Objects that matched in the last run. k8s-cleaner's name.", instance)
+	m.legacy.matched = m.gauge(
+		"k8s_cleaner_current_resources_count",
+		"Objects that matched in the last run. k8s-cleaner's name.",
+		instance,
+	)
 }
 
 func (l *legacy) handled(cleaner string, kind schema.GroupVersionKind, result v1alpha1.OutcomeResult, n int) {

@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics holds the operator's own metrics, and beside them those of k8s-cleaner under their old names, with our facts.
-// Facts are counted after they happened, and once. No label is ever an object's name, a UID or the text of an error.
+// Package metrics holds the operator's own metrics, and beside them those of k8s-cleaner under their old names, with
+// our facts. Facts are counted after they happened, and once. No label is ever an object's name, a UID or the text of
+// an error.
 package metrics
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Metrics are the collectors. Only Cleaners that Observe was told of have series, so that a run that ends after its Cleaner was
-// deleted leaves none behind.
+// Metrics are the collectors. Only Cleaners that Observe was told of have series, so that a run that ends after its
+// Cleaner was deleted leaves none behind.
 type Metrics struct {
 	runs           *prometheus.CounterVec
 	duration       *prometheus.HistogramVec

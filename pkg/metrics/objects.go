@@ -21,8 +21,8 @@ const (
 	EngineCEL Engine = "cel"
 )
 
-// Tally is how many objects of each kind a run dealt with, by what became of them. A kind of which it found none may be there,
-// without results.
+// Tally is how many objects of each kind a run dealt with, by what became of them. A kind of which it found none may be
+// there, without results.
 type Tally map[schema.GroupVersionKind]map[v1alpha1.OutcomeResult]int
 
 // Add counts one object.
@@ -39,16 +39,35 @@ func (t Tally) Selected(kind schema.GroupVersionKind) {
 }
 
 func (m *Metrics) initObjects() {
-	m.matched = m.gauge("kubecleaner_matched_resources",
-		"Objects of each kind that matched in the last run. Runs that did not read the cluster do not count.", "cleaner", "group", "kind")
+	m.matched = m.gauge(
+		"kubecleaner_matched_resources",
+		"Objects of each kind that matched in the last run. Runs that did not read the cluster do not count.",
+		"cleaner",
+		"group",
+		"kind",
+	)
 	m.scanned = m.gauge("kubecleaner_scanned_resources",
 		"Objects that the last run selected and judged. Runs that did not read the cluster do not count.", "cleaner")
-	m.actions = m.counter("kubecleaner_actions_total",
-		"Objects that runs handled, by their outcome in the CleanerRun, for example Deleted, Matched, Protected, Failed or NotEvaluated.", "cleaner", "action", "group", "kind", "result")
-	m.faults = m.counter("kubecleaner_evaluation_errors_total",
-		"Expressions and scripts that failed on one object or on all objects together. Reason error: a mistake in the script. limit: a CEL expression cost too much. time, memory, objects: the script used up this budget. patience: too many objects used up their time or memory. crash, killed: how the script's process ended.", "cleaner", "engine", "reason")
+	m.actions = m.counter(
+		"kubecleaner_actions_total",
+		"Objects that runs handled, by their outcome in the CleanerRun, for example Deleted, Matched, Protected, Failed or NotEvaluated.",
+		"cleaner",
+		"action",
+		"group",
+		"kind",
+		"result",
+	)
+	m.faults = m.counter(
+		"kubecleaner_evaluation_errors_total",
+		"Expressions and scripts that failed on one object or on all objects together. Reason error: a mistake in the script. limit: a CEL expression cost too much. time, memory, objects: the script used up this budget. patience: too many objects used up their time or memory. crash, killed: how the script's process ended.",
+		"cleaner",
+		"engine",
+		"reason",
+	)
 	m.evaluation = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "kubecleaner_evaluation_duration_seconds", Help: "How long the expressions or scripts of a run took, for all its objects together.", Buckets: durations,
+		Name:    "kubecleaner_evaluation_duration_seconds",
+		Help:    "How long the expressions or scripts of a run took, for all its objects together.",
+		Buckets: durations,
 	}, []string{"engine"})
 }
 

@@ -10,22 +10,31 @@ import (
 )
 
 func (m *Metrics) initOperator() {
-	m.notifications = m.counter("kubecleaner_notifications_total",
-		"Attempts to deliver a notification, by the type of the channel and by the result: Delivered, Retrying (it is tried again) or Failed (it is given up).", "cleaner", "channel", "result")
+	m.notifications = m.counter(
+		"kubecleaner_notifications_total",
+		"Attempts to deliver a notification, by the type of the channel and by the result: Delivered, Retrying (it is tried again) or Failed (it is given up).",
+		"cleaner",
+		"channel",
+		"result",
+	)
 	m.copyFaults = m.counter("kubecleaner_snapshot_errors_total",
 		"Runs that touched nothing, because the copies of their objects could not be written.", "cleaner")
 	// Without labels, but vectors: a replica that does not lead has not looked, and so has no series.
 	m.copies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "kubecleaner_snapshots", Help: "Copies of objects that can be restored. The operator counts them every 10 minutes.",
+		Name: "kubecleaner_snapshots",
+		Help: "Copies of objects that can be restored. The operator counts them every 10 minutes.",
 	}, nil)
 	m.schemaOutdated = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "kubecleaner_crds_outdated", Help: "1 while no Cleaner runs, because the API server does not keep all fields of Cleaners, or does not show which fields it keeps. Otherwise 0.",
+		Name: "kubecleaner_crds_outdated",
+		Help: "1 while no Cleaner runs, because the API server does not keep all fields of Cleaners, or does not show which fields it keeps. Otherwise 0.",
 	}, nil)
 	m.actingStopped = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "kubecleaner_acting_stopped", Help: "1 while all acting is stopped (kubectl cleaner stop), and every Cleaner only reports. Otherwise 0.",
+		Name: "kubecleaner_acting_stopped",
+		Help: "1 while all acting is stopped (kubectl cleaner stop), and every Cleaner only reports. Otherwise 0.",
 	}, nil)
 	m.copyBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "kubecleaner_snapshot_bytes", Help: "The compressed size of all copies of objects together. --max-copies-bytes is the limit.",
+		Name: "kubecleaner_snapshot_bytes",
+		Help: "The compressed size of all copies of objects together. --max-copies-bytes is the limit.",
 	}, nil)
 }
 

@@ -30,22 +30,41 @@ const (
 )
 
 func (m *Metrics) initRuns() {
-	m.runs = m.counter("kubecleaner_runs_total",
-		"Runs that ended, by action and result. The result is a reason of the condition RunSucceeded: Completed, or why the run did not complete.", "cleaner", "action", "result")
+	m.runs = m.counter(
+		"kubecleaner_runs_total",
+		"Runs that ended, by action and result. The result is a reason of the condition RunSucceeded: Completed, or why the run did not complete.",
+		"cleaner",
+		"action",
+		"result",
+	)
 	m.duration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "kubecleaner_run_duration_seconds", Help: "How long runs took.", Buckets: durations,
 	}, []string{"cleaner"})
 	m.ofCleaners = append(m.ofCleaners, vector{m.duration, m.duration.DeletePartialMatch, "cleaner"})
 	m.lastRun = m.gauge("kubecleaner_last_run_timestamp_seconds",
 		"The start of the last run that has ended, in seconds since 1970. 0 if there was none.", "cleaner")
-	m.lastSuccess = m.gauge("kubecleaner_last_success_timestamp_seconds",
-		"The start of the last run that completed, in seconds since 1970. 0 if there was none. Also 0 after a restart of the operator, if the last run did not complete, until a run completes.", "cleaner")
-	m.next = m.gauge("kubecleaner_next_run_timestamp_seconds",
-		"The time of the next run, including the jitter of --jitter-window, in seconds since 1970. 0 if no run is planned.", "cleaner")
-	m.missed = m.counter("kubecleaner_missed_runs_total",
-		"Scheduled runs that did not start, by reason: Superseded (by a later one) or TooLate (for startingDeadlineSeconds). More than 100 at once count as 101.", "cleaner", "reason")
-	m.aborts = m.counter("kubecleaner_guardrail_aborts_total",
-		"Runs that were to delete or change objects, but touched nothing because a guard stopped them: LimitExceeded (more objects than a limit allows) or ViewIncomplete (something could not be read or judged).", "cleaner", "reason")
+	m.lastSuccess = m.gauge(
+		"kubecleaner_last_success_timestamp_seconds",
+		"The start of the last run that completed, in seconds since 1970. 0 if there was none. Also 0 after a restart of the operator, if the last run did not complete, until a run completes.",
+		"cleaner",
+	)
+	m.next = m.gauge(
+		"kubecleaner_next_run_timestamp_seconds",
+		"The time of the next run, including the jitter of --jitter-window, in seconds since 1970. 0 if no run is planned.",
+		"cleaner",
+	)
+	m.missed = m.counter(
+		"kubecleaner_missed_runs_total",
+		"Scheduled runs that did not start, by reason: Superseded (by a later one) or TooLate (for startingDeadlineSeconds). More than 100 at once count as 101.",
+		"cleaner",
+		"reason",
+	)
+	m.aborts = m.counter(
+		"kubecleaner_guardrail_aborts_total",
+		"Runs that were to delete or change objects, but touched nothing because a guard stopped them: LimitExceeded (more objects than a limit allows) or ViewIncomplete (something could not be read or judged).",
+		"cleaner",
+		"reason",
+	)
 }
 
 // RunEnded counts a run.

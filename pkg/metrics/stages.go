@@ -12,8 +12,8 @@ import (
 // Stage is a part of a run, as a label.
 type Stage string
 
-// The stages of a run: it lists and judges each object as it comes, judges all of them together, writes down what it is going to
-// do and what it did, acts, and tells.
+// The stages of a run: it lists and judges each object as it comes, judges all of them together, writes down what it is
+// going to do and what it did, acts, and tells.
 const (
 	StageList   Stage = "list"
 	StageJudge  Stage = "judge"
@@ -24,7 +24,9 @@ const (
 
 func newStages() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "kubecleaner_run_phase_duration_seconds", Help: "How long the phases of runs took: list, judge, record, act and tell.", Buckets: durations,
+		Name:    "kubecleaner_run_phase_duration_seconds",
+		Help:    "How long the phases of runs took: list, judge, record, act and tell.",
+		Buckets: durations,
 	}, []string{"phase"})
 }
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Authorities are those that notifications trust: the system's, and those in the file of --notify-ca-file (PEM). Without a file it is nil,
-// which stands for the system's. A certificate in the file that cannot be read is an error.
+// Authorities are those that notifications trust: the system's, and those in the file of --notify-ca-file (PEM).
+// Without a file it is nil, which stands for the system's. A certificate in the file that cannot be read is an error.
 func Authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil

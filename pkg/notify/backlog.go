@@ -14,18 +14,20 @@ import (
 // maxBacklog is how many objects may be kept, of all runs together, some 300 bytes each, unless one run alone has more.
 const maxBacklog = 100_000
 
-// backlog are the objects that Events are still to be written about. A record need not have room for all of them; what is not kept here
-// any more is told from there. It is safe for concurrent use.
+// backlog are the objects that Events are still to be written about. A record need not have room for all of them; what
+// is not kept here any more is told from there. It is safe for concurrent use.
 type backlog struct {
 	mutex   sync.Mutex
 	letters map[letter][]object.Outcome
 	size    int
 }
 
-// Tell sends what a run that has just ended has to tell, with Events on all of its objects, also those that its record does not list.
+// Tell sends what a run that has just ended has to tell, with Events on all of its objects, also those that its record
+// does not list.
 func (o *Outbox) Tell(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	for i := range run.Status.Notifications {
-		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent && entry.State == v1alpha1.NotificationPending {
+		if entry := &run.Status.Notifications[i]; entry.Type == v1alpha1.NotificationEvent &&
+			entry.State == v1alpha1.NotificationPending {
 			o.backlog.add(letter{run.Name, entry.Name}, handledOf(Message{Run: run, Outcomes: outcomes}))
 		}
 	}

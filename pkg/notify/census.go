@@ -13,8 +13,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// census is how many objects of a run had which outcome, and how many those are that were counted: all, unless the record had no room
-// even for the counts of all kinds and namespaces.
+// census is how many objects of a run had which outcome, and how many those are that were counted: all, unless the
+// record had no room even for the counts of all kinds and namespaces.
 type census struct {
 	outcomes map[v1alpha1.OutcomeResult]int64
 	places   map[string]*place
@@ -27,8 +27,8 @@ type place struct {
 	words map[string]int64
 }
 
-// newCensus counts what the record lists or, when it does not list all, takes the counts that it holds. One that was written before
-// records had counts has neither: then it is of what is listed.
+// newCensus counts what the record lists or, when it does not list all, takes the counts that it holds. One that was
+// written before records had counts has neither: then it is of what is listed.
 func newCensus(run *v1alpha1.CleanerRun, document *Document) *census {
 	c := &census{outcomes: map[v1alpha1.OutcomeResult]int64{}, places: map[string]*place{}}
 	for _, t := range document.Tallies {
@@ -57,7 +57,8 @@ func (c *census) add(run *v1alpha1.CleanerRun, kind, namespace string, outcome v
 	p.words[word(run, outcome)] += n
 }
 
-// lines say how many objects of each kind and namespace had which outcome, the most first, of a total that may be more than was counted.
+// lines say how many objects of each kind and namespace had which outcome, the most first, of a total that may be more
+// than was counted.
 func (c *census) lines(total int64) []string {
 	var lines []string
 	for _, name := range largest(c.places, func(p *place) int64 { return p.total }) {

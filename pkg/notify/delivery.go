@@ -42,8 +42,8 @@ type Delivery struct {
 	Clock clock.PassiveClock
 }
 
-// Due are the notifications that a run that has ended has to tell, as its record lists them: what is written with the end of the run
-// is sent, whatever becomes of this process.
+// Due are the notifications that a run that has ended has to tell, as its record lists them: what is written with the
+// end of the run is sent, whatever becomes of this process.
 func Due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
 	if cleaner == nil {
 		return nil
@@ -51,15 +51,23 @@ func Due(cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun) []v1alpha1.Noti
 	var entries []v1alpha1.NotificationStatus
 	for i := range cleaner.Spec.Notifications {
 		if n := &cleaner.Spec.Notifications[i]; n.IsDue(record) {
-			entries = append(entries, v1alpha1.NotificationStatus{Name: n.Name, Type: n.Type, State: v1alpha1.NotificationPending})
+			entries = append(
+				entries,
+				v1alpha1.NotificationStatus{Name: n.Name, Type: n.Type, State: v1alpha1.NotificationPending},
+			)
 		}
 	}
 	return entries
 }
 
-// Tell delivers what a run that has ended has to tell. The Report is written at once: one write, for which the record need not have room for
-// all objects. Everything else, and what did not succeed, is left to the outbox.
-func (d *Delivery) Tell(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, outcomes []object.Outcome) {
+// Tell delivers what a run that has ended has to tell. The Report is written at once: one write, for which the record
+// need not have room for all objects. Everything else, and what did not succeed, is left to the outbox.
+func (d *Delivery) Tell(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	record *v1alpha1.CleanerRun,
+	outcomes []object.Outcome,
+) {
 	tried := false
 	for i := range record.Status.Notifications {
 		entry := &record.Status.Notifications[i]
@@ -91,7 +99,12 @@ func (d *Delivery) count(record *v1alpha1.CleanerRun) {
 }
 
 // report writes the Cleaner's Report.
-func (d *Delivery) report(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome) error {
+func (d *Delivery) report(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	run *v1alpha1.CleanerRun,
+	outcomes []object.Outcome,
+) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
 	return fault.Logged(ctx, func() error { return d.Report(ctx, cleaner, run, outcomes, 0) })
@@ -118,12 +131,15 @@ func (d *Delivery) Deliver(ctx context.Context, message Message, notification v1
 	})
 }
 
-// mayTell says why a run is not told. What it found is for those who know the account with which it was found, and a Secret of the
-// Cleaner's as it is now is not to be read with the rights of before.
+// mayTell says why a run is not told. What it found is for those who know the account with which it was found, and a
+// Secret of the Cleaner's as it is now is not to be read with the rights of before.
 func (d *Delivery) mayTell(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun) error {
 	switch account := run.Spec.ServiceAccountRef; {
 	case d.AccountRequired && account == nil:
-		return &Error{Reason: "it was not sent: the run named no ServiceAccount, and the operator runs with --require-service-account", Permanent: true}
+		return &Error{
+			Reason:    "it was not sent: the run named no ServiceAccount, and the operator runs with --require-service-account",
+			Permanent: true,
+		}
 	case !ptr.Equal(cleaner.Spec.ServiceAccountRef, account):
 		return &Error{Reason: "it was not sent: serviceAccountRef was changed after the run", Permanent: true}
 	}
@@ -144,8 +160,8 @@ func unlistedOf(run *v1alpha1.CleanerRun, listed []object.Outcome) int64 {
 	return max(0, min(handled, run.Status.ObjectsOmitted))
 }
 
-// withUnlisted says of Events that were written from the record that some may have been there before, and that there may not be one on
-// every object.
+// withUnlisted says of Events that were written from the record that some may have been there before, and that there
+// may not be one on every object.
 func withUnlisted(err error, fromRecord bool, unlisted int64) error {
 	var told *Error
 	if err != nil && !errors.As(err, &told) || !fromRecord {
@@ -153,10 +169,20 @@ func withUnlisted(err error, fromRecord bool, unlisted int64) error {
 	}
 	var texts []string
 	if told != nil {
-		texts = append(texts, told.Reason, "what was done is read from the record of the run, so some of them may have been written before")
+		texts = append(
+			texts,
+			told.Reason,
+			"what was done is read from the record of the run, so some of them may have been written before",
+		)
 	}
 	if unlisted > 0 {
-		texts = append(texts, fmt.Sprintf("Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run counts these, and does not list them", unlisted))
+		texts = append(
+			texts,
+			fmt.Sprintf(
+				"Events on %d more objects may not have been written: the operator was restarted meanwhile, or had too many of them to write, and the record of the run counts these, and does not list them",
+				unlisted,
+			),
+		)
 	}
 	if len(texts) == 0 {
 		return nil

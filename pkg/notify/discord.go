@@ -24,7 +24,13 @@ const (
 func discordChannel() channel {
 	return channel{
 		keys: []key{
-			{name: "DISCORD_WEBHOOK_URL", optional: true, hidden: true, holds: "the address of a channel's webhook, https://discord.com/api/webhooks/...", isRight: isURL},
+			{
+				name:     "DISCORD_WEBHOOK_URL",
+				optional: true,
+				hidden:   true,
+				holds:    "the address of a channel's webhook, https://discord.com/api/webhooks/...",
+				isRight:  isURL,
+			},
 			{name: "DISCORD_TOKEN", optional: true, hidden: true, holds: "the bot's token", isRight: isWord},
 			{name: "DISCORD_CHANNEL_ID", optional: true, holds: "the channel's ID, a number", isRight: isNumber},
 			apiURL("DISCORD", discordURL),
@@ -33,7 +39,9 @@ func discordChannel() channel {
 			if v.get("DISCORD_WEBHOOK_URL") != "" || v.get("DISCORD_TOKEN") != "" && v.get("DISCORD_CHANNEL_ID") != "" {
 				return nil
 			}
-			return []string{"DISCORD_TOKEN (the bot's token) and DISCORD_CHANNEL_ID (the channel's ID, a number) are both needed, or DISCORD_WEBHOOK_URL (the address of a channel's webhook)"}
+			return []string{
+				"DISCORD_TOKEN (the bot's token) and DISCORD_CHANNEL_ID (the channel's ID, a number) are both needed, or DISCORD_WEBHOOK_URL (the address of a channel's webhook)",
+			}
 		},
 		send: sendDiscord,
 	}
@@ -49,11 +57,18 @@ func sendDiscord(ctx context.Context, c *call, v values, r *report) error {
 	m := markdown()
 	page := m.render(r, true, maxDiscordDescription, m.length)
 	embed := map[string]any{
-		"title": v1alpha1.Truncate(escapeMarkdown(v1alpha1.Truncate(r.title, maxDiscordTitle/2)), maxDiscordTitle), "description": m.join(page.sections), "color": r.tone.colour(),
-		"timestamp": r.document.NominalTime.UTC().Format("2006-01-02T15:04:05Z"),
+		"title": v1alpha1.Truncate(
+			escapeMarkdown(v1alpha1.Truncate(r.title, maxDiscordTitle/2)),
+			maxDiscordTitle,
+		),
+		"description": m.join(page.sections),
+		"color":       r.tone.colour(),
+		"timestamp":   r.document.NominalTime.UTC().Format("2006-01-02T15:04:05Z"),
 	}
 	// Nobody is to be notified by what stands in the message.
-	payload, err := json.Marshal(map[string]any{"embeds": []any{embed}, "allowed_mentions": map[string]any{"parse": []string{}}})
+	payload, err := json.Marshal(
+		map[string]any{"embeds": []any{embed}, "allowed_mentions": map[string]any{"parse": []string{}}},
+	)
 	if err != nil {
 		return err
 	}
@@ -61,7 +76,12 @@ func sendDiscord(ctx context.Context, c *call, v values, r *report) error {
 	body, contentType := payload, "application/json"
 	if !page.whole {
 		name, content := r.file()
-		if body, contentType, err = form([][2]string{{"payload_json", string(payload)}}, "files[0]", name, content); err != nil {
+		if body, contentType, err = form(
+			[][2]string{{"payload_json", string(payload)}},
+			"files[0]",
+			name,
+			content,
+		); err != nil {
 			return err
 		}
 	}
@@ -87,7 +107,17 @@ func discordAddress(v values) (address string, header http.Header, hint string) 
 		webhook.RawQuery = query.Encode()
 		return webhook.String(), http.Header{}, v.check("DISCORD_WEBHOOK_URL")
 	}
-	return strings.TrimSuffix(v.or("DISCORD_API_URL", discordURL), "/") + "/api/v10/channels/" + v.get("DISCORD_CHANNEL_ID") + "/messages",
-		http.Header{"Authorization": {"Bot " + v.get("DISCORD_TOKEN")}},
-		v.check("DISCORD_TOKEN", "DISCORD_CHANNEL_ID") + ", and whether the bot may send messages, embed links and attach files in the channel"
+	return strings.TrimSuffix(
+			v.or("DISCORD_API_URL", discordURL),
+			"/",
+		) + "/api/v10/channels/" + v.get(
+			"DISCORD_CHANNEL_ID",
+		) + "/messages",
+		http.Header{
+			"Authorization": {"Bot " + v.get("DISCORD_TOKEN")},
+		},
+		v.check(
+			"DISCORD_TOKEN",
+			"DISCORD_CHANNEL_ID",
+		) + ", and whether the bot may send messages, embed links and attach files in the channel"
 }

@@ -46,10 +46,20 @@ func newDocument(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, hide func(
 		schedule = "suspended; " + schedule
 	}
 	d := Document{
-		Cleaner: clean(run.Spec.Cleaner), Run: clean(run.Name), RunUID: string(run.UID), Trigger: run.Spec.Trigger,
-		NominalTime: run.Spec.NominalTime.Time, Schedule: safe(schedule), Action: run.Spec.Action, DryRun: run.Spec.DryRun,
-		Phase: run.Status.Phase, Reason: safe(run.Status.Reason), Message: safe(run.Status.Message), RunCounts: run.Status.RunCounts,
-		Objects: make([]v1alpha1.ObjectOutcome, len(run.Status.Objects)), ObjectsOmitted: run.Status.ObjectsOmitted,
+		Cleaner:        clean(run.Spec.Cleaner),
+		Run:            clean(run.Name),
+		RunUID:         string(run.UID),
+		Trigger:        run.Spec.Trigger,
+		NominalTime:    run.Spec.NominalTime.Time,
+		Schedule:       safe(schedule),
+		Action:         run.Spec.Action,
+		DryRun:         run.Spec.DryRun,
+		Phase:          run.Status.Phase,
+		Reason:         safe(run.Status.Reason),
+		Message:        safe(run.Status.Message),
+		RunCounts:      run.Status.RunCounts,
+		Objects:        make([]v1alpha1.ObjectOutcome, len(run.Status.Objects)),
+		ObjectsOmitted: run.Status.ObjectsOmitted,
 	}
 	if run.Spec.DryRun {
 		d.DryRunReason = safe(run.Spec.WhyDryRun())
@@ -75,5 +85,7 @@ func (r *report) file() (name string, content []byte) {
 	if err != nil { // there is nothing in it that could not be written
 		content = []byte("{}")
 	}
-	return strings.NewReplacer("/", "-", `\`, "-", `"`, "-").Replace(v1alpha1.ShortName(cmp.Or(r.document.Run, "run"), 80)) + ".json", content
+	return strings.NewReplacer("/", "-", `\`, "-", `"`, "-").
+		Replace(v1alpha1.ShortName(cmp.Or(r.document.Run, "run"), 80)) +
+		".json", content
 }

@@ -19,8 +19,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote the
-// address, the token or the message: all words are ours. Only of why the API server took no Event its own words are told.
+// Error says why a message was not delivered. What libraries and services say is never passed on, because it may quote
+// the address, the token or the message: all words are ours. Only of why the API server took no Event its own words are
+// told.
 type Error struct {
 	// Reason is a sentence, with the way out where there is one.
 	Reason string
@@ -63,19 +64,29 @@ func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
 	case ctx.Err() != nil:
 		return passing("the service had not answered when the time for the notification was over")
 	case errors.Is(err, egress.ErrNotAHost):
-		return permanent("the address is link-local, a cloud's metadata service, or none of a host, where no notification is sent to")
+		return permanent(
+			"the address is link-local, a cloud's metadata service, or none of a host, where no notification is sent to",
+		)
 	case errors.Is(err, egress.ErrPrivate):
-		return permanent("the address is private, and the Cleaner names a ServiceAccount: use a Service in the Secret's own namespace (NAME.NAMESPACE.svc), or name the host in the operator's flag --allowed-notification-hosts")
+		return permanent(
+			"the address is private, and the Cleaner names a ServiceAccount: use a Service in the Secret's own namespace (NAME.NAMESPACE.svc), or name the host in the operator's flag --allowed-notification-hosts",
+		)
 	case errors.Is(err, egress.ErrOwnMachine):
-		return permanent("the address is this machine's own or the API server's, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test")
+		return permanent(
+			"the address is this machine's own or the API server's, where no notification is sent to; if it is meant, name its host in the flag --allowed-notification-hosts, of the operator and of kubectl cleaner notify test",
+		)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return passing("the service's host is not known; check its name in the Secret, and the cluster's DNS")
 	case errors.As(err, &dns):
 		return passing("the service's host could not be looked up: the cluster's DNS did not answer")
 	case errors.As(err, &untrusted):
-		return passing("the service's certificate is signed by an authority that is not trusted; if it is your own, give it to the operator with --notify-ca-file, which is read when it starts")
+		return passing(
+			"the service's certificate is signed by an authority that is not trusted; if it is your own, give it to the operator with --notify-ca-file, which is read when it starts",
+		)
 	case errors.As(err, &otherName):
-		return passing("the service's certificate is for another host name; check the host in the Secret, or let the service have a certificate for it")
+		return passing(
+			"the service's certificate is for another host name; check the host in the Secret, or let the service have a certificate for it",
+		)
 	case errors.As(err, &invalid), errors.As(err, &unverified):
 		return passing("the service's certificate is not valid, or not at this time")
 	case errors.As(err, &plain):
@@ -97,7 +108,8 @@ func answered(status int, code, hint string) *Error {
 	if hint != "" {
 		text += "; " + hint
 	}
-	passes := status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly
+	passes := status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout ||
+		status == http.StatusTooEarly
 	return &Error{Reason: text, Permanent: !passes}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// clean makes one line of a text that anybody may have written: no control characters, which terminals and mail headers obey, and
-// none that are not seen or turn the direction of reading around.
+// clean makes one line of a text that anybody may have written: no control characters, which terminals and mail headers
+// obey, and none that are not seen or turn the direction of reading around.
 func clean(text string) string {
 	line := strings.Map(func(r rune) rune {
 		switch {
@@ -58,7 +58,10 @@ func (m markup) code(text string, limit int) string {
 }
 
 func bounded(escape func(string) string, text string, limit int) string {
-	text = v1alpha1.Truncate(clean(v1alpha1.Truncate(text, 4*limit)), limit) // a text may be long, and is rendered more than once
+	text = v1alpha1.Truncate(
+		clean(v1alpha1.Truncate(text, 4*limit)),
+		limit,
+	) // a text may be long, and is rendered more than once
 	escaped := escape(text)
 	for size := len(text); len(escaped) > maxEscaped*limit; {
 		size = size * 3 / 4
@@ -75,7 +78,8 @@ func plainText() markup {
 // escapeHTML leaves no tag and no entity.
 func escapeHTML(text string) string { return html.EscapeString(text) }
 
-// escapeMarkdown puts a backslash before what could make a text more than a text: formatting, links, mentions, headings.
+// escapeMarkdown puts a backslash before what could make a text more than a text: formatting, links, mentions,
+// headings.
 func escapeMarkdown(text string) string {
 	var b strings.Builder
 	for i, r := range text {

@@ -110,7 +110,10 @@ func unwritten(err error, namespace string) error {
 	case errors.As(err, &answer):
 		return passing("%s", refusal(err))
 	}
-	return &Error{Reason: fmt.Sprintf("the API server did not answer, or not within %s", eventTimeout), again: true} // the words are the client's
+	return &Error{
+		Reason: fmt.Sprintf("the API server did not answer, or not within %s", eventTimeout),
+		again:  true,
+	} // the words are the client's
 }
 
 // refusal is what the API server says of an Event, in one line.
@@ -159,14 +162,24 @@ func eventFor(message Message, outcome object.Outcome, now time.Time) *eventsv1.
 	}
 }
 
-// eventName is the same whenever the notification of the run is about the object, and that of no other. It begins with the object's
-// name, if an Event may have that.
+// eventName is the same whenever the notification of the run is about the object, and that of no other. It begins with
+// the object's name, if an Event may have that.
 func eventName(message Message, outcome object.Outcome) string {
 	name := v1alpha1.ShortName(outcome.Name, 200)
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		name = strings.ToLower(outcome.Kind.Kind)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %s %s", message.id(), outcome.Kind.GroupKind(), outcome.Namespace, outcome.Name, outcome.UID))
+	sum := sha256.Sum256(
+		fmt.Appendf(
+			nil,
+			"%s %s %s %s %s",
+			message.id(),
+			outcome.Kind.GroupKind(),
+			outcome.Namespace,
+			outcome.Name,
+			outcome.UID,
+		),
+	)
 	return name + "." + hex.EncodeToString(sum[:8])
 }
 

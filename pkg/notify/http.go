@@ -27,8 +27,9 @@ import (
 const (
 	// attemptTimeout is how long a service may take for one answer.
 	attemptTimeout = 10 * time.Second
-	// attempts is how often a request is sent that was answered with 429 or 5xx; retryPause is the time before the second one,
-	// and maxPause the longest that a service may ask for here. What takes longer is left to who sends the message again.
+	// attempts is how often a request is sent that was answered with 429 or 5xx; retryPause is the time before the second
+	// one, and maxPause the longest that a service may ask for here. What takes longer is left to who sends the message
+	// again.
 	attempts   = 3
 	retryPause = 500 * time.Millisecond
 	maxPause   = 30 * time.Second
@@ -51,16 +52,26 @@ type Sender struct {
 	timeout time.Duration
 }
 
-// NewSender returns a Sender that trusts the authorities; nil stands for the system's. proxy says by which proxy HTTP requests go,
-// as in http.Transport. The guard says where the services may be.
-func NewSender(authorities *x509.CertPool, proxy func(*http.Request) (*url.URL, error), guard egress.Guard, clk clock.Clock) *Sender {
+// NewSender returns a Sender that trusts the authorities; nil stands for the system's. proxy says by which proxy HTTP
+// requests go, as in http.Transport. The guard says where the services may be.
+func NewSender(
+	authorities *x509.CertPool,
+	proxy func(*http.Request) (*url.URL, error),
+	guard egress.Guard,
+	clk clock.Clock,
+) *Sender {
 	s := &Sender{
 		dialer: net.Dialer{Timeout: attemptTimeout}, clock: clk, timeout: attemptTimeout, proxy: proxy, guard: guard,
 		tls: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
 	}
 	s.direct = &http.Transport{
-		DialContext: s.dial, TLSClientConfig: s.tls, ForceAttemptHTTP2: true,
-		MaxIdleConnsPerHost: 2, IdleConnTimeout: attemptTimeout, TLSHandshakeTimeout: attemptTimeout, MaxResponseHeaderBytes: maxAnswer,
+		DialContext:            s.dial,
+		TLSClientConfig:        s.tls,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        attemptTimeout,
+		TLSHandshakeTimeout:    attemptTimeout,
+		MaxResponseHeaderBytes: maxAnswer,
 	}
 	s.proxied = s.direct.Clone()
 	s.proxied.Proxy, s.proxied.DialContext = proxy, s.dialer.DialContext
@@ -72,7 +83,8 @@ func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, e
 	return s.guard.Dial(ctx, s.dialer, network, address)
 }
 
-// transport is the way to where a request goes. A connection that is limited to a namespace is used once: no other may use it.
+// transport is the way to where a request goes. A connection that is limited to a namespace is used once: no other may
+// use it.
 func (c *call) transport(request *http.Request) (*http.Transport, error) {
 	s := c.sender
 	if s.proxy != nil {
@@ -97,8 +109,8 @@ func (c *call) dial(ctx context.Context, network, address string) (net.Conn, err
 	return c.guard.Dial(ctx, c.sender.dialer, network, address)
 }
 
-// call is one delivery. To the services' libraries it is the transport of their HTTP client; it remembers how their last request
-// went, because what they make of that may quote addresses and tokens.
+// call is one delivery. To the services' libraries it is the transport of their HTTP client; it remembers how their
+// last request went, because what they make of that may quote addresses and tokens.
 type call struct {
 	sender *Sender
 	// guard is the sender's, or one that is limited to the namespace of the Secret.
@@ -157,7 +169,10 @@ func (c *call) attempt(request *http.Request, body []byte) (*http.Response, *Err
 	response.Body, c.status = io.NopCloser(bytes.NewReader(answer)), response.StatusCode
 	switch failure := answered(response.StatusCode, "", ""); {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		return nil, permanent("the service answered %d, and sends on to another address, which is not followed; put that of the service itself into the Secret", response.StatusCode)
+		return nil, permanent(
+			"the service answered %d, and sends on to another address, which is not followed; put that of the service itself into the Secret",
+			response.StatusCode,
+		)
 	case response.StatusCode >= 300 && !failure.Permanent:
 		failure.RetryAfter = c.retryAfter(response.Header.Get("Retry-After"), answer)
 		failure.again = response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests
@@ -166,8 +181,8 @@ func (c *call) attempt(request *http.Request, body []byte) (*http.Response, *Err
 	return response, nil
 }
 
-// retryAfter is for how long the service asks to be left alone: in seconds or as a time in the header or, as Telegram and Discord
-// have it, in the answer.
+// retryAfter is for how long the service asks to be left alone: in seconds or as a time in the header or, as Telegram
+// and Discord have it, in the answer.
 func (c *call) retryAfter(header string, answer []byte) time.Duration {
 	seconds, err := strconv.ParseFloat(header, 64)
 	if at, dateErr := http.ParseTime(header); dateErr == nil {
@@ -190,8 +205,8 @@ func (c *call) retryAfter(header string, answer []byte) time.Duration {
 	return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
 }
 
-// pause waits before the next attempt, a little longer each time and never for all senders alike. It returns false when there is no
-// time for that.
+// pause waits before the next attempt, a little longer each time and never for all senders alike. It returns false when
+// there is no time for that.
 func (c *call) pause(ctx context.Context, attempt int, asked time.Duration) bool {
 	pause := retryPause << (attempt - 1)
 	pause = max(asked, pause/2) + rand.N(pause) //nolint:gosec // not a secret
@@ -219,7 +234,12 @@ func (c *call) explain(hint string) *Error {
 }
 
 // post sends a request of our own, and returns the answer.
-func (c *call) post(ctx context.Context, address, contentType string, body []byte, header http.Header) (answer []byte, err error) {
+func (c *call) post(
+	ctx context.Context,
+	address, contentType string,
+	body []byte,
+	header http.Header,
+) (answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, permanent("the address of the service is not a URL")

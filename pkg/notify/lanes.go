@@ -9,8 +9,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// abreast is how many notifications are sent to one service at once. If there were no such bound, a service that hangs would soon
-// have all senders, and nobody else would be told anything.
+// abreast is how many notifications are sent to one service at once. If there were no such bound, a service that hangs
+// would soon have all senders, and nobody else would be told anything.
 const abreast = 2
 
 // lanes let notifications wait for their service without a sender.
@@ -24,7 +24,8 @@ type lanes struct {
 	turns map[letter]string
 }
 
-// laneOf tells services apart by the Secret with their settings, which Cleaners share. Reports and Events have a lane for each type.
+// laneOf tells services apart by the Secret with their settings, which Cleaners share. Reports and Events have a lane
+// for each type.
 func laneOf(n v1alpha1.Notification) string {
 	if n.NotificationRef == nil {
 		return string(n.Type)
@@ -61,8 +62,8 @@ func (l *lanes) leave(lane string) (next letter, ok bool) {
 	return l.give(lane)
 }
 
-// pass is called when all is done for a letter: if it had its turn and did not need it, because there was nothing to send any more,
-// the next one has it.
+// pass is called when all is done for a letter: if it had its turn and did not need it, because there was nothing to
+// send any more, the next one has it.
 func (l *lanes) pass(done letter) (next letter, ok bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

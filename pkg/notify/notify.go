@@ -4,8 +4,9 @@
 // Package notify tells people, on the channels they chose, what a run did. A channel that fails never fails the run or
 // another channel.
 //
-// Every message is made from the Cleaner and the record of the run alone, so that it can be made again after a restart: report
-// puts into words what happened, each channel's file renders that for its service, and call is how all of them reach it.
+// Every message is made from the Cleaner and the record of the run alone, so that it can be made again after a restart:
+// report puts into words what happened, each channel's file renders that for its service, and call is how all of them
+// reach it.
 package notify
 
 import (
@@ -31,7 +32,8 @@ type Message struct {
 	Run     *v1alpha1.CleanerRun
 	// Notification is the name of the notification that is sent: a run may have several to the same service.
 	Notification string
-	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at them.
+	// Outcomes are all the objects of the run, those too that the record had no room for. Only the channel Event looks at
+	// them.
 	Outcomes []object.Outcome
 	// Test is set for a sample, of which every service says that it is one.
 	Test bool
@@ -45,8 +47,8 @@ type Settings struct {
 	// Secret is its namespace and name, as errors write it: "team-a/slack".
 	Secret string
 	Keys   map[string][]byte
-	// Limited, unless it is empty, is the namespace of the Secret, of which alone private addresses may be Services: the Secret is one
-	// that the Cleaner's author may have written, and its ServiceAccount has fewer rights than the operator.
+	// Limited, unless it is empty, is the namespace of the Secret, of which alone private addresses may be Services: the
+	// Secret is one that the Cleaner's author may have written, and its ServiceAccount has fewer rights than the operator.
 	Limited string
 }
 
@@ -84,8 +86,8 @@ func Check(kind v1alpha1.NotificationType, settings Settings) error {
 	return values.redact(err)
 }
 
-// deliver sends one message. The libraries of the services see answers that anybody may have written: if one panics, the message has
-// failed.
+// deliver sends one message. The libraries of the services see answers that anybody may have written: if one panics,
+// the message has failed.
 func (s *Sender) deliver(ctx context.Context, channel channel, values values, limited string, message Message) error {
 	err := fault.Caught(func() error {
 		c := &call{sender: s, guard: s.guard}
@@ -96,7 +98,8 @@ func (s *Sender) deliver(ctx context.Context, channel channel, values values, li
 	if !errors.As(err, &p) {
 		return err
 	}
-	klog.FromContext(ctx).Info("A notification panicked", "panic", values.mask(fmt.Sprint(p.Value)), "stack", values.mask(string(p.Stack)))
+	klog.FromContext(ctx).
+		Info("A notification panicked", "panic", values.mask(fmt.Sprint(p.Value)), "stack", values.mask(string(p.Stack)))
 	return permanent(fault.Words)
 }
 
@@ -121,8 +124,8 @@ func channelOf(kind v1alpha1.NotificationType) (channel, bool) {
 	return channel{}, false
 }
 
-// id tells notifications apart, and knows one that is sent again: it is the run's UID and what is left of the notification's name
-// when it is made to fit any header.
+// id tells notifications apart, and knows one that is sent again: it is the run's UID and what is left of the
+// notification's name when it is made to fit any header.
 func (m Message) id() string {
 	id := cmp.Or(string(m.Run.UID), url.PathEscape(m.Run.Name))
 	if m.Notification == "" {

@@ -30,9 +30,9 @@ const (
 	eventsTimeout = 10 * time.Minute
 )
 
-// Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to be sent stands
-// in the records, so that another operator goes on with it. A notification is sent again when it is not known whether the service
-// took it: mails and webhooks have an ID, by which a receiver can tell.
+// Outbox sends what runs have to tell, after they have ended: nothing that a service does can delay a run. What is to
+// be sent stands in the records, so that another operator goes on with it. A notification is sent again when it is not
+// known whether the service took it: mails and webhooks have an ID, by which a receiver can tell.
 type Outbox struct {
 	// Run reads a record, and Cleaner a Cleaner, from the API server, not from a cache: nil when there is none.
 	Run     func(ctx context.Context, name string) (*v1alpha1.CleanerRun, error)
@@ -40,12 +40,13 @@ type Outbox struct {
 	// Client writes how it went into the records.
 	Client client.StatusClient
 	Clock  clock.WithTicker
-	// Deliver sends one notification of a run. The message has no outcomes when they are to be taken from the run's record.
+	// Deliver sends one notification of a run. The message has no outcomes when they are to be taken from the run's
+	// record.
 	Deliver func(ctx context.Context, message Message, notification v1alpha1.Notification) error
 	// Told is called when the delivery of a run's notifications has changed, with the Cleaner's name.
 	Told func(cleaner string)
-	// Tried is called when an attempt is written down, with the state that it left the notification in. Nil in tests that do not
-	// look at that.
+	// Tried is called when an attempt is written down, with the state that it left the notification in. Nil in tests that
+	// do not look at that.
 	Tried func(cleaner string, channel v1alpha1.NotificationType, state v1alpha1.NotificationState)
 
 	once  sync.Once
@@ -101,7 +102,8 @@ func (o *Outbox) Start(ctx context.Context) error {
 					return
 				}
 				if err := o.guarded(ctx, next); err != nil && ctx.Err() == nil {
-					klog.FromContext(ctx).Error(err, "Could not look after a notification", "run", next.run, "notification", next.notification)
+					klog.FromContext(ctx).
+						Error(err, "Could not look after a notification", "run", next.run, "notification", next.notification)
 					queue.AddAfter(next, firstPause)
 				}
 				queue.Done(next)
@@ -123,8 +125,8 @@ func (o *Outbox) guarded(ctx context.Context, next letter) error {
 	return err
 }
 
-// send sends one notification, if it is still to be sent and its time has come. An error is one of the cluster: it says nothing of
-// the notification.
+// send sends one notification, if it is still to be sent and its time has come. An error is one of the cluster: it says
+// nothing of the notification.
 func (o *Outbox) send(ctx context.Context, next letter) error {
 	run, entry, err := o.find(ctx, next)
 	if err == nil && entry == nil {
@@ -154,7 +156,11 @@ func (o *Outbox) send(ctx context.Context, next letter) error {
 			return nil
 		}
 		defer o.leave(lane)
-		fault = o.deliver(ctx, Message{Cleaner: cleaner, Run: run, Notification: next.notification, Outcomes: o.backlog.of(next)}, *notification)
+		fault = o.deliver(
+			ctx,
+			Message{Cleaner: cleaner, Run: run, Notification: next.notification, Outcomes: o.backlog.of(next)},
+			*notification,
+		)
 		o.backlog.written(next, fault)
 	}
 	if ctx.Err() == nil || fault == nil { // an operator that stops leaves it to the next one
@@ -172,7 +178,11 @@ func (o *Outbox) leave(lane string) {
 }
 
 // notification is the one of an entry, as the Cleaner has it now, or why it is not to be sent.
-func (o *Outbox) notification(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, entry *v1alpha1.NotificationStatus) (*v1alpha1.Notification, error) {
+func (o *Outbox) notification(
+	cleaner *v1alpha1.Cleaner,
+	run *v1alpha1.CleanerRun,
+	entry *v1alpha1.NotificationStatus,
+) (*v1alpha1.Notification, error) {
 	switch ended := run.Status.CompletionTime; {
 	case cleaner == nil:
 		return nil, &Error{Reason: "the Cleaner was deleted before it was sent", Permanent: true}
@@ -193,7 +203,10 @@ func (o *Outbox) find(ctx context.Context, next letter) (*v1alpha1.CleanerRun, *
 	if err != nil || run == nil {
 		return nil, nil, err
 	}
-	i := slices.IndexFunc(run.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == next.notification })
+	i := slices.IndexFunc(
+		run.Status.Notifications,
+		func(n v1alpha1.NotificationStatus) bool { return n.Name == next.notification },
+	)
 	if i < 0 || run.Status.Notifications[i].State != v1alpha1.NotificationPending {
 		return run, nil, nil
 	}
@@ -207,19 +220,23 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	var tried v1alpha1.NotificationStatus
 	var again *v1alpha1.CleanerRun
 	worth := func(err error) bool { return !apierrors.IsInvalid(err) && saving.Err() == nil }
-	err := retry.OnError(wait.Backoff{Steps: 8, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2}, worth, func() error {
-		run, entry, err := o.find(saving, next)
-		if err != nil || entry == nil {
-			return err
-		}
-		Settle(entry, fault, o.Clock.Now(), run.Status.CompletionTime)
-		settled := *entry // the answer is decoded over it
-		if err := o.Client.Status().Update(saving, run); err != nil {
-			return err
-		}
-		tried, again = settled, run
-		return nil
-	})
+	err := retry.OnError(
+		wait.Backoff{Steps: 8, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2},
+		worth,
+		func() error {
+			run, entry, err := o.find(saving, next)
+			if err != nil || entry == nil {
+				return err
+			}
+			Settle(entry, fault, o.Clock.Now(), run.Status.CompletionTime)
+			settled := *entry // the answer is decoded over it
+			if err := o.Client.Status().Update(saving, run); err != nil {
+				return err
+			}
+			tried, again = settled, run
+			return nil
+		},
+	)
 	if again != nil || err == nil { // written, or not to be written any more
 		o.unsaved.Delete(next)
 	}
@@ -227,7 +244,8 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 		return err
 	}
 	if fault != nil {
-		klog.FromContext(ctx).Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification", next.notification)
+		klog.FromContext(ctx).
+			Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification", next.notification)
 	}
 	if tried.State != v1alpha1.NotificationPending {
 		o.backlog.drop(next)

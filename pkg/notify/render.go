@@ -31,8 +31,8 @@ type page struct {
 	whole bool
 }
 
-// render puts a report into sections whose size is within the limit. When not all objects can be listed, it says so, and where they
-// are: in a file, if the service takes one.
+// render puts a report into sections whose size is within the limit. When not all objects can be listed, it says so,
+// and where they are: in a file, if the service takes one.
 func (m markup) render(r *report, file bool, limit int, size func([]section) int) page {
 	for n := min(maxObjects, len(r.objects)); n >= 0; n-- {
 		if sections := m.sections(r, n, file); size(sections) <= limit {

@@ -37,7 +37,8 @@ type report struct {
 	// counts are by kind and namespace, left by reason.
 	counts, left []string
 	objects      []entry
-	// listed is how many objects the record holds, counted how many it counts by kind and namespace, and total how many there were.
+	// listed is how many objects the record holds, counted how many it counts by kind and namespace, and total how many
+	// there were.
 	listed, counted, total int64
 	facts                  []fact
 	// ways are commands, and what they show.
@@ -56,10 +57,17 @@ func newReport(message Message, hide func(string) string) *report {
 	document := newDocument(cleaner, run, hide)
 	counted := newCensus(run, &document)
 	r := &report{
-		id:    message.id(),
-		title: clean(title(cleaner, run, counted)), summary: document.Message, document: document,
-		counts: counted.lines(int64(len(document.Objects)) + run.Status.ObjectsOmitted), left: append(leftOf(run, document.Objects), counted.unlisted(run, document.Objects)...), counted: counted.total,
-		listed: int64(len(document.Objects)), total: int64(len(document.Objects)) + run.Status.ObjectsOmitted,
+		id:       message.id(),
+		title:    clean(title(cleaner, run, counted)),
+		summary:  document.Message,
+		document: document,
+		counts: counted.lines(
+			int64(len(document.Objects)) + run.Status.ObjectsOmitted,
+		),
+		left:    append(leftOf(run, document.Objects), counted.unlisted(run, document.Objects)...),
+		counted: counted.total,
+		listed:  int64(len(document.Objects)),
+		total:   int64(len(document.Objects)) + run.Status.ObjectsOmitted,
 	}
 	if message.Test {
 		r.title = "Test: " + r.title
@@ -106,8 +114,8 @@ func factsOf(d Document) []fact {
 	return []fact{{"Run", ran}, {"Action", action}, {"Schedule", d.Schedule}}
 }
 
-// entriesOf are the objects worth a line: first what failed, then what was done or found, then what the run did not come to. What it
-// left alone for a reason of its own is told by reason.
+// entriesOf are the objects worth a line: first what failed, then what was done or found, then what the run did not
+// come to. What it left alone for a reason of its own is told by reason.
 func entriesOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []entry {
 	var failed, done, open []entry
 	for _, o := range objects {
@@ -144,8 +152,14 @@ func nameOf(o v1alpha1.ObjectOutcome) string {
 
 // leftAlone are the outcomes of what a run left alone for a reason of the object's own.
 var leftAlone = []v1alpha1.OutcomeResult{
-	v1alpha1.OutcomeUnchanged, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeChanged, v1alpha1.OutcomeConflict, v1alpha1.OutcomeProtected,
-	v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeGone, v1alpha1.OutcomeUnknown,
+	v1alpha1.OutcomeUnchanged,
+	v1alpha1.OutcomeReplaced,
+	v1alpha1.OutcomeChanged,
+	v1alpha1.OutcomeConflict,
+	v1alpha1.OutcomeProtected,
+	v1alpha1.OutcomeAbandoned,
+	v1alpha1.OutcomeGone,
+	v1alpha1.OutcomeUnknown,
 }
 
 // leftOf says of what was left alone why, by reason.

@@ -123,7 +123,8 @@ func (c channel) unknown(settings Settings) string {
 // minHidden is from how many bytes on a value is taken out: a shorter one is part of any text.
 const minHidden = 6
 
-// masker takes everything that a Secret holds out of a text, also when it is cut or encoded, and the parts of addresses.
+// masker takes everything that a Secret holds out of a text, also when it is cut or encoded, and the parts of
+// addresses.
 func masker(keys map[string][]byte) func(string) string {
 	parts := map[string]string{}
 	for name, value := range keys {
@@ -137,7 +138,9 @@ func masker(keys map[string][]byte) func(string) string {
 	if err != nil {
 		return func(string) string { return "(left out)" }
 	}
-	return object.Masker(object.Object{Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: raw})
+	return object.Masker(
+		object.Object{Kind: object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}}, Raw: raw},
+	)
 }
 
 // isURL reports whether a value is the address of a service.
@@ -155,5 +158,10 @@ const holdsURL = "the address of the service, which begins with https:// or http
 
 // apiURL is the optional key with another address of a service.
 func apiURL(prefix, standard string) key {
-	return key{name: prefix + "_API_URL", optional: true, holds: fmt.Sprintf("%s; without it, %s", holdsURL, standard), isRight: isURL}
+	return key{
+		name:     prefix + "_API_URL",
+		optional: true,
+		holds:    fmt.Sprintf("%s; without it, %s", holdsURL, standard),
+		isRight:  isURL,
+	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// Slack's limits, in characters: of a header, and of a section's text. maxSlack is the size of a whole message, which people
-	// still read.
+	// Slack's limits, in characters: of a header, and of a section's text. maxSlack is the size of a whole message, which
+	// people still read.
 	maxSlackHeader  = 150
 	maxSlackSection = 3000
 	maxSlack        = 9000
@@ -40,7 +40,11 @@ func sendSlack(ctx context.Context, c *call, v values, r *report) error {
 		inCode: func(text string) string { return escapeSlack(noTicks(text)) },
 	}
 	page := m.render(r, true, maxSlack, m.length)
-	api := slack.New(v.get("SLACK_TOKEN"), slack.OptionHTTPClient(c.client()), slack.OptionAPIURL(strings.TrimSuffix(v.or("SLACK_API_URL", slack.APIURL), "/")+"/"))
+	api := slack.New(
+		v.get("SLACK_TOKEN"),
+		slack.OptionHTTPClient(c.client()),
+		slack.OptionAPIURL(strings.TrimSuffix(v.or("SLACK_API_URL", slack.APIURL), "/")+"/"),
+	)
 	attachment := slack.Attachment{
 		Color: fmt.Sprintf("#%06X", r.tone.colour()), Fallback: v1alpha1.Truncate(escapeSlack(r.title), maxSlackHeader),
 		Blocks: slack.Blocks{BlockSet: slackBlocks(m, r, page.sections)},
@@ -58,7 +62,14 @@ func sendSlack(ctx context.Context, c *call, v values, r *report) error {
 	}
 	name, content := r.file()
 	_, err = api.UploadFileContext(ctx, slack.UploadFileParameters{
-		Channel: v.get("SLACK_CHANNEL_ID"), ThreadTimestamp: timestamp, Filename: name, Title: name, Content: string(content), FileSize: len(content),
+		Channel: v.get(
+			"SLACK_CHANNEL_ID",
+		),
+		ThreadTimestamp: timestamp,
+		Filename:        name,
+		Title:           name,
+		Content:         string(content),
+		FileSize:        len(content),
 	})
 	if err != nil {
 		return withoutFile(slackError(c, v, err))
@@ -79,7 +90,10 @@ func slackBlocks(m markup, r *report, sections []section) []slack.Block {
 		text := ""
 		flush := func() {
 			if strings.TrimSpace(text) != "" {
-				blocks = append(blocks, slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, true), nil, nil))
+				blocks = append(
+					blocks,
+					slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, true), nil, nil),
+				)
 			}
 			text = ""
 		}
@@ -102,10 +116,20 @@ func slackError(c *call, v values, err error) *Error {
 	}
 	code := shortCode(refusal.Err)
 	switch code {
-	case "no_timestamp", "internal_error", "fatal_error", "service_unavailable", "request_timeout", "ratelimited", "rate_limited":
+	case "no_timestamp",
+		"internal_error",
+		"fatal_error",
+		"service_unavailable",
+		"request_timeout",
+		"ratelimited",
+		"rate_limited":
 		return passing("Slack answered that it failed (%s)", code)
 	case "channel_not_found", "is_archived", "not_in_channel":
-		return permanent("Slack refused it (%s); %s, and invite the bot to the channel: /invite @NAME", code, v.check("SLACK_CHANNEL_ID"))
+		return permanent(
+			"Slack refused it (%s); %s, and invite the bot to the channel: /invite @NAME",
+			code,
+			v.check("SLACK_CHANNEL_ID"),
+		)
 	case "missing_scope":
 		return permanent("Slack refused it (%s); give the bot the scopes chat:write and files:write", code)
 	case "":

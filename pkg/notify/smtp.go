@@ -32,14 +32,28 @@ func smtpChannel() channel {
 			{name: "SMTP_RECIPIENTS", holds: "one or more mail addresses, separated by commas", isRight: areAddresses},
 			{name: "SMTP_CC", optional: true, holds: "mail addresses, separated by commas", isRight: areAddresses},
 			{name: "SMTP_BCC", optional: true, holds: "mail addresses, separated by commas", isRight: areAddresses},
-			{name: "SMTP_SENDER", holds: "one mail address", isRight: func(value string) bool { _, err := netmail.ParseAddress(value); return err == nil }},
+			{
+				name:    "SMTP_SENDER",
+				holds:   "one mail address",
+				isRight: func(value string) bool { _, err := netmail.ParseAddress(value); return err == nil },
+			},
 			{name: "SMTP_HOST", holds: "the mail server's name, without its port", isRight: func(value string) bool {
 				return isWord(value) && !strings.ContainsAny(value, "/@") && strings.Count(value, ":") != 1
 			}},
-			{name: "SMTP_PORT", optional: true, holds: "a port: 587 (the default) for STARTTLS, 465 for TLS from the beginning", isRight: isPort},
+			{
+				name:     "SMTP_PORT",
+				optional: true,
+				holds:    "a port: 587 (the default) for STARTTLS, 465 for TLS from the beginning",
+				isRight:  isPort,
+			},
 			{name: "SMTP_IDENTITY", optional: true, holds: "the user name; without it, the sender's address"},
 			{name: "SMTP_PASSWORD", optional: true, hidden: true, holds: "the password; without it, nobody logs in"},
-			{name: "SMTP_TLS", optional: true, holds: "starttls (the default), implicit (the default with port 465) or none, for a server without TLS", isRight: isTLSMode},
+			{
+				name:     "SMTP_TLS",
+				optional: true,
+				holds:    "starttls (the default), implicit (the default with port 465) or none, for a server without TLS",
+				isRight:  isTLSMode,
+			},
 		},
 		also: func(v values) []string {
 			if v.get("SMTP_TLS") == "none" && v.get("SMTP_PASSWORD") != "" {
@@ -120,7 +134,12 @@ func mailClient(ctx context.Context, c *call, v values) (*mail.Client, error) {
 	config := c.sender.tls.Clone()
 	config.ServerName = host
 	options := []mail.Option{
-		mail.WithPort(port), mail.WithTimeout(c.sender.timeout), mail.WithTLSConfig(config), mail.WithDialContextFunc(dialMail(ctx, c, mode == "implicit", config)),
+		mail.WithPort(
+			port,
+		),
+		mail.WithTimeout(c.sender.timeout),
+		mail.WithTLSConfig(config),
+		mail.WithDialContextFunc(dialMail(ctx, c, mode == "implicit", config)),
 	}
 	switch mode {
 	case "implicit":
@@ -135,13 +154,23 @@ func mailClient(ctx context.Context, c *call, v values) (*mail.Client, error) {
 		if sender, err := netmail.ParseAddress(v.get("SMTP_SENDER")); user == "" && err == nil {
 			user = sender.Address
 		}
-		options = append(options, mail.WithUsername(user), mail.WithPassword(password),
-			mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthCramMD5))
+		options = append(
+			options,
+			mail.WithUsername(user),
+			mail.WithPassword(password),
+			mail.WithOpportunisticSMTPAuth(
+				mail.SMTPAuthSCRAMSHA256,
+				mail.SMTPAuthPlain,
+				mail.SMTPAuthLogin,
+				mail.SMTPAuthCramMD5,
+			),
+		)
 	}
 	return mail.NewClient(host, options...)
 }
 
-// dialMail connects as all channels do. The connection ends with the time for the notification, whatever the server does.
+// dialMail connects as all channels do. The connection ends with the time for the notification, whatever the server
+// does.
 func dialMail(ctx context.Context, c *call, implicit bool, config *tls.Config) mail.DialContextFunc {
 	return func(dialing context.Context, network, address string) (net.Conn, error) {
 		dialed, err := c.dial(dialing, network, address)
@@ -162,8 +191,8 @@ func dialMail(ctx context.Context, c *call, implicit bool, config *tls.Config) m
 	}
 }
 
-// maxMailAnswer bounds all that a mail server may say in one conversation, in bytes. It says short lines, but a library waits for the
-// end of a line however long that is.
+// maxMailAnswer bounds all that a mail server may say in one conversation, in bytes. It says short lines, but a library
+// waits for the end of a line however long that is.
 const maxMailAnswer = 256 << 10
 
 // terse is a connection that breaks off when the other side says too much.
@@ -198,7 +227,10 @@ func mailError(ctx context.Context, s *Sender, v values, err error) *Error {
 	case errors.As(err, &reply):
 		code = reply.Code
 	case strings.Contains(err.Error(), "does not support STARTTLS"):
-		return permanent("the mail server does not offer STARTTLS; %s: 465 has TLS from the beginning; SMTP_TLS none sends mails that everybody on the way can read", v.check("SMTP_PORT"))
+		return permanent(
+			"the mail server does not offer STARTTLS; %s: 465 has TLS from the beginning; SMTP_TLS none sends mails that everybody on the way can read",
+			v.check("SMTP_PORT"),
+		)
 	case strings.Contains(err.Error(), "not support SMTP AUTH"), errors.Is(err, mail.ErrNoSupportedAuthDiscovered):
 		return permanent("the mail server offers no way to log in that is known here; without SMTP_PASSWORD nobody logs in")
 	}

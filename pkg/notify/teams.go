@@ -19,7 +19,14 @@ const maxTeams = 20 << 10
 
 func teamsChannel() channel {
 	return channel{
-		keys: []key{{name: "TEAMS_WEBHOOK_URL", hidden: true, holds: "the address of a Workflow of the channel, \"Post to a channel when a webhook request is received\"", isRight: isURL}},
+		keys: []key{
+			{
+				name:    "TEAMS_WEBHOOK_URL",
+				hidden:  true,
+				holds:   "the address of a Workflow of the channel, \"Post to a channel when a webhook request is received\"",
+				isRight: isURL,
+			},
+		},
 		send: sendTeams,
 	}
 }
@@ -32,19 +39,27 @@ func sendTeams(ctx context.Context, c *call, v values, r *report) error {
 	}
 	hint := v.check("TEAMS_WEBHOOK_URL")
 	if isConnector(address) {
-		klog.FromContext(ctx).Info("A notification goes to an Office 365 connector, which Microsoft retires: make a Workflow of the channel and put its URL into TEAMS_WEBHOOK_URL", "secret", v.secret)
+		klog.FromContext(ctx).
+			Info("A notification goes to an Office 365 connector, which Microsoft retires: make a Workflow of the channel and put its URL into TEAMS_WEBHOOK_URL", "secret", v.secret)
 		hint += ": it is of an Office 365 connector, which Microsoft retires; make a Workflow of the channel"
 	}
 	message, err := teamsCard(r)
 	if err != nil {
 		return permanent("the card could not be put together")
 	}
-	client := goteamsnotify.NewTeamsClient().SetHTTPClient(c.client()).SetUserAgent("kubecleaner").SkipWebhookURLValidationOnSend(true)
+	client := goteamsnotify.NewTeamsClient().
+		SetHTTPClient(c.client()).
+		SetUserAgent("kubecleaner").
+		SkipWebhookURLValidationOnSend(true)
 	switch err = client.SendWithContext(ctx, address.String(), message); {
 	case err == nil:
 		return nil
 	case c.failure == nil && c.status >= 200 && c.status < 300: // a connector does not say it otherwise
-		return permanent("the service answered %d, but did not confirm the message; it is not sent again, because it may have arrived; %s", c.status, hint)
+		return permanent(
+			"the service answered %d, but did not confirm the message; it is not sent again, because it may have arrived; %s",
+			c.status,
+			hint,
+		)
 	}
 	return c.explain(hint)
 }
@@ -52,7 +67,8 @@ func sendTeams(ctx context.Context, c *call, v values, r *report) error {
 // isConnector reports whether an address is of the older kind.
 func isConnector(address *url.URL) bool {
 	host := strings.ToLower(address.Hostname())
-	return host == "outlook.office.com" || host == "outlook.office365.com" || strings.HasSuffix(host, ".webhook.office.com")
+	return host == "outlook.office.com" || host == "outlook.office365.com" ||
+		strings.HasSuffix(host, ".webhook.office.com")
 }
 
 func teamsCard(r *report) (*adaptivecard.Message, error) {

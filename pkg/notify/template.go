@@ -19,19 +19,22 @@ import (
 )
 
 const (
-	// maxTemplate is how long a template may be, maxTemplated what it makes, and maxJSON what its calls of json make together.
+	// maxTemplate is how long a template may be, maxTemplated what it makes, and maxJSON what its calls of json make
+	// together.
 	maxTemplate  = 64 << 10
 	maxTemplated = 1 << 20
 	maxJSON      = 8 << 20
 )
 
-// allowed are the functions of templates. The others of Go are left out: print makes a text of any length of a short template.
+// allowed are the functions of templates. The others of Go are left out: print makes a text of any length of a short
+// template.
 var allowed = []string{"json", "len", "index", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
 
 var errTooLong = fmt.Errorf("it makes more than %d KiB", maxTemplated>>10)
 
-// parseTemplate reads a template, to be executed once. What could use up the operator's time or memory is not allowed: other functions, templates that call
-// one another, and loops within loops or over anything but a field of the document.
+// parseTemplate reads a template, to be executed once. What could use up the operator's time or memory is not allowed:
+// other functions, templates that call one another, and loops within loops or over anything but a field of the
+// document.
 func parseTemplate(text string) (*template.Template, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxTemplate>>10)
@@ -44,7 +47,10 @@ func parseTemplate(text string) (*template.Template, error) {
 		}
 		return string(text), err
 	}
-	parsed, err := template.New("WEBHOOK_TEMPLATE").Option("missingkey=error").Funcs(template.FuncMap{"json": toJSON}).Parse(text)
+	parsed, err := template.New("WEBHOOK_TEMPLATE").
+		Option("missingkey=error").
+		Funcs(template.FuncMap{"json": toJSON}).
+		Parse(text)
 	if err != nil {
 		return nil, errors.New(templateWords(err))
 	}
@@ -142,8 +148,8 @@ func applyTemplate(text string, document []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// complete makes of a value that was decoded as t one for templates: with the fields that were left out because they are empty, and with
-// numbers, all of which are whole, that can be compared with one another.
+// complete makes of a value that was decoded as t one for templates: with the fields that were left out because they
+// are empty, and with numbers, all of which are whole, that can be compared with one another.
 func complete(value any, t reflect.Type) any {
 	switch value := value.(type) {
 	case json.Number:
@@ -169,8 +175,8 @@ func complete(value any, t reflect.Type) any {
 	return value
 }
 
-// templateWords is what a template's error says; it quotes the template, which is a part of the Secret, and so only its beginning,
-// where the place stands, is kept: "line 3, column 7".
+// templateWords is what a template's error says; it quotes the template, which is a part of the Secret, and so only its
+// beginning, where the place stands, is kept: "line 3, column 7".
 func templateWords(err error) string {
 	text := strings.TrimPrefix(clean(err.Error()), "template: ")
 	place, rest, _ := strings.Cut(strings.TrimPrefix(text, "WEBHOOK_TEMPLATE:"), ": ")

@@ -21,8 +21,18 @@ var tracer = otel.Tracer("github.com/kubecleaner/kubecleaner/pkg/notify")
 func (o *Outbox) deliver(ctx context.Context, message Message, notification v1alpha1.Notification) error {
 	sending, cancel := context.WithTimeout(ctx, timeoutOf(notification.Type))
 	defer cancel()
-	sending, span := tracer.Start(sending, "notify", trace.WithAttributes(attribute.String("kubecleaner.cleaner", message.Run.Spec.Cleaner),
-		attribute.String("kubecleaner.run", message.Run.Name), attribute.String("kubecleaner.channel", string(notification.Type))))
+	sending, span := tracer.Start(
+		sending,
+		"notify",
+		trace.WithAttributes(
+			attribute.String("kubecleaner.cleaner", message.Run.Spec.Cleaner),
+			attribute.String(
+				"kubecleaner.run",
+				message.Run.Name,
+			),
+			attribute.String("kubecleaner.channel", string(notification.Type)),
+		),
+	)
 	defer span.End()
 	err := o.Deliver(sending, message, notification)
 	if err != nil {

@@ -37,7 +37,12 @@ func sendWebex(ctx context.Context, c *call, v values, r *report) error {
 	title := m.bold(r.title, maxTitle) + "\n\n"
 	page := m.render(r, true, maxWebex-len(title), m.length)
 	name, content := r.file()
-	body, contentType, err := form([][2]string{{"roomId", v.get("WEBEX_ROOM_ID")}, {"markdown", title + m.join(page.sections)}}, "files", name, content)
+	body, contentType, err := form(
+		[][2]string{{"roomId", v.get("WEBEX_ROOM_ID")}, {"markdown", title + m.join(page.sections)}},
+		"files",
+		name,
+		content,
+	)
 	if err != nil {
 		return err
 	}
@@ -51,7 +56,15 @@ func sendWebex(ctx context.Context, c *call, v values, r *report) error {
 
 // markdown is that of Webex, Discord and Teams, as far as they agree.
 func markdown() markup {
-	return markup{escape: escapeMarkdown, boldBefore: "**", boldAfter: "**", codeBefore: "`", codeAfter: "`", inCode: noTicks, bullet: "- "}
+	return markup{
+		escape:     escapeMarkdown,
+		boldBefore: "**",
+		boldAfter:  "**",
+		codeBefore: "`",
+		codeAfter:  "`",
+		inCode:     noTicks,
+		bullet:     "- ",
+	}
 }
 
 // form is a multipart form with one file.

@@ -19,8 +19,19 @@ func webhookChannel() channel {
 	return channel{
 		keys: []key{
 			{name: "WEBHOOK_URL", hidden: true, holds: holdsURL, isRight: isURL},
-			{name: "WEBHOOK_SECRET", optional: true, hidden: true, holds: "a password by which the receiver knows that the message is genuine and whole"},
-			{name: "WEBHOOK_TOKEN", optional: true, hidden: true, holds: "a token for the header Authorization: Bearer", isRight: isWord},
+			{
+				name:     "WEBHOOK_SECRET",
+				optional: true,
+				hidden:   true,
+				holds:    "a password by which the receiver knows that the message is genuine and whole",
+			},
+			{
+				name:     "WEBHOOK_TOKEN",
+				optional: true,
+				hidden:   true,
+				holds:    "a token for the header Authorization: Bearer",
+				isRight:  isWord,
+			},
 			{name: "WEBHOOK_TEMPLATE", optional: true, holds: "a Go template of the body"},
 		},
 		also: func(v values) []string {

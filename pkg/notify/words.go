@@ -61,8 +61,8 @@ func title(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 	return text + " (not ended)"
 }
 
-// deeds are the counts of a run in words. Where the record had no room for the outcomes of all objects, nobody knows how many of them
-// were deleted and how many are still being deleted.
+// deeds are the counts of a run in words. Where the record had no room for the outcomes of all objects, nobody knows
+// how many of them were deleted and how many are still being deleted.
 func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census) []string {
 	status, tally := run.Status, counted.outcomes
 	var words []string
@@ -74,7 +74,10 @@ func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[run.Spec.Action]
 	switch {
 	case run.Spec.DryRun:
-		words = append(words, fmt.Sprintf("%d %s, nothing touched (dry run)", status.Matched-status.Skipped, would(cleaner, run)))
+		words = append(
+			words,
+			fmt.Sprintf("%d %s, nothing touched (dry run)", status.Matched-status.Skipped, would(cleaner, run)),
+		)
 	case verb == "":
 		words = append(words, fmt.Sprintf("%d matched", status.Matched))
 	case tally[v1alpha1.OutcomePlanned] > 0: // the run was cut off, and what it was doing could not be found out

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// IsAbsent reports whether the API server said that there is no object of the name. Any other 404 speaks of something else: a
-// version that is not served any more, a server that is not the right one, a webhook.
+// IsAbsent reports whether the API server said that there is no object of the name. Any other 404 speaks of something
+// else: a version that is not served any more, a server that is not the right one, a webhook.
 func IsAbsent(err error, name string) bool {
 	details, found := absence(err)
 	return found && details.Name == name && !isPage(details)
@@ -39,7 +39,10 @@ func absence(err error) (details metav1.StatusDetails, found bool) {
 
 // isPage reports whether the answer was not a Status: client-go makes one of it, with the name that it asked for.
 func isPage(details metav1.StatusDetails) bool {
-	return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
+	return slices.ContainsFunc(
+		details.Causes,
+		func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse },
+	)
 }
 
 // IsUnclear reports whether the server may have done what it was asked although it did not say so.
@@ -48,7 +51,8 @@ func IsUnclear(err error) bool {
 	return err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
 }
 
-// WithoutBody leaves the object out of a server's message about a change: it may quote the whole of it, which may be a Secret.
+// WithoutBody leaves the object out of a server's message about a change: it may quote the whole of it, which may be a
+// Secret.
 func WithoutBody(message string) string {
 	start := strings.Index(message, `Invalid value: "{`)
 	end := strings.LastIndex(message, `}": `)

@@ -12,9 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// New reads the identity of an object of the given kind from its JSON, which must be well-formed, such as ScanList yields. The
-// rest is only skipped. The object keeps raw and does not copy it. It is an error when name, UID or resourceVersion is missing,
-// because nothing may be done to an object without them, and when a field that is read has another type than the API gives it.
+// New reads the identity of an object of the given kind from its JSON, which must be well-formed, such as ScanList
+// yields. The rest is only skipped. The object keeps raw and does not copy it. It is an error when name, UID or
+// resourceVersion is missing, because nothing may be done to an object without them, and when a field that is read has
+// another type than the API gives it.
 func New(kind Kind, raw []byte) (Object, error) {
 	o := Object{Kind: kind, Raw: raw}
 	if err := o.read(); err != nil {
@@ -54,7 +55,8 @@ func (o *Object) read() error {
 	return nil
 }
 
-// identify reads the metadata, which begins at i, and returns the index behind it. Where an object has two, the last counts.
+// identify reads the metadata, which begins at i, and returns the index behind it. Where an object has two, the last
+// counts.
 func (o *Object) identify(raw JSON, i int) (end int, err error) {
 	*o = Object{Kind: o.Kind, Raw: o.Raw}
 	i, ok := open(raw, i, '{')
@@ -95,8 +97,8 @@ func (o *Object) set(t *typed, key Key, value JSON) {
 	}
 }
 
-// typed reads values of the types that the API gives them, and keeps the first error. Null is the zero value, as it is to
-// the API server.
+// typed reads values of the types that the API gives them, and keeps the first error. Null is the zero value, as it is
+// to the API server.
 type typed struct{ err error }
 
 func (t *typed) is(want Type, field string, value JSON) bool {

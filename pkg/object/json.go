@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// JSON is the text of one value that is known to be well-formed, such as ScanList yields. Nothing is decoded before it is
-// asked for. Of text that is not well-formed the answers are arbitrary, but there is no panic.
+// JSON is the text of one value that is known to be well-formed, such as ScanList yields. Nothing is decoded before it
+// is asked for. Of text that is not well-formed the answers are arbitrary, but there is no panic.
 type JSON []byte
 
 // Type is what a JSON value is.
@@ -114,8 +114,9 @@ func (j JSON) Elements() iter.Seq[JSON] {
 	}
 }
 
-// WalkFields is Fields for who reads a value only once, however deep: rest begins with the field's value and goes on behind it. read returns how much of
-// it was read, as WalkFields and WalkElements do; what it did not read is skipped. It returns how long the map is.
+// WalkFields is Fields for who reads a value only once, however deep: rest begins with the field's value and goes on
+// behind it. read returns how much of it was read, as WalkFields and WalkElements do; what it did not read is skipped.
+// It returns how long the map is.
 func (j JSON) WalkFields(read func(key Key, rest JSON) int) int {
 	i, ok := open(j, 0, '{')
 	for ok {
@@ -159,7 +160,8 @@ func closed(text []byte, i int, bracket byte) int {
 	return len(text)
 }
 
-// Field is the value of a map's field, the last one where a name stands twice, as encoding/json has it. Nil when there is none.
+// Field is the value of a map's field, the last one where a name stands twice, as encoding/json has it. Nil when there
+// is none.
 func (j JSON) Field(name string) JSON {
 	var found JSON
 	for key, value := range j.Fields() {

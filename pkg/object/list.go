@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxItem is how many bytes of one item, or of any other part of a list response, are read. etcd stores 1.5 MB at the most
-// unless told otherwise.
+// maxItem is how many bytes of one item, or of any other part of a list response, are read. etcd stores 1.5 MB at the
+// most unless told otherwise.
 const maxItem = 8 << 20
 
 // maxQuoted is how much of a server's message is quoted.
@@ -27,13 +27,14 @@ type ListMeta struct {
 	Remaining *int64
 }
 
-// ScanList reads one list response to its end and hands each item's exact bytes to each, in the response's order, while the
-// response comes in. The bytes are well-formed JSON. They are valid only until each returns, and each must not change them:
-// memory is bounded by the largest item, not by the response. Keys may come in any order; kind and apiVersion are ignored.
+// ScanList reads one list response to its end and hands each item's exact bytes to each, in the response's order, while
+// the response comes in. The bytes are well-formed JSON. They are valid only until each returns, and each must not
+// change them: memory is bounded by the largest item, not by the response. Keys may come in any order; kind and
+// apiVersion are ignored.
 //
 // A response that is not one whole list is an error, even if only its last byte is missing (io.ErrUnexpectedEOF) or one
-// byte too many follows: a cut list never looks like a short one. So is an item of more than 8 MiB, and text that is not UTF-8.
-// Errors of r and of each are returned, wrapped or as they are; those of r are io.ErrUnexpectedEOF as well.
+// byte too many follows: a cut list never looks like a short one. So is an item of more than 8 MiB, and text that is
+// not UTF-8. Errors of r and of each are returned, wrapped or as they are; those of r are io.ErrUnexpectedEOF as well.
 func ScanList(r io.Reader, each func(raw []byte) error) (ListMeta, error) {
 	source := &boundedReader{r: r}
 	// Names need not be unique inside items: whoever reads an item takes the last of two.
@@ -203,7 +204,8 @@ func (s *listScan) fault(err error) error {
 	return fmt.Errorf("the response is not well-formed JSON: %w", err)
 }
 
-// brokenOff is how a connection says that it broke. HTTP/1.1 and HTTP/2, and each kind of network, have words of their own for it.
+// brokenOff is how a connection says that it broke. HTTP/1.1 and HTTP/2, and each kind of network, have words of their
+// own for it.
 type brokenOff struct{ error }
 
 // Unwrap gives the connection's own words.

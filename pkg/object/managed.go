@@ -8,8 +8,9 @@ import "strings"
 // ManagedBy is that of the parts, where it is not known whether the cluster has Argo CD.
 func (o Object) ManagedBy() string { return o.Parts().ManagedBy(false) }
 
-// ManagedBy names what manages an object, as its labels and annotations say: "Helm release shop/web". What made an object would make it again.
-// argo is whether the cluster serves Argo CD's Applications: then the label app.kubernetes.io/instance is theirs.
+// ManagedBy names what manages an object, as its labels and annotations say: "Helm release shop/web". What made an
+// object would make it again. argo is whether the cluster serves Argo CD's Applications: then the label
+// app.kubernetes.io/instance is theirs.
 func (o *Parts) ManagedBy(argo bool) string {
 	labels, annotations := o.At("metadata", "labels"), o.At("metadata", "annotations")
 	named := func(what, namespace, name string) string {

@@ -3,8 +3,8 @@
 
 package object
 
-// AppendWithoutManagedFields appends the object to dst without its metadata.managedFields, which are a third of a small object
-// and of interest to the API server only. Every other byte stays, in its order.
+// AppendWithoutManagedFields appends the object to dst without its metadata.managedFields, which are a third of a small
+// object and of interest to the API server only. Every other byte stays, in its order.
 func AppendWithoutManagedFields(dst []byte, raw JSON) []byte {
 	copied := 0
 	for i, ok := open(raw, 0, '{'); ok; {
@@ -31,8 +31,8 @@ func AppendWithoutData(dst []byte, raw JSON) []byte {
 	return dst
 }
 
-// appendWithout appends the value that begins at i, and returns the index behind it. Of a map it leaves out every field of the
-// name, with the comma that follows, or for want of one with the comma before it.
+// appendWithout appends the value that begins at i, and returns the index behind it. Of a map it leaves out every field
+// of the name, with the comma that follows, or for want of one with the comma before it.
 func appendWithout(dst []byte, name string, raw JSON, i int) (_ []byte, end int) {
 	copied := i
 	i, ok := open(raw, i, '{')

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package object holds one Kubernetes object as the bytes that the API server sent, and the values that pass through a
-// run: Candidate, Verdict, Outcome. Bytes are decoded only where somebody looks, so that what nobody touches stays exact.
+// run: Candidate, Verdict, Outcome. Bytes are decoded only where somebody looks, so that what nobody touches stays
+// exact.
 package object
 
 import (
@@ -32,8 +33,8 @@ func (k Kind) APIVersion() string { return k.GroupVersion().String() }
 // Object is one object as the API server sent it. It is never changed.
 type Object struct {
 	Kind Kind
-	// Raw is the object's JSON. In a list of a built-in kind it has no kind and apiVersion: Value adds them. It is the very
-	// slice that New was given, so it is valid only as long as that one: Clone an object that is to stay.
+	// Raw is the object's JSON. In a list of a built-in kind it has no kind and apiVersion: Value adds them. It is the
+	// very slice that New was given, so it is valid only as long as that one: Clone an object that is to stay.
 	Raw []byte
 
 	Namespace       string
@@ -51,8 +52,8 @@ func (o Object) Clone() Object {
 	return o
 }
 
-// Value decodes the whole object, with apiVersion and kind. Numbers are json.Number, so that they keep their exact text.
-// Each call returns a value of its own.
+// Value decodes the whole object, with apiVersion and kind. Numbers are json.Number, so that they keep their exact
+// text. Each call returns a value of its own.
 func (o Object) Value() (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(o.Raw))
 	decoder.UseNumber()

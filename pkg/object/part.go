@@ -15,7 +15,8 @@ type Part struct {
 	ManagedFields bool
 }
 
-// MetadataOnly reports whether the part is in what the API server sends as an object's metadata (PartialObjectMetadata).
+// MetadataOnly reports whether the part is in what the API server sends as an object's metadata
+// (PartialObjectMetadata).
 func (p Part) MetadataOnly() bool {
 	return p.Narrow && !slices.ContainsFunc(p.Fields, func(field string) bool { return !IsInMetadataOnly(field) })
 }

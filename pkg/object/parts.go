@@ -3,8 +3,8 @@
 
 package object
 
-// Parts is an object whose main parts were found once, for who asks much of it: no question passes over the whole object again. It is valid only as
-// long as the object's bytes are.
+// Parts is an object whose main parts were found once, for who asks much of it: no question passes over the whole
+// object again. It is valid only as long as the object's bytes are.
 type Parts struct {
 	Object
 	metadata, spec, status      JSON

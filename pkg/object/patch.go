@@ -21,7 +21,11 @@ type PatchSizeError struct{ Bytes int }
 
 // Error implements error.
 func (e *PatchSizeError) Error() string {
-	return fmt.Sprintf("the patch has %d bytes, and etcd holds at most %d bytes of an object: change less of it", e.Bytes, MaxPatch)
+	return fmt.Sprintf(
+		"the patch has %d bytes, and etcd holds at most %d bytes of an object: change less of it",
+		e.Bytes,
+		MaxPatch,
+	)
 }
 
 // EncodePatch writes a patch. Nil when it changes nothing.
@@ -106,8 +110,8 @@ func CheckPatch(patch map[string]any) error {
 	return errors.Join(errs...)
 }
 
-// Changes is the part of a JSON merge patch (RFC 7386) that changes the value, as a merge patch. Nil when it changes nothing.
-// Numbers must be json.Number in both.
+// Changes is the part of a JSON merge patch (RFC 7386) that changes the value, as a merge patch. Nil when it changes
+// nothing. Numbers must be json.Number in both.
 func Changes(value, patch map[string]any) map[string]any {
 	changes := map[string]any{}
 	for key, wanted := range patch {
@@ -143,7 +147,8 @@ func Holds(o Object, patch JSON) (bool, error) {
 	return err == nil && Changes(value, wanted) == nil, err
 }
 
-// Unlike names the fields, as paths, that a value does not have as a merge patch sets them. Numbers must be json.Number in both.
+// Unlike names the fields, as paths, that a value does not have as a merge patch sets them. Numbers must be json.Number
+// in both.
 func Unlike(value, patch map[string]any) []string {
 	var paths []string
 	for _, key := range slices.Sorted(maps.Keys(patch)) {

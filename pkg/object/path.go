@@ -21,8 +21,8 @@ func GroupVersionPath(gv schema.GroupVersion) string {
 	return "/apis/" + segment(gv.Group) + "/" + segment(gv.Version)
 }
 
-// Path is the URL path of the kind's collection, in one namespace or, with an empty one, in the whole cluster. With a name
-// it is the path of that object.
+// Path is the URL path of the kind's collection, in one namespace or, with an empty one, in the whole cluster. With a
+// name it is the path of that object.
 func (k Kind) Path(namespace, name string) string {
 	p := GroupVersionPath(k.GroupVersion())
 	if namespace != "" {
@@ -35,8 +35,8 @@ func (k Kind) Path(namespace, name string) string {
 	return p
 }
 
-// segment is one part of a path. What is not exactly one part, such as "../../nodes/n/proxy", is escaped, so that the path leads
-// nowhere else, and CheckPath refuses it: no valid part contains a "%".
+// segment is one part of a path. What is not exactly one part, such as "../../nodes/n/proxy", is escaped, so that the
+// path leads nowhere else, and CheckPath refuses it: no valid part contains a "%".
 func segment(text string) string {
 	if len(content.IsPathSegmentName(text)) == 0 {
 		return text
@@ -44,8 +44,8 @@ func segment(text string) string {
 	return strings.ReplaceAll(url.PathEscape(text), ".", "%2E")
 }
 
-// CheckPath refuses a path with a part that is not exactly one, before a request is sent there. The error is that of an API server
-// which refuses a request, so nobody sends the request again.
+// CheckPath refuses a path with a part that is not exactly one, before a request is sent there. The error is that of an
+// API server which refuses a request, so nobody sends the request again.
 func CheckPath(requested string) error {
 	for part := range strings.SplitSeq(strings.TrimPrefix(requested, "/"), "/") {
 		text, err := url.PathUnescape(part)

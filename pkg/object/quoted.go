@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// MaskQuoted is Mask for what others say who refuse to delete or change the object, such as a webhook: they may quote all of it. So
-// what any object holds is hidden, if it is of the places where people keep what is nobody's business: data, annotations and the
-// environment of containers. patch is what it was to become.
+// MaskQuoted is Mask for what others say who refuse to delete or change the object, such as a webhook: they may quote
+// all of it. So what any object holds is hidden, if it is of the places where people keep what is nobody's business:
+// data, annotations and the environment of containers. patch is what it was to become.
 func MaskQuoted(text string, o Object, patch JSON) string {
 	var values []string
 	if len(patch) == 0 {
@@ -38,7 +38,10 @@ func MaskQuoted(text string, o Object, patch JSON) string {
 	}
 	hides := NewSecretValues(math.MaxInt)
 	for _, value := range values {
-		if !slices.Contains([]string{o.Name, o.Namespace, o.Kind.Kind}, strings.TrimSpace(value)) { // a refusal names the object
+		if !slices.Contains(
+			[]string{o.Name, o.Namespace, o.Kind.Kind},
+			strings.TrimSpace(value),
+		) { // a refusal names the object
 			hides.add(value)
 		}
 	}

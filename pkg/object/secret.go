@@ -71,7 +71,8 @@ func secretValues(o Object) (values []string, ok bool) {
 			if err == nil {
 				values = append(values, string(decoded))
 			}
-			if err != nil || strings.ContainsAny(text, "\r\n") { // a patch may have what the API server refuses and quotes, or writes otherwise
+			if err != nil ||
+				strings.ContainsAny(text, "\r\n") { // a patch may have what the API server refuses and quotes, or writes otherwise
 				values = append(values, text)
 			}
 		}
@@ -111,7 +112,8 @@ type maskedError struct {
 func (e *maskedError) Error() string { return e.text }
 func (e *maskedError) Unwrap() error { return e.err }
 
-// MaskError says of which field an error is, in a text that the mask has cleaned. The error itself can still be asked for its type.
+// MaskError says of which field an error is, in a text that the mask has cleaned. The error itself can still be asked
+// for its type.
 func MaskError(mask func(string) string, field string, err error) error {
 	return &maskedError{mask(field + ": " + err.Error()), err}
 }

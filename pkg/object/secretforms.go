@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// form is how a value may be written in a text. The form of a part of a value, from its beginning on, is the beginning of the value's form,
-// but for up to unsure bytes at its end: white space is left out there, and a character may be incomplete. A part for which that holds
-// is a multiple of three bytes long.
+// form is how a value may be written in a text. The form of a part of a value, from its beginning on, is the beginning
+// of the value's form, but for up to unsure bytes at its end: white space is left out there, and a character may be
+// incomplete. A part for which that holds is a multiple of three bytes long.
 type form func(plain string) string
 
 const (

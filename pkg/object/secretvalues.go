@@ -24,11 +24,12 @@ const (
 	unreadable = "(left out: the Secret cannot be read)"
 )
 
-// SecretValues are the values of Secrets, kept to hide them in texts. What is hidden is each value of at least minSecret bytes in any of its
-// forms; its beginning, if that is at least headSize bytes long or stands at the end of the text; and each line of at least minLine bytes.
+// SecretValues are the values of Secrets, kept to hide them in texts. What is hidden is each value of at least
+// minSecret bytes in any of its forms; its beginning, if that is at least headSize bytes long or stands at the end of
+// the text; and each line of at least minLine bytes.
 //
-// It is small where values are large: it keeps only their beginnings, and hashes of their lines. The rest of a text is hidden where it goes
-// on as a value does, further than what is kept. It is not safe for concurrent use.
+// It is small where values are large: it keeps only their beginnings, and hashes of their lines. The rest of a text is
+// hidden where it goes on as a value does, further than what is kept. It is not safe for concurrent use.
 type SecretValues struct {
 	// most is how many bytes are kept of a value.
 	most int
@@ -47,9 +48,14 @@ type SecretValues struct {
 // secretLine is a line of a value: YAML indents them, so that the value as a whole is not found.
 type secretLine struct{ head, size, sum uint32 }
 
-// NewSecretValues is empty. It keeps so many bytes of each value: as much as texts are long, for those in which values are hidden exactly.
+// NewSecretValues is empty. It keeps so many bytes of each value: as much as texts are long, for those in which values
+// are hidden exactly.
 func NewSecretValues(most int) *SecretValues {
-	return &SecretValues{most: most / 3 * 3, known: map[uint64]struct{}{}, seed: maphash.MakeSeed()} // of three bytes base64 makes four
+	return &SecretValues{
+		most:  most / 3 * 3,
+		known: map[uint64]struct{}{},
+		seed:  maphash.MakeSeed(),
+	} // of three bytes base64 makes four
 }
 
 // Add adds the values of an object, if it is a Secret.
@@ -105,12 +111,19 @@ func (v *SecretValues) addLines(value string) {
 	}
 	for line := range strings.Lines(value) {
 		if line = strings.TrimSpace(line); len(line) >= minLine {
-			v.lines = append(v.lines, secretLine{v.hash(line[:minLine]), uint32(len(line)), v.hash(line)}) //nolint:gosec // objects are smaller
+			v.lines = append(
+				v.lines,
+				secretLine{v.hash(line[:minLine]), uint32(len(line)), v.hash(line)},
+			) //nolint:gosec // objects are smaller
 		}
 	}
 }
 
-func (v *SecretValues) hash(text string) uint32 { return uint32(maphash.String(v.seed, text)) } //nolint:gosec // half of it is enough
+func (v *SecretValues) hash(
+	text string,
+) uint32 {
+	return uint32(maphash.String(v.seed, text))
+} //nolint:gosec // half of it is enough
 
 // Masker returns what hides the values in texts. It is safe for concurrent use, as long as nothing is added.
 func (v *SecretValues) Masker() func(text string) string {

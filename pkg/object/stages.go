@@ -19,8 +19,8 @@ type Verdict struct {
 	Candidate
 	// Act is true when the object is to be deleted, changed or, in a Scan, reported as a match.
 	Act bool
-	// Skip, when Act is false, is the word for why the object is left alone, and Reason the sentence. Of a match that a Scan reports
-	// although it is protected, Reason says so.
+	// Skip, when Act is false, is the word for why the object is left alone, and Reason the sentence. Of a match that a
+	// Scan reports although it is protected, Reason says so.
 	Skip   v1alpha1.OutcomeResult
 	Reason string
 }
@@ -38,7 +38,12 @@ type Outcome struct {
 // Handled reports whether a run of the action did to the object what it was asked to do; a Scan is asked to find it.
 func (o Outcome) Handled(action v1alpha1.Action) bool {
 	switch o.Result {
-	case v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed:
+	case v1alpha1.OutcomeMatched,
+		v1alpha1.OutcomeDryRun,
+		v1alpha1.OutcomeDeleted,
+		v1alpha1.OutcomeFoundGone,
+		v1alpha1.OutcomeTerminating,
+		v1alpha1.OutcomeTransformed:
 		return true
 	case v1alpha1.OutcomeGone: // somebody else deleted it first
 		return action == v1alpha1.ActionDelete

@@ -79,7 +79,8 @@ func InEachCluster(kind schema.GroupKind, namespace, name string) bool {
 
 func stockReason(kind schema.GroupKind, namespace, name string) string {
 	i := slices.IndexFunc(stockObjects, func(s stockObject) bool {
-		return s.name == name && s.kind == kind.Kind && s.group == kind.Group && (s.namespace == "" || s.namespace == namespace)
+		return s.name == name && s.kind == kind.Kind && s.group == kind.Group &&
+			(s.namespace == "" || s.namespace == namespace)
 	})
 	if i < 0 {
 		return ""

@@ -14,16 +14,17 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Verdicts keeps verdicts on very many objects. Of each object it keeps who it is, in less than 120 bytes with a usual name, and its bytes
-// only if Bodies is set. The zero value is empty.
+// Verdicts keeps verdicts on very many objects. Of each object it keeps who it is, in less than 120 bytes with a usual
+// name, and its bytes only if Bodies is set. The zero value is empty.
 type Verdicts struct {
-	// Bodies keeps the objects' bytes too, for a later stage that copies or changes them. It is set before the first Add. The bytes
-	// that are added then belong to the Verdicts.
+	// Bodies keeps the objects' bytes too, for a later stage that copies or changes them. It is set before the first Add.
+	// The bytes that are added then belong to the Verdicts.
 	Bodies bool
 
 	// bodies are the objects' bytes, in the order of Add.
 	bodies [][]byte
-	// chunks hold the verdicts one behind the other, none across two of them. They never move, so that growing copies nothing.
+	// chunks hold the verdicts one behind the other, none across two of them. They never move, so that growing copies
+	// nothing.
 	chunks [][]byte
 	n      int
 	bytes  int
@@ -147,7 +148,8 @@ func (v *Verdicts) read(chunk []byte, at int) (verdict Verdict, end int) {
 	return verdict, at
 }
 
-// secondsOf is when an object was created, in seconds since 1970, and whether it is being deleted, in the last bit. Zero is an unknown time.
+// secondsOf is when an object was created, in seconds since 1970, and whether it is being deleted, in the last bit.
+// Zero is an unknown time.
 func secondsOf(created time.Time, deleting bool) int64 {
 	seconds := int64(0)
 	if !created.IsZero() {

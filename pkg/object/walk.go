@@ -8,8 +8,8 @@ import (
 	"math/bits"
 )
 
-// What follows finds where things end in JSON text that is known to be well-formed. In text that is not, every step still
-// either moves forward or says that there is no more, and no index leaves the text.
+// What follows finds where things end in JSON text that is known to be well-formed. In text that is not, every step
+// still either moves forward or says that there is no more, and no index leaves the text.
 
 // open returns the index of the first thing in the map or list that begins at i. ok is false when none begins there.
 func open(text []byte, i int, bracket byte) (first int, ok bool) {
@@ -20,7 +20,8 @@ func open(text []byte, i int, bracket byte) (first int, ok bool) {
 	return skipSpace(text, i+1), true
 }
 
-// keyAt finds the key that begins at i, and where its value begins. ok is false when there is none, as at the end of the map.
+// keyAt finds the key that begins at i, and where its value begins. ok is false when there is none, as at the end of
+// the map.
 func keyAt(text []byte, i int) (key Key, from int, ok bool) {
 	if i == len(text) || text[i] != '"' {
 		return nil, i, false
@@ -71,8 +72,8 @@ func skipValue(text []byte, i int) int {
 	return skipScalar(text, i)
 }
 
-// skipBrackets returns the index behind the map or list that begins at i. It only counts brackets: in well-formed text they
-// match.
+// skipBrackets returns the index behind the map or list that begins at i. It only counts brackets: in well-formed text
+// they match.
 func skipBrackets(text []byte, i int) int {
 	depth := 0
 	for i < len(text) {
@@ -80,7 +81,8 @@ func skipBrackets(text []byte, i int) int {
 			i = skipString(text, i)
 			continue
 		}
-		// '[' and '{' differ in this bit only, and so do ']' and '}'; no other byte of JSON text outside of strings becomes one.
+		// '[' and '{' differ in this bit only, and so do ']' and '}'; no other byte of JSON text outside of strings becomes
+		// one.
 		switch text[i] | ('{' ^ '[') {
 		case '{':
 			depth++
@@ -94,8 +96,8 @@ func skipBrackets(text []byte, i int) int {
 	return len(text)
 }
 
-// skipString returns the index behind the string that begins at i. Most strings are short, so that eight bytes at a time are
-// faster than bytes.IndexByte.
+// skipString returns the index behind the string that begins at i. Most strings are short, so that eight bytes at a
+// time are faster than bytes.IndexByte.
 func skipString(text []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	const quotes, slashes = '"' * ones, '\\' * ones

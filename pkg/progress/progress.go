@@ -52,8 +52,8 @@ type Meter struct {
 	done, matched, total int64
 }
 
-// Start begins to count, in a stage of which total objects are to come, as far as that is known. It shows the progress beside the run, which does not
-// wait for it.
+// Start begins to count, in a stage of which total objects are to come, as far as that is known. It shows the progress
+// beside the run, which does not wait for it.
 func Start(ctx context.Context, clk clock.WithTicker, hooks Hooks, stage metrics.Stage, total int) *Meter {
 	m := &Meter{
 		clock: clk, hooks: hooks, took: map[metrics.Stage]time.Duration{},

@@ -50,8 +50,8 @@ func Is(err error) bool {
 	return errors.As(err, &e)
 }
 
-// Enter begins to touch an object, unless a decision that is young enough leaves it alone, and says why. While a new decision is made, nothing is
-// touched. The caller calls leave when there is neither a reason nor an error.
+// Enter begins to touch an object, unless a decision that is young enough leaves it alone, and says why. While a new
+// decision is made, nothing is touched. The caller calls leave when there is neither a reason nor an error.
 func (d *Decision) Enter(ctx context.Context, c object.Candidate) (leave func(), why string, err error) {
 	for {
 		d.mu.RLock()

@@ -22,7 +22,8 @@ import (
 
 // Identities are as whom runs read and act.
 type Identities struct {
-	// Reader and Actor have the operator's own rights. A Cleaner that names a ServiceAccount reads and acts by the clients that As makes.
+	// Reader and Actor have the operator's own rights. A Cleaner that names a ServiceAccount reads and acts by the clients
+	// that As makes.
 	Reader *selector.Reader
 	Actor  *action.Actor
 	As     transport.As
@@ -66,7 +67,11 @@ func (i *Identities) ofRun(account *v1alpha1.ServiceAccountRef) (identity, error
 }
 
 // Live reads one object as it is now, as the account. It is nil when there is none.
-func (i *Identities) Live(ctx context.Context, o object.Object, account *v1alpha1.ServiceAccountRef) (*object.Object, error) {
+func (i *Identities) Live(
+	ctx context.Context,
+	o object.Object,
+	account *v1alpha1.ServiceAccountRef,
+) (*object.Object, error) {
 	who, err := i.of(account)
 	if err != nil {
 		return nil, err
@@ -74,7 +79,8 @@ func (i *Identities) Live(ctx context.Context, o object.Object, account *v1alpha
 	return who.actor.Live(ctx, o)
 }
 
-// MayActAs says why the operator may not act as the account. It is empty when the operator may. An error means that nobody knows.
+// MayActAs says why the operator may not act as the account. It is empty when the operator may. An error means that
+// nobody knows.
 func (i *Identities) MayActAs(ctx context.Context, account v1alpha1.ServiceAccountRef) (refusal string, err error) {
 	client, err := i.As(account)
 	if err != nil {
@@ -103,9 +109,10 @@ func (i *Identities) lacks(account *v1alpha1.ServiceAccountRef) string {
 	return accountRequired
 }
 
-// wasQueuedAsAnother reports whether the Cleaner named another account when the run was queued: whoever asked for it did not ask for what
-// this one may do.
+// wasQueuedAsAnother reports whether the Cleaner named another account when the run was queued: whoever asked for it
+// did not ask for what this one may do.
 func wasQueuedAsAnother(b *begun) bool {
 	queued := b.cleaner.Status.ActiveRun
-	return queued != nil && queued.Name == b.record.Name && !ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
+	return queued != nil && queued.Name == b.record.Name &&
+		!ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
 }

@@ -34,13 +34,21 @@ type Act struct {
 	// Stop ends the acting before the next object.
 	Stop  *stop.Switch
 	Clock clock.PassiveClock
-	// Stopping is the cause of a context that is cancelled because the operator stops: then the next leader finishes the run.
+	// Stopping is the cause of a context that is cancelled because the operator stops: then the next leader finishes the
+	// run.
 	Stopping error
 }
 
 // act touches the victims of an intent, unless something came between.
 func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
-	out := &outcomes{decision: in.decision, list: in.outcomes, rest: none, fault: in.fault, incomplete: in.incomplete, left: in.left}
+	out := &outcomes{
+		decision:   in.decision,
+		list:       in.outcomes,
+		rest:       none,
+		fault:      in.fault,
+		incomplete: in.incomplete,
+		left:       in.left,
+	}
 	switch {
 	case out.left:
 	case !t.acts():
@@ -66,8 +74,16 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 	}
 	t.progress.Enter(metrics.StageAct, len(in.victims))
 	a := &acting{
-		task: t, protection: s.Protection, ledger: in.ledger, victims: in.victims,
-		guards: guards{action: t.action, selectors: in.decision.view.selectors, namespaces: namespaces, cascade: in.decision.cascade},
+		task:       t,
+		protection: s.Protection,
+		ledger:     in.ledger,
+		victims:    in.victims,
+		guards: guards{
+			action:     t.action,
+			selectors:  in.decision.view.selectors,
+			namespaces: namespaces,
+			cascade:    in.decision.cascade,
+		},
 		again:  s.judgeAgain(t, in),
 		reread: in.again,
 	}

@@ -25,7 +25,8 @@ import (
 // parallel is how many objects a run acts on at once.
 const parallel = 16
 
-// acting deals with the victims of one run: with those that were judged just now, and with those of a run that is taken over.
+// acting deals with the victims of one run: with those that were judged just now, and with those of a run that is taken
+// over.
 type acting struct {
 	task       *task
 	protection guard.Protection
@@ -66,8 +67,8 @@ func (a *acting) all(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// one deals with one victim. What it leaves Planned is untouched: the run was stopped, or is another operator's. A panic is the object's
-// failure.
+// one deals with one victim. What it leaves Planned is untouched: the run was stopped, or is another operator's. A
+// panic is the object's failure.
 func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object.Outcome) {
 	log := klog.FromContext(ctx).WithValues("kind", victim.Kind.Kind, "object", objectName(victim.Object))
 	verdict := object.Verdict{Candidate: victim.Candidate, Act: true}
@@ -76,7 +77,9 @@ func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object
 	switch {
 	case err != nil:
 		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
-	case stopped != nil && errors.Is(outcome.Err, stopped), isTaken(outcome.Err), recheck.Is(outcome.Err): // nothing was sent
+	case stopped != nil && errors.Is(outcome.Err, stopped),
+		isTaken(outcome.Err),
+		recheck.Is(outcome.Err): // nothing was sent
 		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:
 		log.Error(errors.New(outcome.Detail), "Could not act on resource", "action", a.task.action)
@@ -119,7 +122,10 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict objec
 		return a.task.who.actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again)
 	}
 	// Nothing is ever deleted because nothing else was asked for.
-	return action.Failed(verdict, fmt.Errorf("a fault of KubeCleaner, please report it: the run's action is %q", a.task.action))
+	return action.Failed(
+		verdict,
+		fmt.Errorf("a fault of KubeCleaner, please report it: the run's action is %q", a.task.action),
+	)
 }
 
 // ownRuling says why nothing more is touched, or why the live object is protected by what it is itself.
@@ -141,13 +147,16 @@ func settledBy(verdict object.Verdict, r *ruling) object.Outcome {
 	return object.Outcome{Verdict: verdict, Result: r.result, Detail: r.detail, Err: r.err}
 }
 
-// judgeAgain judges an object that changed as the run judged it before, protection included, and copies it as it is now. The patch is what
-// a Transform sends to it.
+// judgeAgain judges an object that changed as the run judged it before, protection included, and copies it as it is
+// now. The patch is what a Transform sends to it.
 func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 	return func(victim journal.Victim) action.Again {
 		return func(ctx context.Context, live object.Object) (object.Verdict, object.JSON, error) {
 			before := victim.Candidate
-			next := object.Verdict{Candidate: object.Candidate{Object: live, Selector: before.Selector, Message: before.Message}, Act: true}
+			next := object.Verdict{
+				Candidate: object.Candidate{Object: live, Selector: before.Selector, Message: before.Message},
+				Act:       true,
+			}
 			r, err := s.rejudge(ctx, t, in.decision.view, in.decision.cascade, &next)
 			if err != nil || r != nil {
 				return withRuling(next, r), nil, err
@@ -171,7 +180,13 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 }
 
 // rejudge judges a live object anew, and says why it is left alone, if it is. It gives the verdict its new message.
-func (s Act) rejudge(ctx context.Context, t *task, v *view, cascade *guard.Cascade, next *object.Verdict) (*ruling, error) {
+func (s Act) rejudge(
+	ctx context.Context,
+	t *task,
+	v *view,
+	cascade *guard.Cascade,
+	next *object.Verdict,
+) (*ruling, error) {
 	changed := func(detail string) *ruling {
 		return &ruling{result: v1alpha1.OutcomeChanged, detail: detail}
 	}

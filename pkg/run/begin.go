@@ -27,8 +27,8 @@ type Begin struct {
 	Client  client.Reader
 	Journal *journal.Journal
 	Clock   clock.WithTickerAndDelayedExecution
-	// CheckSchema says which fields of Cleaners the API server does not keep: then a run touches nothing. An error means that nobody
-	// knows, which is as bad.
+	// CheckSchema says which fields of Cleaners the API server does not keep: then a run touches nothing. An error means
+	// that nobody knows, which is as bad.
 	CheckSchema CheckSchema
 	// Stop says whether acting is off: then every run is a Scan.
 	Stop *stop.Switch
@@ -38,8 +38,8 @@ type Begin struct {
 type begun struct {
 	cleaner *v1alpha1.Cleaner
 	record  *v1alpha1.CleanerRun
-	// cancelled says that somebody cancelled the run; suspended, that the schedule was stopped before the run began; changed, that what an
-	// operator before wrote down would be done differently now.
+	// cancelled says that somebody cancelled the run; suspended, that the schedule was stopped before the run began;
+	// changed, that what an operator before wrote down would be done differently now.
 	cancelled, suspended, changed bool
 	// foreign says which other controller may act on the same objects. Nil when there is none.
 	foreign error
@@ -54,9 +54,18 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		return nil, err
 	}
 	spec := v1alpha1.CleanerRunSpec{
-		Cleaner: cleaner.Name, CleanerUID: cleaner.UID, CleanerGeneration: cleaner.Generation,
-		NominalTime: metav1.NewTime(request.Nominal), Trigger: request.Trigger, CleanerSpecHash: cleaner.Spec.Hash(),
-		RunRequest: answered(cleaner, request.Nominal), Action: cleaner.EffectiveAction(), ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
+		Cleaner:           cleaner.Name,
+		CleanerUID:        cleaner.UID,
+		CleanerGeneration: cleaner.Generation,
+		NominalTime:       metav1.NewTime(request.Nominal),
+		Trigger:           request.Trigger,
+		CleanerSpecHash:   cleaner.Spec.Hash(),
+		RunRequest: answered(
+			cleaner,
+			request.Nominal,
+		),
+		Action:            cleaner.EffectiveAction(),
+		ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
 	}
 	off := s.whyOff(ctx, spec.Action)
 	if why := cmp.Or(off, cleaner.Observing(request.Nominal)); why != "" {
@@ -67,15 +76,25 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &begun{cleaner: cleaner, record: record, off: off, cancelled: cleaner.Cancels(record.Name), foreign: foreignController(cleaner, s.Clock.Now()), suspended: cleaner.IsSuspended() && !request.WhileSuspended, changed: !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec)}
+	b := &begun{
+		cleaner:   cleaner,
+		record:    record,
+		off:       off,
+		cancelled: cleaner.Cancels(record.Name),
+		foreign:   foreignController(cleaner, s.Clock.Now()),
+		suspended: cleaner.IsSuspended() && !request.WhileSuspended,
+		changed:   !isSame(&record.Spec, &spec) || cleaner.LostFields(stampOf(record)) || cleaner.LostFields(request.Spec),
+	}
 	// The time of a run that an operator before began counts from then, if it is limited.
-	if record.Status.Phase == "" && !b.changed && (record.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil) {
+	if record.Status.Phase == "" && !b.changed &&
+		(record.Status.StartTime == nil || cleaner.Spec.ActiveDeadlineSeconds == nil) {
 		record.Status.StartTime = &now
 	}
 	return b, nil
 }
 
-// answered is the request that the run of a nominal time answers, as the Cleaner's status says. Empty if it answers none.
+// answered is the request that the run of a nominal time answers, as the Cleaner's status says. Empty if it answers
+// none.
 func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
 	if active := cleaner.Status.ActiveRun; active != nil && active.NominalTime.Time.Equal(nominal) {
 		return active.RunRequest
@@ -83,7 +102,8 @@ func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
 	return ""
 }
 
-// whyOff says why a run of the action is to be a Scan. What is not known yet is waited for; a run that acts asks again before it does.
+// whyOff says why a run of the action is to be a Scan. What is not known yet is waited for; a run that acts asks again
+// before it does.
 func (s Begin) whyOff(ctx context.Context, action v1alpha1.Action) string {
 	if action == v1alpha1.ActionScan {
 		return ""
@@ -96,7 +116,8 @@ func (s Begin) whyOff(ctx context.Context, action v1alpha1.Action) string {
 
 // isSame reports whether what an operator before wrote down is what would be done now: a record must say what is done.
 func isSame(left, wanted *v1alpha1.CleanerRunSpec) bool {
-	return left.Action == wanted.Action && left.DryRun == wanted.DryRun && left.CleanerGeneration == wanted.CleanerGeneration &&
+	return left.Action == wanted.Action && left.DryRun == wanted.DryRun &&
+		left.CleanerGeneration == wanted.CleanerGeneration &&
 		ptr.Equal(left.ServiceAccountRef, wanted.ServiceAccountRef)
 }
 
@@ -128,7 +149,10 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 		return nil, fmt.Errorf("reading Cleaner %s: %w", request.Cleaner, err)
 	}
 	if cleaner.Name != request.Cleaner || cleaner.UID == "" {
-		return nil, fmt.Errorf("reading Cleaner %s: the answer is not an API server's: is there something between the operator and the API server?", request.Cleaner)
+		return nil, fmt.Errorf(
+			"reading Cleaner %s: the answer is not an API server's: is there something between the operator and the API server?",
+			request.Cleaner,
+		)
 	}
 	if err := s.CheckSchema.intact(ctx); err != nil {
 		return nil, err
@@ -139,8 +163,16 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 	case !cleaner.DeletionTimestamp.IsZero():
 		return nil, fmt.Errorf("the Cleaner %s is being deleted", request.Cleaner)
 	case request.Trigger == v1alpha1.TriggerSchedule && cleaner.Spec.StartingDeadlineSeconds != nil && late.Seconds() > float64(*cleaner.Spec.StartingDeadlineSeconds):
-		return s.ifBegun(ctx, &cleaner, request, fmt.Errorf("it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
-			late.Round(time.Second), *cleaner.Spec.StartingDeadlineSeconds))
+		return s.ifBegun(
+			ctx,
+			&cleaner,
+			request,
+			fmt.Errorf(
+				"it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
+				late.Round(time.Second),
+				*cleaner.Spec.StartingDeadlineSeconds,
+			),
+		)
 	case cleaner.ForeignController(s.Clock.Now()) != "":
 		return s.ifBegun(ctx, &cleaner, request, foreignController(&cleaner, s.Clock.Now()))
 	case cleaner.LostFields(request.Spec): // a run that has begun is closed
@@ -149,8 +181,14 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 	return &cleaner, nil
 }
 
-// ifBegun lets a run go on that began under another operator, and no other: it may not begin now, which otherwise is the error.
-func (s Begin) ifBegun(ctx context.Context, cleaner *v1alpha1.Cleaner, request Request, otherwise error) (*v1alpha1.Cleaner, error) {
+// ifBegun lets a run go on that began under another operator, and no other: it may not begin now, which otherwise is
+// the error.
+func (s Begin) ifBegun(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	request Request,
+	otherwise error,
+) (*v1alpha1.Cleaner, error) {
 	record, err := s.Journal.Find(ctx, v1alpha1.RunName(request.Cleaner, request.Nominal))
 	if err == nil && record == nil {
 		err = otherwise

@@ -61,7 +61,12 @@ func readContent(ctx context.Context, reader *selector.Reader, cascade *guard.Ca
 }
 
 // readDependents looks through the kinds that may be owned by what would be deleted.
-func readDependents(ctx context.Context, reader *selector.Reader, memory *selector.Share, cascade *guard.Cascade) error {
+func readDependents(
+	ctx context.Context,
+	reader *selector.Reader,
+	memory *selector.Share,
+	cascade *guard.Cascade,
+) error {
 	scope := selector.Scope{Cluster: cascade.Cluster, Namespaces: cascade.OwnersIn()}
 	ancestors := selector.NewAncestors(reader, memory)
 	for _, gvk := range cascade.Kinds {

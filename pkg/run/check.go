@@ -34,7 +34,8 @@ type Check struct {
 	Schemas *cel.Schemas
 	// Queries asks the metricQueries of Cleaners. Nil where there is nobody to ask.
 	Queries *inputs.Metrics
-	// CopyProblems says what keeps copies from being kept where a Cleaner wants them. Nil in a preview, which copies nothing.
+	// CopyProblems says what keeps copies from being kept where a Cleaner wants them. Nil in a preview, which copies
+	// nothing.
 	CopyProblems func(cleaner *v1alpha1.Cleaner) []error
 	Clock        clock.PassiveClock
 }
@@ -104,7 +105,8 @@ func (s Check) checkConditions(ctx context.Context, t *task) error {
 	return expr.CheckConditions(ctx, t.who.reader.Published(s.Schemas), t.cleaner)
 }
 
-// open checks the Cleaner once more, because it may have been edited since it was found valid, and opens its expressions.
+// open checks the Cleaner once more, because it may have been edited since it was found valid, and opens its
+// expressions.
 func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sandbox.Options) (*expressions, error) {
 	problems, err := s.problems(ctx, cleaner)
 	if err = errors.Join(slices.Concat(problems, s.copyProblems(cleaner), []error{err})...); err != nil {
@@ -130,8 +132,8 @@ func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 	return &refusal{phase: v1alpha1.RunFailed, reason: reason, message: v1alpha1.Truncate(message, maxMessage), unread: true}
 }
 
-// Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems, or
-// nothing. An error means that the cluster could not be asked.
+// Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems,
+// or nothing. An error means that the cluster could not be asked.
 func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
 	problems, err := s.problems(ctx, cleaner)
 	homeless := s.copyProblems(cleaner)
@@ -182,7 +184,8 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 	return "", "", fault
 }
 
-// accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty when it may.
+// accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty
+// when it may.
 func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems, homeless []error) (reason, message string, err error) {
 	if account == nil {
 		return "", "", nil
@@ -195,7 +198,8 @@ func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAcco
 	return reasonAmong(problems, homeless, v1alpha1.ReasonServiceAccountForbidden), summary.OneLine(errors.Join(all...)), nil
 }
 
-// reasonAmong is the reason of the condition Ready for several problems: of those that only an edit mends, if there are any.
+// reasonAmong is the reason of the condition Ready for several problems: of those that only an edit mends, if there are
+// any.
 func reasonAmong(problems, homeless []error, otherwise string) string {
 	switch {
 	case len(problems) > 0:
@@ -206,7 +210,8 @@ func reasonAmong(problems, homeless []error, otherwise string) string {
 	return otherwise
 }
 
-// metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said already.
+// metricsAllowed says why the source of a selector may not be asked. What is wrong with it in any case was said
+// already.
 func (s Check) metricsAllowed(spec *v1alpha1.ResourceSelector, account *v1alpha1.ServiceAccountRef) error {
 	if s.Queries == nil || len(inputs.Check(spec)) > 0 {
 		return nil

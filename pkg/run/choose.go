@@ -24,8 +24,8 @@ type choice struct {
 	scriptFault error
 }
 
-// choose reads the view and lets the aggregated script choose. The script never sees a part of the objects only: of a view that is not
-// complete, nothing is chosen.
+// choose reads the view and lets the aggregated script choose. The script never sees a part of the objects only: of a
+// view that is not complete, nothing is chosen.
 func (r *Runner) choose(ctx context.Context, t *task) choice {
 	v := r.Read.read(ctx, t)
 	c := choice{view: v, matched: v.matched, incomplete: v.whyIncomplete(t.cleaner)}
@@ -40,8 +40,8 @@ func (r *Runner) choose(ctx context.Context, t *task) choice {
 	return c
 }
 
-// pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand before the
-// selectors'.
+// pick runs the aggregated script over the candidates that it was given while they were found. Its messages stand
+// before the selectors'.
 func (e *expressions) pick(ctx context.Context, marks []selector.Mark) (*object.Verdicts, error) {
 	chosen, before := 0, e.memory.Taken()
 	e.aggregate.Keep = func(bytes int) error { chosen++; return e.memory.Choose(chosen, bytes) }

@@ -24,9 +24,11 @@ type decideAgain func(ctx context.Context, counts guard.Counts) (recheck.Left, e
 // uncounted is the decision without counts.
 func (d decideAgain) uncounted(ctx context.Context) (recheck.Left, error) { return d(ctx, nil) }
 
-// confirm decides a second time what was decided from many objects, after it was written down: what is not chosen again is left alone.
+// confirm decides a second time what was decided from many objects, after it was written down: what is not chosen again
+// is left alone.
 func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
-	if !t.acts() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil || !needsConfirming(t, in) {
+	if !t.acts() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil ||
+		!needsConfirming(t, in) {
 		return in
 	}
 	again := *t
@@ -88,7 +90,8 @@ func (s Read) findAgain(t *task, memory *selector.Share, first *survey.Found) de
 	}
 }
 
-// needsConfirming reports whether anything that is to be touched, or counts as a match of an aggregated script, may have been used unseen.
+// needsConfirming reports whether anything that is to be touched, or counts as a match of an aggregated script, may
+// have been used unseen.
 func needsConfirming(t *task, in *intent) bool {
 	d := in.decision
 	var chosen []object.Verdict
@@ -104,9 +107,10 @@ func needsConfirming(t *task, in *intent) bool {
 	return t.expressions.aggregate != nil && len(chosen) > 0 && !sawAllUses(d.view.selections, chosen)
 }
 
-// sawAllUses reports whether one reading shows all that uses the chosen objects. The lists are read one after the other. One list is of a single
-// moment. Of two, the second is younger than all objects of the first. Otherwise what uses an object may not be in any list: it was created
-// after its own was read, or moved from a list that was not read yet to one that was.
+// sawAllUses reports whether one reading shows all that uses the chosen objects. The lists are read one after the
+// other. One list is of a single moment. Of two, the second is younger than all objects of the first. Otherwise what
+// uses an object may not be in any list: it was created after its own was read, or moved from a list that was not read
+// yet to one that was.
 func sawAllUses(selections []selector.Selection, chosen []object.Verdict) bool {
 	lists := 0
 	for _, selection := range selections {

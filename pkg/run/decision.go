@@ -11,7 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// decision is what a run is going to do with each object that matches, and why it leaves others alone. Judge makes it, and nobody changes it.
+// decision is what a run is going to do with each object that matches, and why it leaves others alone. Judge makes it,
+// and nobody changes it.
 type decision struct {
 	choice
 	// rulings are what was decided on each object that matches: nil is to act, if its verdict says so too.
@@ -38,7 +39,8 @@ type ruling struct {
 var (
 	// waits is the ruling on an object that has not matched in enough consecutive runs: it is no match yet.
 	waits = &ruling{noMatch: true}
-	// unjudged is the ruling on an object that matches one selector, and that another could not judge. The view has its outcome.
+	// unjudged is the ruling on an object that matches one selector, and that another could not judge. The view has its
+	// outcome.
 	unjudged = &ruling{noMatch: true}
 )
 
@@ -75,7 +77,8 @@ func (d *decision) acting() (n int64) {
 	return n
 }
 
-// outcomes are what is decided of each object that matches, with its place: planned is the result of those that are to be acted on.
+// outcomes are what is decided of each object that matches, with its place: planned is the result of those that are to
+// be acted on.
 func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, object.Outcome] {
 	return func(yield func(int, object.Outcome) bool) {
 		for i, verdict := range d.matched.All() {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// count counts the facts of a run that has ended and whose record says so. One whose record could not be written is counted by who
-// brings it to its end: nothing is counted twice.
+// count counts the facts of a run that has ended and whose record says so. One whose record could not be written is
+// counted by who brings it to its end: nothing is counted twice.
 func (s Record) count(t *task, out *outcomes, stopped error) {
 	d := out.decision
 	found := tally(out.list, d.view.notEvaluated)
@@ -91,8 +91,8 @@ func tally(lists ...[]object.Outcome) metrics.Tally {
 	return found
 }
 
-// counted counts the objects of a run that was taken over: the victims, whose outcomes are given, and what its record says of the
-// others, which the operator before had left alone and counted nowhere that is left.
+// counted counts the objects of a run that was taken over: the victims, whose outcomes are given, and what its record
+// says of the others, which the operator before had left alone and counted nowhere that is left.
 func counted(record *v1alpha1.CleanerRun, victims []object.Outcome) metrics.Tally {
 	found := tally(victims)
 	for _, t := range journal.Tallies(record) {

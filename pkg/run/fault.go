@@ -14,10 +14,19 @@ import (
 // failTimeout bounds the looking at what a run that panicked has left: the operator may be stopping.
 const failTimeout = time.Minute
 
-// fail ends a run that panicked, and says truthfully what it had done by then. What stands in the cluster decides how: a run may have
-// panicked on its way to the phase Executing.
-func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, panicked error) error {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), failTimeout, errors.New("the API server did not answer for too long"))
+// fail ends a run that panicked, and says truthfully what it had done by then. What stands in the cluster decides how:
+// a run may have panicked on its way to the phase Executing.
+func (r *Runner) fail(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	record *v1alpha1.CleanerRun,
+	panicked error,
+) error {
+	ctx, cancel := context.WithTimeoutCause(
+		context.WithoutCancel(ctx),
+		failTimeout,
+		errors.New("the API server did not answer for too long"),
+	)
 	defer cancel()
 	if record.Status.Phase.Final() {
 		return nil // it panicked after it had ended
@@ -27,7 +36,8 @@ func (r *Runner) fail(ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1
 	if err != nil {
 		return err
 	}
-	if live == nil || live.UID != record.UID || live.Status.Recoveries != record.Status.Recoveries || live.Status.Phase.Final() {
+	if live == nil || live.UID != record.UID || live.Status.Recoveries != record.Status.Recoveries ||
+		live.Status.Phase.Final() {
 		return nil // it was deleted, or taken over
 	}
 	live.DeepCopyInto(record)

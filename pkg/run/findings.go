@@ -20,7 +20,12 @@ import (
 )
 
 // readFindings finds what the Cleaner's selectors ask for, with the run's own rights. Nil when they ask for nothing.
-func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share, counts guard.Counts) (*survey.Found, error) {
+func (s Read) readFindings(
+	ctx context.Context,
+	t *task,
+	memory *selector.Share,
+	counts guard.Counts,
+) (*survey.Found, error) {
 	if !t.cleaner.HasFindings() {
 		return nil, nil
 	}

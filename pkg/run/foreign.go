@@ -27,8 +27,8 @@ func isForeign(err error) bool {
 	return errors.As(err, &foreign)
 }
 
-// alone reads the Cleaner once more, and says which other controller has written its status since the run began. It says nothing about a
-// Cleaner that is gone: its deletion stops the run.
+// alone reads the Cleaner once more, and says which other controller has written its status since the run began. It
+// says nothing about a Cleaner that is gone: its deletion stops the run.
 func (s Record) alone(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	live, err := s.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID)
 	if err != nil || live == nil {

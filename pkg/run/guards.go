@@ -16,13 +16,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// guards are what may speak against an object from outside of it, as far as it may change while the object does not. They are asked when
-// a run judges, again after its intent, and when a run is taken over.
+// guards are what may speak against an object from outside of it, as far as it may change while the object does not.
+// They are asked when a run judges, again after its intent, and when a run is taken over.
 type guards struct {
 	// action is the Cleaner's: a Scan notes what is protected, and reports it.
 	action    v1alpha1.Action
 	selectors []*selector.Selector
-	// namespaces are the metadata of the objects' namespaces, by name. One that is gone is not among them. Nil when they could not be read.
+	// namespaces are the metadata of the objects' namespaces, by name. One that is gone is not among them. Nil when they
+	// could not be read.
 	namespaces map[string]*metav1.ObjectMeta
 	// cascade are the protected objects that would be deleted together with others.
 	cascade *guard.Cascade
@@ -38,7 +39,10 @@ func (g guards) against(verdict object.Verdict) *ruling {
 		return protected(g.action, verdict, reason)
 	}
 	if !g.selectors[verdict.Selector].SelectsNamespace(verdict.Namespace, labelsOf(namespace)) {
-		return &ruling{result: v1alpha1.OutcomeChanged, detail: "its namespace changed since it was judged, and is not selected any more"}
+		return &ruling{
+			result: v1alpha1.OutcomeChanged,
+			detail: "its namespace changed since it was judged, and is not selected any more",
+		}
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ const notActedDetail = "nothing was touched in this run; its message says why"
 // intent is what the record says that a run is going to touch.
 type intent struct {
 	decision *decision
-	// outcomes are what is known of each object that matches: Planned of the victims. Of a Scan, they are of the first maxListed.
+	// outcomes are what is known of each object that matches: Planned of the victims. Of a Scan, they are of the first
+	// maxListed.
 	outcomes []object.Outcome
 	// victims are going to be touched, and places are where their outcomes are.
 	victims []journal.Victim
@@ -34,7 +35,8 @@ type intent struct {
 	ledger *journal.Ledger
 	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
 	counts guard.Counts
-	// fault says why the intent could not be written, and incomplete why it could not be decided a second time: then nothing is touched.
+	// fault says why the intent could not be written, and incomplete why it could not be decided a second time: then
+	// nothing is touched.
 	fault, incomplete error
 	// stopped says why nothing is touched although it could be. Nil when that is not so.
 	stopped error
@@ -59,7 +61,8 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 			in.victims = append(in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: d.changes[i].patch})
 			in.places = append(in.places, len(in.outcomes))
 		} else if outcome.Err != nil {
-			klog.FromContext(ctx).Error(errors.New(outcome.Detail), "Could not act on resource", "action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
+			klog.FromContext(ctx).
+				Error(errors.New(outcome.Detail), "Could not act on resource", "action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
 		}
 		in.outcomes = append(in.outcomes, outcome)
 	}
@@ -84,12 +87,20 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 		return in
 	}
 	t.progress.Enter(metrics.StageRecord, len(in.victims))
-	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered, slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
+	in.ledger, in.fault = s.Journal.Intend(
+		ctx,
+		t.cleaner,
+		t.record,
+		d.view.considered,
+		slices.Concat(in.outcomes, d.view.notEvaluated),
+		in.victims,
+	)
 	in.left = errors.Is(in.fault, journal.ErrTaken)
 	return in
 }
 
-// unconfirmed is the intent when it could not be decided a second time: nothing is touched. script is set when that is a script's fault.
+// unconfirmed is the intent when it could not be decided a second time: nothing is touched. script is set when that is
+// a script's fault.
 func (in intent) unconfirmed(err, script error) *intent {
 	d := *in.decision
 	d.scriptFault = script
@@ -127,7 +138,8 @@ func (s Record) saveCounts(ctx context.Context, t *task, in *intent) *intent {
 	return &saved
 }
 
-// maxListed is of how many matches of a Scan the outcomes are made at once. It is more than a CleanerRun or a Report has room for.
+// maxListed is of how many matches of a Scan the outcomes are made at once. It is more than a CleanerRun or a Report
+// has room for.
 const maxListed = 10_000
 
 // found are the outcomes of a Scan, of which each is logged.
@@ -136,7 +148,15 @@ func found(ctx context.Context, t *task, d *decision) []object.Outcome {
 	outcomes := make([]object.Outcome, 0, min(maxListed, d.matched.Len()))
 	for _, outcome := range d.outcomes(scanned(t.record)) {
 		if outcome.Act { // the line that k8s-cleaner documents for dry runs
-			log.Info("resource is a match for cleaner", "kind", outcome.Kind.Kind, "object", objectName(outcome.Object), "message", outcome.Message)
+			log.Info(
+				"resource is a match for cleaner",
+				"kind",
+				outcome.Kind.Kind,
+				"object",
+				objectName(outcome.Object),
+				"message",
+				outcome.Message,
+			)
 		}
 		if len(outcomes) < maxListed {
 			outcomes = append(outcomes, outcome)

@@ -17,8 +17,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Judge is the stage that decides. It has no client and no clock: given the same view and the same answers of the scripts, it decides the
-// same.
+// Judge is the stage that decides. It has no client and no clock: given the same view and the same answers of the
+// scripts, it decides the same.
 type Judge struct {
 	Protection guard.Protection
 	// MaxActions is how many objects a run may act on: one that would act on more touches nothing. Zero means any number.
@@ -79,8 +79,8 @@ func (s Judge) protect(t *task, d *decision) error {
 	return errors.Join(errs...)
 }
 
-// leaveOutUnjudged leaves out the objects that some selector could not judge, whatever another one said of them, and the namespaces that
-// hold one.
+// leaveOutUnjudged leaves out the objects that some selector could not judge, whatever another one said of them, and
+// the namespaces that hold one.
 func (d *decision) leaveOutUnjudged(t *task) {
 	held := map[string]string{}
 	for i := range d.view.notEvaluated {
@@ -92,7 +92,10 @@ func (d *decision) leaveOutUnjudged(t *task) {
 		case d.view.unjudgedUIDs[verdict.UID]:
 			d.rulings[i] = unjudged
 		case within != "" && t.action == v1alpha1.ActionDelete && verdict.Kind.Group == "" && verdict.Kind.Kind == "Namespace":
-			d.rulings[i] = &ruling{result: v1alpha1.OutcomeProtected, detail: within + " could not be judged, and would be deleted with it"}
+			d.rulings[i] = &ruling{
+				result: v1alpha1.OutcomeProtected,
+				detail: within + " could not be judged, and would be deleted with it",
+			}
 		}
 	}
 }
@@ -106,8 +109,8 @@ func (d *decision) leaveOutUnknown() {
 	}
 }
 
-// wait leaves out the objects that have not matched in enough consecutive runs, or have not been found so for long enough. An incomplete view counts nothing, and counts that could
-// not be read let everything wait.
+// wait leaves out the objects that have not matched in enough consecutive runs, or have not been found so for long
+// enough. An incomplete view counts nothing, and counts that could not be read let everything wait.
 func (d *decision) wait(t *task) {
 	threshold := int64(ptr.Deref(t.cleaner.Spec.OccurrenceThreshold, 1))
 	if t.preview || !t.cleaner.KeepsCounts() {
@@ -139,7 +142,8 @@ func (d *decision) wait(t *task) {
 	}
 }
 
-// judgeClock touches nothing by a wrong clock. A Scan goes on, but does not count as a run in which the objects matched.
+// judgeClock touches nothing by a wrong clock. A Scan goes on, but does not count as a run in which the objects
+// matched.
 func (d *decision) judgeClock(t *task) {
 	if d.view.clock == nil {
 		return
@@ -181,8 +185,8 @@ func (d *decision) limitTo(t *task) error {
 	return nil
 }
 
-// total is how many objects there are of the kinds that can be acted on. Kinds that an aggregated script only looks things up in are not
-// counted: of an aggregated selection, those that it chose are.
+// total is how many objects there are of the kinds that can be acted on. Kinds that an aggregated script only looks
+// things up in are not counted: of an aggregated selection, those that it chose are.
 func (d *decision) total(t *task) (int64, error) {
 	chosen := map[schema.GroupKind]bool{}
 	for i, verdict := range d.matched.All() {

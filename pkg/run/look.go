@@ -19,9 +19,13 @@ const (
 	changedAway = "it changed while the operator was away; the next run judges it again"
 )
 
-// look finds out what an operator before did to a victim: of one that is gone nobody knows who deleted it. It returns the live object when
-// that is still as it was judged, and else the outcome.
-func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object.Verdict) (*object.Object, *object.Outcome) {
+// look finds out what an operator before did to a victim: of one that is gone nobody knows who deleted it. It returns
+// the live object when that is still as it was judged, and else the outcome.
+func (a *acting) look(
+	ctx context.Context,
+	victim journal.Victim,
+	verdict object.Verdict,
+) (*object.Object, *object.Outcome) {
 	settled := func(result v1alpha1.OutcomeResult, detail string) (*object.Object, *object.Outcome) {
 		return nil, &object.Outcome{Verdict: verdict, Result: result, Detail: detail}
 	}
@@ -65,6 +69,10 @@ func unread(ctx context.Context, verdict object.Verdict, err error) *object.Outc
 // abandonChanged leaves an object alone that changed before a run that was taken over came to it.
 func abandonChanged(victim journal.Victim) action.Again {
 	return func(_ context.Context, now object.Object) (object.Verdict, object.JSON, error) {
-		return object.Verdict{Candidate: object.Candidate{Object: now, Message: victim.Message}, Skip: v1alpha1.OutcomeAbandoned, Reason: changedAway}, nil, nil
+		return object.Verdict{
+			Candidate: object.Candidate{Object: now, Message: victim.Message},
+			Skip:      v1alpha1.OutcomeAbandoned,
+			Reason:    changedAway,
+		}, nil, nil
 	}
 }

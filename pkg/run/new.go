@@ -52,9 +52,17 @@ type Config struct {
 	Stopping              error
 }
 
-// New returns a Runner whose stages have what they use. It does not deliver anything but Reports yet: its Delivery needs an Outbox.
+// New returns a Runner whose stages have what they use. It does not deliver anything but Reports yet: its Delivery
+// needs an Outbox.
 func New(c Config) *Runner {
-	identities := &Identities{Reader: c.Reader, Actor: c.Actor, As: c.As, Lists: c.Lists, Clock: c.Clock, Required: c.RequireServiceAccount}
+	identities := &Identities{
+		Reader:   c.Reader,
+		Actor:    c.Actor,
+		As:       c.As,
+		Lists:    c.Lists,
+		Clock:    c.Clock,
+		Required: c.RequireServiceAccount,
+	}
 	operator, denials := c.Reader.Patient(), &action.Denials{}
 	r := &Runner{
 		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop},
@@ -63,13 +71,34 @@ func New(c Config) *Runner {
 			CopyProblems: c.Journal.CopyProblems, Clock: c.Clock,
 		},
 		Read: Read{
-			Operator: operator, Protection: c.Protection, Counts: c.Journal.Counts, CheckClock: c.CheckClock, Denials: denials, Clock: c.Clock,
-			Declared: func(ctx context.Context) ([]graph.Source, error) { return survey.Declared(ctx, operator, c.Namespace) },
-			Learned:  &survey.Schemas{},
+			Operator:   operator,
+			Protection: c.Protection,
+			Counts:     c.Journal.Counts,
+			CheckClock: c.CheckClock,
+			Denials:    denials,
+			Clock:      c.Clock,
+			Declared:   func(ctx context.Context) ([]graph.Source, error) { return survey.Declared(ctx, operator, c.Namespace) },
+			Learned:    &survey.Schemas{},
 		},
-		Judge:  Judge{Protection: c.Protection, MaxActions: c.MaxActions},
-		Act:    Act{Operator: operator, Protection: c.Protection, MaxActions: c.MaxActions, Denials: denials, Stop: c.Stop, Clock: c.Clock, Stopping: c.Stopping},
-		Record: Record{Journal: c.Journal, Metrics: c.Metrics, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop, Lacks: identities.lacks, Stopping: c.Stopping},
+		Judge: Judge{Protection: c.Protection, MaxActions: c.MaxActions},
+		Act: Act{
+			Operator:   operator,
+			Protection: c.Protection,
+			MaxActions: c.MaxActions,
+			Denials:    denials,
+			Stop:       c.Stop,
+			Clock:      c.Clock,
+			Stopping:   c.Stopping,
+		},
+		Record: Record{
+			Journal:     c.Journal,
+			Metrics:     c.Metrics,
+			Clock:       c.Clock,
+			CheckSchema: c.CheckSchema,
+			Stop:        c.Stop,
+			Lacks:       identities.lacks,
+			Stopping:    c.Stopping,
+		},
 	}
 	r.Delivery = &notify.Delivery{
 		Report: c.Journal.WriteReport, Save: r.Record.Save, Event: c.Event, Sender: c.Sender, Secret: identities.Live,

@@ -19,7 +19,8 @@ type outcomes struct {
 	// list is what became of each object; of a Scan, of the first maxListed, and rest are the others.
 	list []object.Outcome
 	rest iter.Seq[object.Outcome]
-	// fault says why what was going to be touched could not be written down, and incomplete why it could not be decided a second time.
+	// fault says why what was going to be touched could not be written down, and incomplete why it could not be decided a
+	// second time.
 	fault, incomplete error
 	// stopped says why the run did not come to all that it was going to touch.
 	stopped error
@@ -30,12 +31,13 @@ type outcomes struct {
 // whyIncomplete says why the view was not complete.
 func (o *outcomes) whyIncomplete() error { return errors.Join(o.decision.incomplete, o.incomplete) }
 
-// exhausted reports whether a script used up its time or memory. One that did for an object that a run may leave alone is no reason to stop the
-// schedule.
+// exhausted reports whether a script used up its time or memory. One that did for an object that a run may leave alone
+// is no reason to stop the schedule.
 func (o *outcomes) exhausted() bool {
 	of := func(o object.Outcome) bool { return expr.Exhausted(o.Err) }
 	why := o.whyIncomplete()
-	return expr.Exhausted(why) || why != nil && slices.ContainsFunc(o.decision.view.notEvaluated, of) || slices.ContainsFunc(o.list, of)
+	return expr.Exhausted(why) || why != nil && slices.ContainsFunc(o.decision.view.notEvaluated, of) ||
+		slices.ContainsFunc(o.list, of)
 }
 
 // toTell are the outcomes to tell: the first ones, and all where somebody is told of all.

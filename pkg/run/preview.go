@@ -22,7 +22,8 @@ type Preview struct {
 	Considered int64
 	// Items are the objects that match, in the order in which they were found, and then those that could not be judged.
 	Items []PreviewItem
-	// Incomplete says why the view was not complete, and Limit which limit is exceeded. With either, a run would touch nothing.
+	// Incomplete says why the view was not complete, and Limit which limit is exceeded. With either, a run would touch
+	// nothing.
 	Incomplete, Limit error
 	// Threshold is the occurrenceThreshold, which a preview does not apply.
 	Threshold int32
@@ -30,17 +31,17 @@ type Preview struct {
 	ForSeconds int64
 }
 
-// PreviewItem is one object and what would become of it: OutcomePlanned if it would be deleted or changed, OutcomeMatched if it
-// would be reported, else why it would be left alone.
+// PreviewItem is one object and what would become of it: OutcomePlanned if it would be deleted or changed,
+// OutcomeMatched if it would be reported, else why it would be left alone.
 type PreviewItem struct {
 	object.Outcome
 	// Patch is what a Transform would send.
 	Patch map[string]any
 }
 
-// Preview reads and judges as a run does, and needs of the Runner what that needs: Check, Read and Judge. It reads with the rights of the
-// operator's identity, whatever account the Cleaner names. The observer is told the candidates of the selectors, before
-// aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
+// Preview reads and judges as a run does, and needs of the Runner what that needs: Check, Read and Judge. It reads with
+// the rights of the operator's identity, whatever account the Cleaner names. The observer is told the candidates of the
+// selectors, before aggregatedSelection, protection and limits. The error means that the Cleaner is not valid.
 func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observer selector.Observer) (*Preview, error) {
 	t := &task{cleaner: cleaner, action: cleaner.EffectiveAction(), now: r.Check.Clock.Now(), preview: true}
 	var err error

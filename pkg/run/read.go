@@ -31,9 +31,11 @@ type Read struct {
 	Operator *selector.Reader
 	// Protection says which objects are protected, as they pass.
 	Protection guard.Protection
-	// Counts reads in how many runs each object has matched, and which run counted last. Nil in a preview, which does not count.
+	// Counts reads in how many runs each object has matched, and which run counted last. Nil in a preview, which does not
+	// count.
 	Counts func(ctx context.Context, cleaner *v1alpha1.Cleaner) (counts map[string]int64, lastRun string, err error)
-	// Declared reads the references that users declared, for findings. Nil when there are none. Learned keeps what the cluster's schemas say of them.
+	// Declared reads the references that users declared, for findings. Nil when there are none. Learned keeps what the
+	// cluster's schemas say of them.
 	Declared func(ctx context.Context) ([]graph.Source, error)
 	Learned  *survey.Schemas
 	// CheckClock says what is wrong with the operator's clock. Nil when nothing can be known of that.
@@ -77,7 +79,12 @@ func (s Read) read(ctx context.Context, t *task) *view {
 // list reads one list per selector. After one for which the scripts need more memory, the rest is not read.
 func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string]struct{}) {
 	e := t.expressions
-	found := selector.Found{Whole: e.changesManagedFields(), Aggregate: e.aggregate, Observer: t.observer, Memory: e.memory}
+	found := selector.Found{
+		Whole:     e.changesManagedFields(),
+		Aggregate: e.aggregate,
+		Observer:  t.observer,
+		Memory:    e.memory,
+	}
 	found.Protect = func(v *object.Verdict) error { return s.Protection.MarkOwn(t.cleaner.EffectiveAction(), v) }
 	found.Verdicts.Bodies = t.keepsBodies()
 	var errs, unjudged []error
@@ -133,7 +140,8 @@ func (s Read) readNamespaces(ctx context.Context, v *view, names map[string]stru
 	return err
 }
 
-// readHidden finds out, kind by kind, why objects are not seen whole that are to be copied or changed. Nobody else needs them whole.
+// readHidden finds out, kind by kind, why objects are not seen whole that are to be copied or changed. Nobody else
+// needs them whole.
 func (s Read) readHidden(ctx context.Context, t *task, v *view) map[schema.GroupVersionKind]error {
 	deletes := t.action == v1alpha1.ActionDelete
 	if deletes && t.cleaner.CopyStorage() == v1alpha1.StorageNone {
@@ -169,8 +177,9 @@ func (s Read) readTotals(ctx context.Context, t *task, v *view) map[schema.Group
 	return totals
 }
 
-// readNowhere finds out which selectors name a namespace that does not exist: an API server lists nothing in it, as in an empty one. An
-// aggregated script would take everything for unused then: where something is to be touched, the view is not complete.
+// readNowhere finds out which selectors name a namespace that does not exist: an API server lists nothing in it, as in
+// an empty one. An aggregated script would take everything for unused then: where something is to be touched, the view
+// is not complete.
 func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 	var errs []error
 	must := t.acts() && t.expressions.aggregate != nil
@@ -182,11 +191,25 @@ func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 		found, err := s.Operator.Namespaces(ctx, []string{name})
 		switch {
 		case err != nil && must:
-			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err))
+			errs = append(
+				errs,
+				fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err),
+			)
 		case err != nil: // nothing is selected, whether it is there or not
-			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.", i, name, summary.OneLine(err)))
+			v.nowhere = append(
+				v.nowhere,
+				fmt.Sprintf(
+					"resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.",
+					i,
+					name,
+					summary.OneLine(err),
+				),
+			)
 		case found[name] == nil && must:
-			errs = append(errs, fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name))
+			errs = append(
+				errs,
+				fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name),
+			)
 		case found[name] == nil:
 			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: there is no namespace %s.", i, name))
 		}

@@ -29,7 +29,8 @@ import (
 )
 
 const (
-	// recordTimeout bounds the writing of a record that nobody waits for any more; recordRetry is the time between two tries.
+	// recordTimeout bounds the writing of a record that nobody waits for any more; recordRetry is the time between two
+	// tries.
 	recordTimeout = 10 * time.Second
 	recordRetry   = time.Second
 	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away.
@@ -47,13 +48,13 @@ type Record struct {
 	Stop *stop.Switch
 	// Lacks says why a run as the account must not be told to anybody. Empty if it may.
 	Lacks func(account *v1alpha1.ServiceAccountRef) string
-	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is then left for
-	// the next leader to carry out.
+	// Stopping is the cause of a context that is cancelled because the operator stops: a run that has touched nothing is
+	// then left for the next leader to carry out.
 	Stopping error
 }
 
-// end writes down what became of every object, and of the run. It returns false when that is not written: then the record says what becomes
-// of the run. stopped is why the run was stopped, if it was.
+// end writes down what became of every object, and of the run. It returns false when that is not written: then the
+// record says what becomes of the run. stopped is why the run was stopped, if it was.
 func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) bool {
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
@@ -64,8 +65,9 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(t, out, stopped) }) {
 		return false
 	}
-	log := klog.FromContext(ctx).WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
-		"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration", record.Status.Duration.Duration.String())
+	log := klog.FromContext(ctx).
+		WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
+			"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration", record.Status.Duration.Duration.String())
 	if phase == v1alpha1.RunCompleted {
 		log.Info("Run completed", "action", record.Spec.Action)
 	} else {
@@ -74,8 +76,8 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 	return true
 }
 
-// outgrew reports whether an error is that the run's scripts need more memory than it has. Then it begins anew with more, and its record
-// says that it waits for that.
+// outgrew reports whether an error is that the run's scripts need more memory than it has. Then it begins anew with
+// more, and its record says that it waits for that.
 func (s Record) outgrew(ctx context.Context, t *task, err error) bool {
 	if !isOutgrown(err) || t.request.Outgrown == nil || context.Cause(ctx) != nil {
 		return false
@@ -97,8 +99,16 @@ func (s Record) close(ctx context.Context, t *task, r *refusal) bool {
 	})
 }
 
-// closeWith ends the record and writes it, with the notifications that are due. It calls count when it is written, and returns whether it is.
-func (s Record) closeWith(ctx context.Context, tells *v1alpha1.Cleaner, t *task, phase v1alpha1.RunPhase, reason, message string, count func()) bool {
+// closeWith ends the record and writes it, with the notifications that are due. It calls count when it is written, and
+// returns whether it is.
+func (s Record) closeWith(
+	ctx context.Context,
+	tells *v1alpha1.Cleaner,
+	t *task,
+	phase v1alpha1.RunPhase,
+	reason, message string,
+	count func(),
+) bool {
 	was := t.record.Status.Phase
 	s.Journal.End(t.record, phase, reason, message)
 	if t.record.Status.Notifications = nil; s.Lacks(t.record.Spec.ServiceAccountRef) == "" { // else only status says so
@@ -115,8 +125,8 @@ func (s Record) closeWith(ctx context.Context, tells *v1alpha1.Cleaner, t *task,
 	return true
 }
 
-// save writes the record. It tries for as long as somebody waits for the run, and for a while after that: what is not written is not
-// told, and is found out anew by the next operator.
+// save writes the record. It tries for as long as somebody waits for the run, and for a while after that: what is not
+// written is not told, and is found out anew by the next operator.
 func (s Record) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	log := klog.FromContext(ctx)
 	patience, cancel := patienceOf(ctx)
@@ -142,7 +152,8 @@ func (s Record) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alp
 	return err
 }
 
-// mayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked for.
+// mayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked
+// for.
 func mayPass(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -173,13 +184,19 @@ func patienceOf(ctx context.Context) (context.Context, context.CancelFunc) {
 // flush saves the outcomes, also when the run was stopped.
 func flush(ctx context.Context, ledger *journal.Ledger) {
 	log := klog.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(context.WithoutCancel(ctx), recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
-		err := fault.Logged(ctx, func() error { return ledger.Flush(ctx) })
-		if err != nil {
-			log.Error(err, "Could not save the outcomes yet")
-		}
-		return err == nil || isTaken(err), nil
-	})
+	err := wait.PollUntilContextTimeout(
+		context.WithoutCancel(ctx),
+		recordRetry,
+		recordTimeout,
+		true,
+		func(ctx context.Context) (bool, error) {
+			err := fault.Logged(ctx, func() error { return ledger.Flush(ctx) })
+			if err != nil {
+				log.Error(err, "Could not save the outcomes yet")
+			}
+			return err == nil || isTaken(err), nil
+		},
+	)
 	if err != nil {
 		log.Error(err, "Gave up saving the outcomes")
 	}

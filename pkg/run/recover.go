@@ -25,9 +25,9 @@ import (
 // lookTimeout bounds the looking at what a run that was stopped has left.
 const lookTimeout = 20 * time.Second
 
-// Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim whose
-// outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any other is left alone. With a
-// reason to close, or without the Cleaner, nothing more is touched.
+// Recover takes over a run whose operator went away while it touched objects, and brings it to its end. Of every victim
+// whose outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any
+// other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
 	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting", closing: closing}
 	if err := fault.Logged(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
@@ -35,7 +35,8 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 	}
 }
 
-// Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching anything more.
+// Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching
+// anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 	ctx, cancel := deadline.Limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, deadline.Max, deadline.Max)
 	defer cancel()
@@ -108,8 +109,9 @@ func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes 
 	}
 }
 
-// goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the rest is looked at:
-// the operator before may have touched it. An error says that all of that is left to another operator.
+// goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the
+// rest is looked at: the operator before may have touched it. An error says that all of that is left to another
+// operator.
 func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) ([]object.Outcome, error) {
 	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged, reread: left.again, looks: true, closing: rest.closing}
 	var open []journal.Victim

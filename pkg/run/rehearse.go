@@ -13,8 +13,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// rehearse asks the API server, as a dry run, whether it would take the patches of many objects, before anything is written down. When it refuses
-// the first, the last and one between, because what they would make is not valid, one failure says so instead of thousands.
+// rehearse asks the API server, as a dry run, whether it would take the patches of many objects, before anything is
+// written down. When it refuses the first, the last and one between, because what they would make is not valid, one
+// failure says so instead of thousands.
 func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 	n := len(victims)
 	if t.action != v1alpha1.ActionTransform || n <= parallel {
@@ -34,6 +35,10 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 			first = outcome
 		}
 	}
-	return fmt.Errorf("the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; mend transform or mergePatch; of %s it says: %s",
-		n, first.Object, first.Detail)
+	return fmt.Errorf(
+		"the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; mend transform or mergePatch; of %s it says: %s",
+		n,
+		first.Object,
+		first.Detail,
+	)
 }

@@ -22,8 +22,8 @@ import (
 // remainder is what is left of a run that was cut off.
 type remainder struct {
 	record *v1alpha1.CleanerRun
-	// cleaner is the run's, nil when it is gone or does not wait for the run any more; tells is the one by whose notifications the end is
-	// told, nil when it is gone.
+	// cleaner is the run's, nil when it is gone or does not wait for the run any more; tells is the one by whose
+	// notifications the end is told, nil when it is gone.
 	cleaner, tells *v1alpha1.Cleaner
 	// cause is the beginning of a sentence: why the run was cut off.
 	cause string
@@ -46,7 +46,11 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 	if clock != nil {
 		wrong = clock.Error()
 	}
-	if why := cmp.Or(r.Check.Identities.lacks(t.record.Spec.ServiceAccountRef), wrong, deadline.ForResuming(m.cleaner, t.record, r.Begin.Clock.Now())); why != "" {
+	if why := cmp.Or(
+		r.Check.Identities.lacks(t.record.Spec.ServiceAccountRef),
+		wrong,
+		deadline.ForResuming(m.cleaner, t.record, r.Begin.Clock.Now()),
+	); why != "" {
 		m.closing = errors.New(why)
 		return
 	}
@@ -54,7 +58,8 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 	m.faulty = m.closing != nil && !isStop(m.closing)
 }
 
-// limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take its time.
+// limit ends a context when the run's time is over. When it is over already, nothing more is touched; looking may take
+// its time.
 func (m *remainder) limit(ctx context.Context, clk clock.WithDelayedExecution) (context.Context, context.CancelFunc) {
 	if m.cleaner == nil || m.closing != nil {
 		return context.WithCancel(ctx)
@@ -79,7 +84,8 @@ func (m *remainder) unreadable(err error) *refusal {
 		m.cause, summary.OneLine(err), v1alpha1.OutcomePlanned), maxMessage)}
 }
 
-// gaveUp is how a run ends that was attempted too often. What it was going to touch is not read: that may be what ends the operator.
+// gaveUp is how a run ends that was attempted too often. What it was going to touch is not read: that may be what ends
+// the operator.
 func gaveUp(record *v1alpha1.CleanerRun) *refusal {
 	touched := "Nothing was touched."
 	if record.Status.Phase == v1alpha1.RunExecuting {
@@ -87,13 +93,18 @@ func gaveUp(record *v1alpha1.CleanerRun) *refusal {
 	}
 	return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: fmt.Sprintf(
 		"The operator went away in each of %d attempts, in which the run did not get on: it may be the run that takes too much memory (see the last state of the operator's Pod). It is not attempted again. %s",
-		journal.MaxAttempts, touched)}
+		journal.MaxAttempts,
+		touched,
+	)}
 }
 
 // conclude says how the run ended.
 func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
 	what := "and the run was gone on with"
-	abandoned := slices.ContainsFunc(outcomes, func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned })
+	abandoned := slices.ContainsFunc(
+		outcomes,
+		func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned },
+	)
 	switch {
 	case m.closing == nil:
 	case m.faulty:

@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run carries out one run of a Cleaner: it reads a view, judges it, records the decision, acts, and records and tells the outcomes.
-// Each stage takes the value that the stage before it made. Only Act writes to objects that are not the operator's own.
+// Package run carries out one run of a Cleaner: it reads a view, judges it, records the decision, acts, and records and
+// tells the outcomes. Each stage takes the value that the stage before it made. Only Act writes to objects that are not
+// the operator's own.
 package run
 
 import (
@@ -37,13 +38,15 @@ type Runner struct {
 
 // Request says which run to carry out.
 type Request struct {
-	// Cleaner is the Cleaner's name, and UID the one that was asked for: one that was created again under the name is another.
+	// Cleaner is the Cleaner's name, and UID the one that was asked for: one that was created again under the name is
+	// another.
 	Cleaner string
 	UID     types.UID
 	// Nominal is when the run was due.
 	Nominal time.Time
 	Trigger v1alpha1.RunTrigger
-	// Spec is the stamp of the spec that is to be carried out, unless that was edited meanwhile. Empty when it is not known.
+	// Spec is the stamp of the spec that is to be carried out, unless that was edited meanwhile. Empty when it is not
+	// known.
 	Spec string
 	// WhileSuspended is true for a run that was asked for although the schedule was stopped.
 	WhileSuspended bool
@@ -51,13 +54,13 @@ type Request struct {
 	Memory int64
 	// Lighten is told, before the run acts, that sandbox.SmallMemory is enough from then on. Nil tells nobody.
 	Lighten func()
-	// Outgrown is told that this was not enough before anything was touched, and that a run can have more. The record then has no end:
-	// the run begins anew, under the same record, with more. Nil ends the run.
+	// Outgrown is told that this was not enough before anything was touched, and that a run can have more. The record then
+	// has no end: the run begins anew, under the same record, with more. Nil ends the run.
 	Outgrown func()
 }
 
-// Run carries out one run and returns its record, or the error for which it has none: then nothing was read or touched. The record has
-// ended, unless the operator stops, another operator has the run, or the end could not be written.
+// Run carries out one run and returns its record, or the error for which it has none: then nothing was read or touched.
+// The record has ended, unless the operator stops, another operator has the run, or the end could not be written.
 func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.CleanerRun, err error) {
 	ctx, traced := traceRun(transport.ForCleaner(ctx, request.Cleaner), request)
 	defer func() { traced(record) }()
@@ -76,7 +79,13 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 		r.Recover(limited, record, begun.cleaner, begun.closing())
 		return record, nil
 	}
-	t := &task{request: request, cleaner: begun.cleaner, record: record, action: record.Spec.Action, now: r.Begin.Clock.Now()}
+	t := &task{
+		request: request,
+		cleaner: begun.cleaner,
+		record:  record,
+		action:  record.Spec.Action,
+		now:     r.Begin.Clock.Now(),
+	}
 	if journal.HasFailedTooOften(record) {
 		r.endAndTell(ctx, t, gaveUp(record))
 		return record, nil
@@ -93,7 +102,8 @@ func (r *Runner) Run(ctx context.Context, request Request) (record *v1alpha1.Cle
 	return record, nil
 }
 
-// carryOut is a run from top to bottom. One that takes too long is stopped; its end is written for as long as somebody waits for it.
+// carryOut is a run from top to bottom. One that takes too long is stopped; its end is written for as long as somebody
+// waits for it.
 func (r *Runner) carryOut(ctx context.Context, b *begun, t *task) {
 	running, cancel := deadline.LimitRun(ctx, r.Begin.Clock, t.cleaner, t.record)
 	defer cancel()

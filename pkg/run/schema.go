@@ -11,7 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// outdatedError says that the API server does not keep all fields of Cleaners, or that nobody knows, or that a Cleaner has lost some.
+// outdatedError says that the API server does not keep all fields of Cleaners, or that nobody knows, or that a Cleaner
+// has lost some.
 type outdatedError struct{ error }
 
 func (e *outdatedError) Unwrap() error { return e.error }

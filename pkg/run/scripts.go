@@ -43,9 +43,16 @@ type expressions struct {
 	mask func(string) string
 }
 
-// open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the field.
-// It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
-func open(cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics, clk clock.PassiveClock, options sandbox.Options) (*expressions, error) {
+// open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the
+// field. It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
+func open(
+	cleaner *v1alpha1.Cleaner,
+	pool *sandbox.Pool,
+	memory *selector.Share,
+	queries *inputs.Metrics,
+	clk clock.PassiveClock,
+	options sandbox.Options,
+) (*expressions, error) {
 	var errs []error
 	programs, err := expr.Conditions(cleaner)
 	errs = append(errs, err)
@@ -75,8 +82,8 @@ func (e *expressions) close() {
 	e.memory.Release()
 }
 
-// rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has changed. An aggregated script
-// may be asked again about everything.
+// rest gives memory back before the run acts. That may take long, and seldom needs a script: when an object has
+// changed. An aggregated script may be asked again about everything.
 func (e *expressions) rest() {
 	if e.session.Rest(); e.lighten != nil && e.aggregate == nil {
 		e.lighten()
@@ -121,10 +128,10 @@ func (e *expressions) changesManagedFields() bool {
 	return strings.Contains(e.cleaner.Spec.Transform, field) || patch != nil && bytes.Contains(patch.Raw, []byte(field))
 }
 
-// metadataEnough says for which selectors a run needs no more of the objects than their metadata, which is a fraction of them. It
-// is so only in a Scan: what deletes and changes objects copies and judges them whole, and so does an aggregated script. And it
-// is so only where nobody looks further: neither the conditions nor the script, nor the guards, nor what keeps Secrets' values
-// out of messages. A preview, which shows objects, does not ask.
+// metadataEnough says for which selectors a run needs no more of the objects than their metadata, which is a fraction
+// of them. It is so only in a Scan: what deletes and changes objects copies and judges them whole, and so does an
+// aggregated script. And it is so only where nobody looks further: neither the conditions nor the script, nor the
+// guards, nor what keeps Secrets' values out of messages. A preview, which shows objects, does not ask.
 func (e *expressions) metadataEnough(ctx context.Context, pool *sandbox.Pool, action v1alpha1.Action) []bool {
 	spec := e.cleaner.Spec
 	enough := make([]bool, len(spec.ResourcePolicySet.ResourceSelectors))

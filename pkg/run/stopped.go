@@ -40,8 +40,8 @@ func isStop(stopped error) bool {
 	return errors.As(stopped, &off)
 }
 
-// stopWords say why a run was stopped. How far it had come is said of one that took too long, and of one that was in the middle of a
-// list: what its counts say is not of all objects.
+// stopWords say why a run was stopped. How far it had come is said of one that took too long, and of one that was in
+// the middle of a list: what its counts say is not of all objects.
 func (t *task) stopWords(stopped error, out *outcomes) string {
 	v := out.decision.view
 	at := slices.IndexFunc(v.selections, func(s selector.Selection) bool { return s.Err != nil && isCut(s.Err, stopped) })
@@ -78,8 +78,8 @@ func readLess(spec v1alpha1.ResourceSelector) string {
 	return selectLess + " by namespace, labelFilters or matchConditions, or make its script faster"
 }
 
-// stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do about it: less is how
-// it can do with less time.
+// stopWords say why a run was stopped and, if that was because it took too long, how far it had come and what to do
+// about it: less is how it can do with less time.
 func stopWords(stopped error, cameTo, less string) string {
 	late := (*deadline.Error)(nil)
 	switch {

@@ -29,23 +29,23 @@ type view struct {
 	considered   int64
 	notEvaluated []object.Outcome
 	unjudgedUIDs map[types.UID]bool
-	// matched are the objects that match, each once, in the order in which they were found; those that are protected by what they are
-	// themselves say so. It is empty when an aggregated script has the objects: then marks are on these.
+	// matched are the objects that match, each once, in the order in which they were found; those that are protected by
+	// what they are themselves say so. It is empty when an aggregated script has the objects: then marks are on these.
 	matched *object.Verdicts
 	marks   []selector.Mark
 	// bytes is how much memory all of that takes of the run's share.
 	bytes int64
 	// namespaces are the metadata of the namespaces of all these objects, by name. One that is gone is not among them.
 	namespaces map[string]*metav1.ObjectMeta
-	// counts are in how many runs in a row each object has matched before this one, and counted is the run that counted last.
-	// countsFault is why they could not be read.
+	// counts are in how many runs in a row each object has matched before this one, and counted is the run that counted
+	// last. countsFault is why they could not be read.
 	counts      guard.Counts
 	counted     string
 	countsFault error
 	// findings are what the selectors' findings were looked for and found. Nil when they ask for none.
 	findings *survey.Found
-	// totals are how many objects of each kind there are where the selectors look, and hidden is why objects of a kind cannot be seen
-	// whole.
+	// totals are how many objects of each kind there are where the selectors look, and hidden is why objects of a kind
+	// cannot be seen whole.
 	totals map[schema.GroupKind]total
 	hidden map[schema.GroupVersionKind]error
 	// denied says why it is too early to ask for an object again that admission denied. Empty if it is not.
@@ -77,10 +77,11 @@ func (v *view) addNotEvaluated(outcomes []object.Outcome) {
 	}
 }
 
-// whyIncomplete says why the view is not complete: then nothing is touched. Objects that could not be judged do not matter where the
-// Cleaner says so, if they are few and no right is missing: an aggregated script must not miss one.
+// whyIncomplete says why the view is not complete: then nothing is touched. Objects that could not be judged do not
+// matter where the Cleaner says so, if they are few and no right is missing: an aggregated script must not miss one.
 func (v *view) whyIncomplete(cleaner *v1alpha1.Cleaner) error {
-	skips := cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip && cleaner.Spec.ResourcePolicySet.AggregatedSelection == ""
+	skips := cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip &&
+		cleaner.Spec.ResourcePolicySet.AggregatedSelection == ""
 	isForbidden := func(o object.Outcome) bool { return summary.Forbidden(o.Err) }
 	switch {
 	case v.unjudged == nil:

@@ -18,7 +18,8 @@ import (
 // maxMessage bounds a record's message in bytes.
 const maxMessage = 4096
 
-// conclude says in which phase the run ends, for which reason, and in a sentence. stopped is why it was stopped, if it was.
+// conclude says in which phase the run ends, for which reason, and in a sentence. stopped is why it was stopped, if it
+// was.
 func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string, string) {
 	record, outcomes, d, incomplete, err := t.record, out.list, out.decision, out.whyIncomplete(), out.fault
 	touched := summary.Counts(record, outcomes, int64(len(d.view.notEvaluated)))
@@ -31,7 +32,13 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 		return end(v1alpha1.RunInterrupted, stopReason(stopped),
 			fmt.Sprintf("The run was stopped: %s%s %s", t.stopWords(stopped, out), awayWords(incomplete), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
-		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed), v1alpha1.Truncate("Nothing was touched: "+summary.OneLine(err), maxMessage)
+		return v1alpha1.RunFailed, reasonFor(
+				err,
+				v1alpha1.ReasonFailed,
+			), v1alpha1.Truncate(
+				"Nothing was touched: "+summary.OneLine(err),
+				maxMessage,
+			)
 	case incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(incomplete, v1alpha1.ReasonViewIncomplete),
 			"Nothing was touched, because the view was not complete: "+summary.OneLine(incomplete))
@@ -52,7 +59,11 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
 	along := summary.Along(record, outcomes)
 	if first != nil {
-		return end(v1alpha1.RunFailed, reason, fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail))
+		return end(
+			v1alpha1.RunFailed,
+			reason,
+			fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail),
+		)
 	}
 	phase := v1alpha1.RunFailed
 	if d.view.unjudged == nil {
@@ -89,7 +100,10 @@ func unjudgedWords(v *view) string {
 	if v.unjudged == nil {
 		return ""
 	}
-	return fmt.Sprintf(" Objects that could not be judged were left alone (onPartialView: Skip): %s.", summary.OneLine(v.unjudged))
+	return fmt.Sprintf(
+		" Objects that could not be judged were left alone (onPartialView: Skip): %s.",
+		summary.OneLine(v.unjudged),
+	)
 }
 
 // unknownWords say how many objects are left alone because they are unknown, and what was refused first.
@@ -106,10 +120,18 @@ func unknownWords(record *v1alpha1.CleanerRun, d *decision) string {
 	case why == nil:
 		return fmt.Sprintf(" Left alone as Unknown: %s.", summary.Objects(n))
 	case !apierrors.IsForbidden(why): // no right would tell
-		return fmt.Sprintf(" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.", summary.Objects(n), summary.OneLine(why))
+		return fmt.Sprintf(
+			" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.",
+			summary.Objects(n),
+			summary.OneLine(why),
+		)
 	}
-	return fmt.Sprintf(" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s", summary.Objects(n), summary.OneLine(why),
-		summary.Hint(why.Error(), record.Spec.ServiceAccountRef))
+	return fmt.Sprintf(
+		" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s",
+		summary.Objects(n),
+		summary.OneLine(why),
+		summary.Hint(why.Error(), record.Spec.ServiceAccountRef),
+	)
 }
 
 func waitingWords(d *decision) string {

@@ -25,8 +25,8 @@ type Decision struct {
 	Next time.Time
 }
 
-// Decide says what to do now, when planned is the nominal time that the schedule was waiting for. A zero planned means that
-// it waited for nothing, so that nothing is due. deadline is how late a run may start, nil for however late.
+// Decide says what to do now, when planned is the nominal time that the schedule was waiting for. A zero planned means
+// that it waited for nothing, so that nothing is due. deadline is how late a run may start, nil for however late.
 //
 // A clock that was set back makes nothing due again: planned stays in the future until the clock is there.
 func Decide(s *Schedule, planned, now time.Time, deadline *time.Duration) Decision {
@@ -75,8 +75,8 @@ func (s *Schedule) passed(planned, now time.Time) (latest time.Time, count int, 
 	return latest, count, s.Next(now)
 }
 
-// Plan says which nominal time to wait for after something changed: planned, if it is still a nominal time of s, else the
-// first one after now. A zero planned means that nothing is waited for yet.
+// Plan says which nominal time to wait for after something changed: planned, if it is still a nominal time of s, else
+// the first one after now. A zero planned means that nothing is waited for yet.
 //
 // An interval keeps a planned time in the past, which is due, and one that is at most an interval away.
 func (s *Schedule) Plan(planned, now time.Time) time.Time {
@@ -89,8 +89,8 @@ func (s *Schedule) Plan(planned, now time.Time) time.Time {
 // slightly is by how much a clock may be set back without the nominal times in between becoming due again.
 const slightly = time.Minute
 
-// Replan says which nominal time to wait for when planned was stored: another one when planned is later than it can be, because the
-// clock was ahead when it was planned. last is the nominal time of the last run, zero if there was none.
+// Replan says which nominal time to wait for when planned was stored: another one when planned is later than it can be,
+// because the clock was ahead when it was planned. last is the nominal time of the last run, zero if there was none.
 func (s *Schedule) Replan(planned, last, now time.Time) time.Time {
 	if last.After(now) && last.Sub(now) <= slightly {
 		now = last

@@ -88,7 +88,12 @@ func (s *Schedule) parseZone(timeZone string) error {
 	case len(s.fields) > 0 && hasZone(s.fields[0]):
 		return errors.New("has two time zones; remove both and set spec.timeZone")
 	case timeZone != "" && timeZone != name:
-		return fmt.Errorf("has the time zone %q, but spec.timeZone is %q; remove %s from the schedule", name, timeZone, s.prefix)
+		return fmt.Errorf(
+			"has the time zone %q, but spec.timeZone is %q; remove %s from the schedule",
+			name,
+			timeZone,
+			s.prefix,
+		)
 	case name == "Local" || name == "localtime":
 		return fmt.Errorf("is in time zone %q, which depends on the machine; %s", name, zoneHint)
 	}

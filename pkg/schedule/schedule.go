@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule says when a Cleaner runs. Everything in it is a pure function of time: a Schedule is a set of nominal
-// times, and Decide says which of them is to be started at a given moment.
+// Package schedule says when a Cleaner runs. Everything in it is a pure function of time: a Schedule is a set of
+// nominal times, and Decide says which of them is to be started at a given moment.
 //
 // A cron schedule is matched on the wall clock of its zone, and then mapped to an instant. Two rules cover the days on
 // which the clocks change:
@@ -65,8 +65,8 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return next.In(s.zone)
 }
 
-// Latest returns the latest nominal time after after and not after until. It is zero if there is none. The nominal times
-// of an interval are measured from after.
+// Latest returns the latest nominal time after after and not after until. It is zero if there is none. The nominal
+// times of an interval are measured from after.
 func (s *Schedule) Latest(after, until time.Time) time.Time {
 	after = wholeSecond(after)
 	if s.isInterval() {

@@ -44,9 +44,9 @@ func (s *Schedule) nextWall(w time.Time) time.Time {
 	return time.Time{}
 }
 
-// nextOnce returns the first nominal time after t of a schedule with fixed hours. Such a schedule runs for each matching
-// wall time at the first instant at which clocks show that time or a later one. In that sentence are both a wall time that
-// is skipped and one that is shown twice.
+// nextOnce returns the first nominal time after t of a schedule with fixed hours. Such a schedule runs for each
+// matching wall time at the first instant at which clocks show that time or a later one. In that sentence are both a
+// wall time that is skipped and one that is shown twice.
 func (s *Schedule) nextOnce(t time.Time) time.Time {
 	next := s.nextWall(s.latestWall(t))
 	if next.IsZero() {

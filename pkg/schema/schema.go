@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schema compares the CustomResourceDefinitions that the API server serves with those of this program. Of an object, the API
-// server drops the fields that its schema does not have, also when it reads what was stored: a Cleaner would match more than its
-// author wrote.
+// Package schema compares the CustomResourceDefinitions that the API server serves with those of this program. Of an
+// object, the API server drops the fields that its schema does not have, also when it reads what was stored: a Cleaner
+// would match more than its author wrote.
 package schema
 
 import (
@@ -46,8 +46,8 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(s))
 }
 
-// Differences are the fields of ours that served does not keep as they are, sorted, each with its path below path. Of a field that is
-// missing as a whole, the fields in it are not named. Fields that only served has are no difference.
+// Differences are the fields of ours that served does not keep as they are, sorted, each with its path below path. Of a
+// field that is missing as a whole, the fields in it are not named. Fields that only served has are no difference.
 func Differences(path string, ours, served *Schema) []string {
 	if served == nil || served.Closed {
 		return []string{path}
@@ -82,7 +82,8 @@ func Differences(path string, ours, served *Schema) []string {
 
 func equalJSON(a, b json.RawMessage) bool {
 	var compactA, compactB bytes.Buffer
-	return json.Compact(&compactA, a) == nil && json.Compact(&compactB, b) == nil && bytes.Equal(compactA.Bytes(), compactB.Bytes())
+	return json.Compact(&compactA, a) == nil && json.Compact(&compactB, b) == nil &&
+		bytes.Equal(compactA.Bytes(), compactB.Bytes())
 }
 
 // kinds are ours, by their plural names.

@@ -24,8 +24,8 @@ const (
 	// timeout bounds one request, tries is how often it is made when the API server is not well, with pauses that grow.
 	timeout = 10 * time.Second
 	tries   = 3
-	// publishTries is how often it is made when the document is not there: the API server publishes it some seconds after the
-	// CustomResourceDefinitions were installed.
+	// publishTries is how often it is made when the document is not there: the API server publishes it some seconds after
+	// the CustomResourceDefinitions were installed.
 	publishTries = 8
 	firstPause   = 200 * time.Millisecond
 	// maxDocument bounds what is read. The document has about 150 KiB.
@@ -69,11 +69,19 @@ func NewServed(config *rest.Config, client *http.Client, clk clock.PassiveClock)
 	if err != nil {
 		return nil, fmt.Errorf("reading the API server's address: %w", err)
 	}
-	return &Served{client: client, url: server.JoinPath(documentPath).String(), ours: ours, clock: clk, pause: firstPause, turn: make(chan struct{}, 1)}, nil
+	return &Served{
+		client: client,
+		url:    server.JoinPath(documentPath).String(),
+		ours:   ours,
+		clock:  clk,
+		pause:  firstPause,
+		turn:   make(chan struct{}, 1),
+	}, nil
 }
 
-// Check says what the schemas lack that the API server serves, with the way out: nothing may run then, and no Cleaner be written,
-// because what is written is what the API server kept. An error means that nobody knows: the API server could not be asked.
+// Check says what the schemas lack that the API server serves, with the way out: nothing may run then, and no Cleaner
+// be written, because what is written is what the API server kept. An error means that nobody knows: the API server
+// could not be asked.
 func (s *Served) Check(ctx context.Context) (lacks string, err error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -160,7 +168,8 @@ func (s *Served) ask(ctx context.Context) error {
 
 // mayPass reports whether an answer says nothing of what was asked for.
 func mayPass(code int) bool {
-	return code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout
+	return code < http.StatusBadRequest || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests ||
+		code == http.StatusRequestTimeout
 }
 
 // lacksWords says which fields are missing.
@@ -172,7 +181,11 @@ func lacksWords(found []string) string {
 	if more := len(found) - maxNamed; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("The CustomResourceDefinitions in the cluster lack fields of this version of KubeCleaner: %s. The API server drops them, so that a Cleaner may match more than its author wrote: nothing runs. %s.", named, WayOut)
+	return fmt.Sprintf(
+		"The CustomResourceDefinitions in the cluster lack fields of this version of KubeCleaner: %s. The API server drops them, so that a Cleaner may match more than its author wrote: nothing runs. %s.",
+		named,
+		WayOut,
+	)
 }
 
 // unread is how it begins when nobody knows what the schemas lack, because they may not be read.
@@ -182,5 +195,10 @@ const unread = "The API server does not show which fields it keeps of Cleaners"
 func IsUnread(lacks string) bool { return strings.HasPrefix(lacks, unread) }
 
 func unreadWords(code int) string {
-	return fmt.Sprintf(unread+" (GET %s: %d %s): nothing runs. Let the operator's ServiceAccount read that, by the ClusterRole system:discovery, and see that the CustomResourceDefinitions are installed.", documentPath, code, http.StatusText(code))
+	return fmt.Sprintf(
+		unread+" (GET %s: %d %s): nothing runs. Let the operator's ServiceAccount read that, by the ClusterRole system:discovery, and see that the CustomResourceDefinitions are installed.",
+		documentPath,
+		code,
+		http.StatusText(code),
+	)
 }

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// DefaultMaxMemory is how much memory what runs select may take, in bytes. Beyond it the operator would be ended, and with it all
-	// runs.
+	// DefaultMaxMemory is how much memory what runs select may take, in bytes. Beyond it the operator would be ended, and
+	// with it all runs.
 	DefaultMaxMemory = 256 << 20
 	// ownMemory is how much each run may take in any case, in bytes: few are large, and those must not stop the others.
 	ownMemory = 1 << 20
 )
 
-// Budget bounds how much memory what is selected may take, all runs together. It is safe for concurrent use. Nobody waits for
-// memory: those who wait would hold what they have, and could wait for each other.
+// Budget bounds how much memory what is selected may take, all runs together. It is safe for concurrent use. Nobody
+// waits for memory: those who wait would hold what they have, and could wait for each other.
 type Budget struct {
 	size int64
 	mu   sync.Mutex
@@ -43,7 +43,8 @@ type Share struct {
 	bytes int64
 }
 
-// Choose takes what an object takes that an aggregated script chose: it comes back with its bytes, and is the number-th.
+// Choose takes what an object takes that an aggregated script chose: it comes back with its bytes, and is the
+// number-th.
 func (s *Share) Choose(number, bytes int) error {
 	if err := s.add(int64(candidateSize + bytes)); err != nil {
 		return fmt.Errorf("the first %d objects that it chose are too many: %w", number, err)
@@ -76,7 +77,8 @@ func (s *Share) Taken() int64 { return s.bytes }
 // GiveBack takes fewer bytes from now on.
 func (s *Share) GiveBack(bytes int64) { _ = s.add(-bytes) } // less is always granted
 
-// add takes some bytes more, or fewer when they are negative. The error says who has the memory, and what to do; nothing is taken then.
+// add takes some bytes more, or fewer when they are negative. The error says who has the memory, and what to do;
+// nothing is taken then.
 func (s *Share) add(bytes int64) error {
 	before, after := max(0, s.bytes-ownMemory), max(0, s.bytes+bytes-ownMemory)
 	b := s.budget
@@ -107,8 +109,12 @@ func (s *Share) whoHasIt(wanted int64) string {
 	case wanted > s.budget.size:
 		return fmt.Sprintf("they take more than %d MiB of memory: %s, or raise --max-selection-memory", most, fewer)
 	}
-	return fmt.Sprintf("they take %d MiB of memory, and with what other runs have selected that is more than the %d MiB of --max-selection-memory: %s, or let fewer large Cleaners run at once, or raise the flag",
-		(wanted+ownMemory)>>20, most, fewer)
+	return fmt.Sprintf(
+		"they take %d MiB of memory, and with what other runs have selected that is more than the %d MiB of --max-selection-memory: %s, or let fewer large Cleaners run at once, or raise the flag",
+		(wanted+ownMemory)>>20,
+		most,
+		fewer,
+	)
 }
 
 // Release gives everything back.

@@ -18,8 +18,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// manyNamespaces is from how many namespaces on their objects are listed with those of all others, if that is allowed. One list for
-// each is less work for the server where they are few, because most kinds have no objects in a namespace.
+// manyNamespaces is from how many namespaces on their objects are listed with those of all others, if that is allowed.
+// One list for each is less work for the server where they are few, because most kinds have no objects in a namespace.
 const manyNamespaces = 20
 
 // NamespaceContent are the kinds whose objects are deleted with their namespace, each once, without those of Events.
@@ -65,14 +65,17 @@ func appendContent(kinds []object.Kind, gv schema.GroupVersion, served []metav1.
 		case !slices.Contains(resource.Verbs, "list") || !slices.Contains(resource.Verbs, "delete"):
 		case resource.Kind == "Event" && (gv.Group == "" || gv.Group == "events.k8s.io"):
 		case !slices.ContainsFunc(kinds, known):
-			kinds = append(kinds, object.Kind{GroupVersionKind: gv.WithKind(resource.Kind), Resource: resource.Name, Namespaced: true})
+			kinds = append(
+				kinds,
+				object.Kind{GroupVersionKind: gv.WithKind(resource.Kind), Resource: resource.Name, Namespaced: true},
+			)
 		}
 	}
 	return kinds
 }
 
-// Metadata hands each object of the kind in the scope to each, with no more bytes than its metadata where the server can do that. The
-// bytes are valid only during the call. An object may come more than once.
+// Metadata hands each object of the kind in the scope to each, with no more bytes than its metadata where the server
+// can do that. The bytes are valid only during the call. An object may come more than once.
 func (r *Reader) Metadata(ctx context.Context, kind object.Kind, scope Scope, each func(object.Object) error) error {
 	list := func(path string, each func(object.Object) error) error {
 		query := query{kind: kind, path: path, metadataOnly: true}
@@ -149,7 +152,11 @@ func (a *Ancestors) Of(ctx context.Context, o object.Object) ([]types.UID, error
 const ownerSize = 300
 
 // ownersOf are the owners of an owner.
-func (a *Ancestors) ownersOf(ctx context.Context, namespace string, of metav1.OwnerReference) ([]metav1.OwnerReference, error) {
+func (a *Ancestors) ownersOf(
+	ctx context.Context,
+	namespace string,
+	of metav1.OwnerReference,
+) ([]metav1.OwnerReference, error) {
 	if owners, ok := a.known[of.UID]; ok {
 		return owners, nil
 	}
@@ -165,7 +172,11 @@ func (a *Ancestors) ownersOf(ctx context.Context, namespace string, of metav1.Ow
 }
 
 // ownersOf reads the owners of an owner. One that is gone has none any more, nor has one that cannot be, by its name.
-func (r *Reader) ownersOf(ctx context.Context, namespace string, of metav1.OwnerReference) ([]metav1.OwnerReference, error) {
+func (r *Reader) ownersOf(
+	ctx context.Context,
+	namespace string,
+	of metav1.OwnerReference,
+) ([]metav1.OwnerReference, error) {
 	gvk := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	isName := func(text string) bool { return object.CheckSegment(text) == nil }
 	if !isName(gvk.Group) || !isName(gvk.Version) || !isName(of.Name) {

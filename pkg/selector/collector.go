@@ -57,7 +57,10 @@ func newCollector(ctx context.Context, s *Selector, kind object.Kind, found *Fou
 
 func (c *collector) open(ctx context.Context) {
 	if c.selector.judge.Script != "" {
-		c.stream = c.selector.judge.Session.Stream(c.selector.judge.Script, func(answer sandbox.Judged) error { return c.answered(ctx, answer) })
+		c.stream = c.selector.judge.Session.Stream(
+			c.selector.judge.Script,
+			func(answer sandbox.Judged) error { return c.answered(ctx, answer) },
+		)
 		c.stream.MetadataOnly = c.selector.judge.MetadataOnly
 	}
 }
@@ -73,7 +76,15 @@ func (c *collector) restart(ctx context.Context) error {
 	}
 	c.found.truncate(c.before)
 	c.found.giveBack(c.kept)
-	*c = collector{selector: c.selector, kind: c.kind, found: c.found, before: c.before, lists: c.lists, events: c.events, eventPath: c.eventPath}
+	*c = collector{
+		selector:  c.selector,
+		kind:      c.kind,
+		found:     c.found,
+		before:    c.before,
+		lists:     c.lists,
+		events:    c.events,
+		eventPath: c.eventPath,
+	}
 	c.open(ctx)
 	return nil
 }
@@ -134,11 +145,25 @@ func (c *collector) answered(ctx context.Context, answer sandbox.Judged) error {
 	if err != nil {
 		err = masked("evaluate", err, answer.Object)
 	}
-	return c.judged(ctx, answer.Object, first.place, answer.Matching, joined(first.because, object.Mask(answer.Message, answer.Object)), err)
+	return c.judged(
+		ctx,
+		answer.Object,
+		first.place,
+		answer.Matching,
+		joined(first.because, object.Mask(answer.Message, answer.Object)),
+		err,
+	)
 }
 
 // judged takes the judgement of one object.
-func (c *collector) judged(ctx context.Context, o object.Object, place int64, matches bool, message string, err error) error {
+func (c *collector) judged(
+	ctx context.Context,
+	o object.Object,
+	place int64,
+	matches bool,
+	message string,
+	err error,
+) error {
 	if stopped := context.Cause(ctx); err != nil && stopped != nil {
 		return stopped // in the middle of the script, which is no failure of the script's, and no judgement
 	}
@@ -151,5 +176,9 @@ func (c *collector) judged(ctx context.Context, o object.Object, place int64, ma
 	if !matches {
 		return nil
 	}
-	return c.found.add(ctx, object.Candidate{Object: o, Selector: c.selector.index, Message: joined(message, c.selector.managed(o))}, c.selector.Excludes(o))
+	return c.found.add(
+		ctx,
+		object.Candidate{Object: o, Selector: c.selector.index, Message: joined(message, c.selector.managed(o))},
+		c.selector.Excludes(o),
+	)
 }

@@ -20,7 +20,8 @@ type Ask struct {
 	MetadataOnly bool
 }
 
-// Each hands each object to each. The bytes are valid only during the call. An object may come more than once, when the list had to begin anew.
+// Each hands each object to each. The bytes are valid only during the call. An object may come more than once, when the
+// list had to begin anew.
 func (r *Reader) Each(ctx context.Context, ask Ask, each func(object.Object) error) error {
 	q := query{kind: ask.Kind, path: ask.Kind.Path(ask.Namespace, ""), fields: ask.Fields, metadataOnly: ask.MetadataOnly}
 	return r.list(ctx, q, func() error { return nil }, func(raw []byte) error {

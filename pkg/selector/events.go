@@ -25,9 +25,14 @@ func eventPaths(kind object.Kind, scope Scope) []string {
 	return scope.paths(eventKind())
 }
 
-// readEvents reads the events of all objects of a kind in one collection, before the objects: one of them may be newer than its
-// events. It returns nil when nobody wants them. Their memory is the share's.
-func (s *Selector) readEvents(ctx context.Context, path string, kind object.Kind, share *Share) (*inputs.Events, error) {
+// readEvents reads the events of all objects of a kind in one collection, before the objects: one of them may be newer
+// than its events. It returns nil when nobody wants them. Their memory is the share's.
+func (s *Selector) readEvents(
+	ctx context.Context,
+	path string,
+	kind object.Kind,
+	share *Share,
+) (*inputs.Events, error) {
 	if !s.spec.WantsEvents() {
 		return nil, nil
 	}
@@ -57,11 +62,18 @@ func (s *Selector) cheapData(ctx context.Context, o object.Object) (object.JSON,
 		return joinEvents(metrics, given.Events, o)
 	}
 	if s.reader == nil {
-		return nil, errors.New("includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml")
+		return nil, errors.New(
+			"includeEvents: there are no events here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its events.yaml",
+		)
 	}
 	path := eventPaths(o.Kind, Scope{Namespaces: []string{o.Namespace}})[0]
 	events := inputs.NewEvents(o.Kind.GroupKind())
-	if err := s.reader.events(ctx, path, events, fields.Set{"involvedObject.kind": o.Kind.Kind, "involvedObject.name": o.Name}); err != nil {
+	if err := s.reader.events(
+		ctx,
+		path,
+		events,
+		fields.Set{"involvedObject.kind": o.Kind.Kind, "involvedObject.name": o.Name},
+	); err != nil {
 		return nil, err
 	}
 	return joinEvents(metrics, events, o)
@@ -80,8 +92,9 @@ func (r *Reader) events(ctx context.Context, path string, events *inputs.Events,
 // freshFor is for how long an object is new by its timestamp, when the clocks differ as much as they may.
 const freshFor = time.Minute
 
-// refresh reads the list of events once more, at the first object that may be newer than it: the list of objects, whose resourceVersion
-// is that of its beginning, has none that is newer than that. When it fails, the events that were known may be lost.
+// refresh reads the list of events once more, at the first object that may be newer than it: the list of objects, whose
+// resourceVersion is that of its beginning, has none that is newer than that. When it fails, the events that were known
+// may be lost.
 func (c *collector) refresh(ctx context.Context, o object.Object) error {
 	if c.events == nil || c.refreshed || !o.Created.After(c.selector.now.Add(-freshFor)) {
 		return nil

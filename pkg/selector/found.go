@@ -17,22 +17,24 @@ import (
 
 // Found collects what a Cleaner's selectors found matching, each object once, in the order in which they were found.
 type Found struct {
-	// Verdicts are on what was found so far: to act, or that the object is protected by what it is itself. With Bodies, the objects'
-	// bytes are without metadata.managedFields, which can be half of an object, unless Whole is set.
+	// Verdicts are on what was found so far: to act, or that the object is protected by what it is itself. With Bodies,
+	// the objects' bytes are without metadata.managedFields, which can be half of an object, unless Whole is set.
 	Verdicts object.Verdicts
 	Whole    bool
-	// Protect marks the verdict on an object that is protected by what it is itself. Nil marks none. Faults are its errors, at most ten.
+	// Protect marks the verdict on an object that is protected by what it is itself. Nil marks none. Faults are its
+	// errors, at most ten.
 	Protect func(*object.Verdict) error
 	Faults  []error
-	// Aggregate, if not nil, takes the objects, for the script that looks at all of them together. There are no Verdicts then,
-	// but a Mark on each object.
+	// Aggregate, if not nil, takes the objects, for the script that looks at all of them together. There are no Verdicts
+	// then, but a Mark on each object.
 	Aggregate *sandbox.Aggregate
 	Marks     []Mark
 	// Namespaces are those of the objects.
 	Namespaces map[string]struct{}
 	// Observer is told what happens while it happens.
 	Observer Observer
-	// Secrets are the values of the Secrets that the aggregated script was given, to keep them out of its messages. Nil if there are none.
+	// Secrets are the values of the Secrets that the aggregated script was given, to keep them out of its messages. Nil if
+	// there are none.
 	Secrets *object.SecretValues
 	// Memory is what all that is found may take, and the events that are looked at. Nil is a default.
 	Memory *Share
@@ -114,8 +116,8 @@ func (f *Found) collect(ctx context.Context, c object.Candidate, hash [16]byte, 
 	return f.keep(size)
 }
 
-// maxMessage is how long the texts are in which the values of Secrets are hidden: more is not kept of each. Messages and errors of scripts
-// are 1 KiB long at most.
+// maxMessage is how long the texts are in which the values of Secrets are hidden: more is not kept of each. Messages
+// and errors of scripts are 1 KiB long at most.
 const maxMessage = 1536
 
 // hide keeps what there is to hide of a Secret, and returns how much memory that takes.

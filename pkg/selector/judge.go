@@ -13,8 +13,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// A selector judges an object in one order, whether it comes from a list or is looked at again: selects, early, the logs and late, and then the
-// script. In a list, the logs of several objects are read at once, and the script is some objects behind.
+// A selector judges an object in one order, whether it comes from a list or is looked at again: selects, early, the
+// logs and late, and then the script. In a list, the logs of several objects are read at once, and the script is some
+// objects behind.
 
 // judgement is what is known of an object so far.
 type judgement struct {
@@ -49,8 +50,8 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 // maxManager bounds the name of what manages an object, in bytes: it comes from an annotation.
 const maxManager = 128
 
-// managed names the tool that made an object, such as Helm or Argo CD, and that may make it again. Empty when there is none, or when the finding
-// leaves such objects alone, and says so itself.
+// managed names the tool that made an object, such as Helm or Argo CD, and that may make it again. Empty when there is
+// none, or when the finding leaves such objects alone, and says so itself.
 func (s *Selector) managed(o object.Object) string {
 	if s.spec.Finding != nil && !s.spec.Finding.TakesManaged() {
 		return ""
@@ -67,13 +68,19 @@ func (s *Selector) selects(o object.Object) bool {
 	return s.hasLabels(o) && s.eligible(o) && !isRunPart(o)
 }
 
-// isRunPart reports whether the object is a part of what a run wrote down, such as copies. It is nobody's to clean, and says nothing in a list.
+// isRunPart reports whether the object is a part of what a run wrote down, such as copies. It is nobody's to clean, and
+// says nothing in a list.
 func isRunPart(o object.Object) bool {
-	return o.Kind.Kind == "Secret" && o.Kind.Group == "" && object.JSON(o.Raw).At("metadata", "labels").Field(v1alpha1.PartLabel) != nil
+	return o.Kind.Kind == "Secret" && o.Kind.Group == "" &&
+		object.JSON(o.Raw).At("metadata", "labels").Field(v1alpha1.PartLabel) != nil
 }
 
 // early asks for the finding, and then the conditions that do not look at logs. read reads the inputs but the logs.
-func (s *Selector) early(ctx context.Context, o object.Object, read func(context.Context, object.Object) (object.JSON, error)) (judgement, error) {
+func (s *Selector) early(
+	ctx context.Context,
+	o object.Object,
+	read func(context.Context, object.Object) (object.JSON, error),
+) (judgement, error) {
 	found, ok := s.found(o)
 	if !ok {
 		return judgement{}, nil
@@ -86,7 +93,13 @@ func (s *Selector) early(ctx context.Context, o object.Object, read func(context
 }
 
 // late asks the conditions that look at logs. err is why there are no logs.
-func (s *Selector) late(ctx context.Context, o object.Object, so judgement, logs object.JSON, err error) (judgement, error) {
+func (s *Selector) late(
+	ctx context.Context,
+	o object.Object,
+	so judgement,
+	logs object.JSON,
+	err error,
+) (judgement, error) {
 	switch {
 	case !hasLogs(err):
 		return judgement{}, nil
@@ -100,7 +113,8 @@ func (s *Selector) late(ctx context.Context, o object.Object, so judgement, logs
 // Excludes reports whether an object is not to be chosen because it is being deleted.
 func (s *Selector) Excludes(o object.Object) bool { return s.excludeDeleted && o.Deleting }
 
-// found is what was found of an object. It is not ok when the selector asks for a finding that the object does not have.
+// found is what was found of an object. It is not ok when the selector asks for a finding that the object does not
+// have.
 func (s *Selector) found(o object.Object) (found Finding, ok bool) {
 	switch {
 	case s.spec.Finding == nil:
@@ -118,7 +132,8 @@ func (s *Selector) eligible(o object.Object) bool {
 	return s.minAge == 0 || (!o.Created.IsZero() && s.now.Sub(o.Created) >= s.minAge)
 }
 
-// hasLabels asks the labelFilters. The API server was asked with each list; but not every one that is behind it knows label selectors.
+// hasLabels asks the labelFilters. The API server was asked with each list; but not every one that is behind it knows
+// label selectors.
 func (s *Selector) hasLabels(o object.Object) bool {
 	if s.labels.Empty() {
 		return true

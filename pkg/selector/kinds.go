@@ -32,8 +32,9 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("kind %s of %s %s", e.GVK.Kind, e.GVK.GroupVersion(), e.Problem)
 }
 
-// resolvedFor is how long a kind that was found is taken to be there: many Cleaners are due at the same moment and ask for
-// the same kinds. One that went away meanwhile is noticed when it is listed; one that was not found is asked for anew.
+// resolvedFor is how long a kind that was found is taken to be there: many Cleaners are due at the same moment and ask
+// for the same kinds. One that went away meanwhile is noticed when it is listed; one that was not found is asked for
+// anew.
 const resolvedFor = 5 * time.Second
 
 type resolution struct {
@@ -120,7 +121,11 @@ func (r *Reader) explainGroupVersion(ctx context.Context, gvk schema.GroupVersio
 			for _, v := range group.Versions {
 				versions = append(versions, v.Version)
 			}
-			return fmt.Sprintf("is not served: the cluster serves group %q in version %s", gvk.Group, strings.Join(versions, ", "))
+			return fmt.Sprintf(
+				"is not served: the cluster serves group %q in version %s",
+				gvk.Group,
+				strings.Join(versions, ", "),
+			)
 		}
 		names = append(names, group.Name)
 	}
@@ -130,8 +135,8 @@ func (r *Reader) explainGroupVersion(ctx context.Context, gvk schema.GroupVersio
 	return fmt.Sprintf("is not served: the cluster has no group %q; is its CustomResourceDefinition installed?", gvk.Group)
 }
 
-// explainKind says what to write instead of a kind that its group-version does not have: the same kind of another group,
-// or the nearest name in this one.
+// explainKind says what to write instead of a kind that its group-version does not have: the same kind of another
+// group, or the nearest name in this one.
 func (r *Reader) explainKind(ctx context.Context, gvk schema.GroupVersionKind, served []metav1.APIResource) string {
 	kinds := make([]string, 0, len(served))
 	for _, resource := range served {

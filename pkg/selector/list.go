@@ -16,11 +16,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
 )
 
-// listAttempts is how often a list is begun before it is given up: when the server forgets its place (410 Gone), and when its
-// answer breaks off although the pages are as small as they get.
+// listAttempts is how often a list is begun before it is given up: when the server forgets its place (410 Gone), and
+// when its answer breaks off although the pages are as small as they get.
 const listAttempts = 3
 
-// isTooLarge reports whether an answer may have been too much for the server or the network: it broke off, or took too long (504).
+// isTooLarge reports whether an answer may have been too much for the server or the network: it broke off, or took too
+// long (504).
 func isTooLarge(err error) bool {
 	var tried *TriedError // a small page, often enough
 	return !errors.As(err, &tried) && (errors.Is(err, io.ErrUnexpectedEOF) || apierrors.IsTimeout(err))
@@ -51,8 +52,8 @@ type listKey struct {
 	query   query
 }
 
-// list hands every object of one collection to each, or fails. It calls restart when the list begins, and whenever it begins anew. The list may be
-// one that is read for several runs.
+// list hands every object of one collection to each, or fails. It calls restart when the list begins, and whenever it
+// begins anew. The list may be one that is read for several runs.
 func (r *Reader) list(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
 	if q.slow {
 		return r.listAlone(ctx, q, restart, each)
@@ -78,7 +79,8 @@ func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, e
 	return q.describe(r.readList(ctx, q, restart, each))
 }
 
-// readList reads a list. When the server forgot where the list was, or broke off, it begins anew, after a break with pages half as large.
+// readList reads a list. When the server forgot where the list was, or broke off, it begins anew, after a break with
+// pages half as large.
 func (r *Reader) readList(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
 	limit := r.pageSize(ctx)
 	if q.slow {
@@ -126,7 +128,11 @@ func (r *Reader) listOnce(ctx context.Context, q query, limit int, each func([]b
 			first = meta.ResourceVersion
 		}
 		if meta.ResourceVersion == "" || meta.ResourceVersion != first {
-			return fmt.Errorf("the list is not consistent: one page is of resource version %q, another of %q", first, meta.ResourceVersion)
+			return fmt.Errorf(
+				"the list is not consistent: one page is of resource version %q, another of %q",
+				first,
+				meta.ResourceVersion,
+			)
 		}
 		if meta.Continue == "" {
 			return nil
@@ -139,7 +145,13 @@ func (r *Reader) listOnce(ctx context.Context, q query, limit int, each func([]b
 }
 
 // page reads one page of a consistent list (no resourceVersion means the most recent one).
-func (r *Reader) page(ctx context.Context, q query, limit int, token string, each func([]byte) error) (object.ListMeta, error) {
+func (r *Reader) page(
+	ctx context.Context,
+	q query,
+	limit int,
+	token string,
+	each func([]byte) error,
+) (object.ListMeta, error) {
 	if err := object.CheckPath(q.path); err != nil {
 		return object.ListMeta{}, err
 	}

@@ -50,7 +50,9 @@ func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, er
 			return given.Log(pod, wanted)
 		}
 	} else if s.reader == nil {
-		return nil, errors.New("logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml")
+		return nil, errors.New(
+			"logSource: there are no logs here: they are read by kubectl cleaner preview on a cluster, and in a test they are in its logs.yaml",
+		)
 	}
 	wanted, err := inputs.LogsOf(pod, s.spec.LogSource)
 	if err != nil {
@@ -73,8 +75,8 @@ func (s *Selector) logs(ctx context.Context, pod object.Object) (object.JSON, er
 	return data, nil
 }
 
-// log reads the last lines of a log: as many as are wanted, or as are not too long together. Of a single line that is too long, it
-// is the beginning. A container that has not written anything yet has an empty one.
+// log reads the last lines of a log: as many as are wanted, or as are not too long together. Of a single line that is
+// too long, it is the beginning. A container that has not written anything yet has an empty one.
 func (r *Reader) log(ctx context.Context, pod object.Object, wanted inputs.Log) (string, error) {
 	for tail := wanted.Tail; ; tail = max(1, tail/2) {
 		text, err := r.logTail(ctx, pod, wanted, tail)
@@ -95,7 +97,8 @@ func (r *Reader) log(ctx context.Context, pod object.Object, wanted inputs.Log) 
 	}
 }
 
-// notFound is why there is no log. It may be the Pod's node that does not know the Pod, which does not mean that it is gone.
+// notFound is why there is no log. It may be the Pod's node that does not know the Pod, which does not mean that it is
+// gone.
 func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) error {
 	body, gone := r.get(ctx, pod.Kind.Path(pod.Namespace, pod.Name))
 	if object.IsAbsent(gone, pod.Name) {
@@ -114,14 +117,16 @@ func (r *Reader) notFound(ctx context.Context, pod object.Object, err error) err
 	return err
 }
 
-// logTail reads a log's last lines, up to one byte more than a log may have: the server leaves out what comes after, the newest.
+// logTail reads a log's last lines, up to one byte more than a log may have: the server leaves out what comes after,
+// the newest.
 func (r *Reader) logTail(ctx context.Context, pod object.Object, wanted inputs.Log, tail int64) (string, error) {
 	path := pod.Kind.Path(pod.Namespace, pod.Name) + "/log"
 	if err := object.CheckPath(path); err != nil {
 		return "", err
 	}
 	request := r.request(path).SetHeader("Accept", "application/json, */*").
-		Param("container", wanted.Container).Param("tailLines", strconv.FormatInt(tail, 10)).Param("limitBytes", strconv.Itoa(inputs.MaxLog+1))
+		Param("container", wanted.Container).
+		Param("tailLines", strconv.FormatInt(tail, 10)).Param("limitBytes", strconv.Itoa(inputs.MaxLog+1))
 	if wanted.Previous {
 		request = request.Param("previous", "true")
 	}
@@ -152,8 +157,9 @@ func readLog(ctx context.Context, request *rest.Request) ([]byte, error) {
 	return nil, err
 }
 
-// hasNoLog reports whether an error is the server's word that there is no log yet, because the container has not started. Its words
-// are the kubelet's, which has no other way to say so. Of one that had an earlier instance they mean that the log is lost.
+// hasNoLog reports whether an error is the server's word that there is no log yet, because the container has not
+// started. Its words are the kubelet's, which has no other way to say so. Of one that had an earlier instance they mean
+// that the log is lost.
 func hasNoLog(err error, wanted inputs.Log) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusBadRequest {

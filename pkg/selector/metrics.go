@@ -28,7 +28,9 @@ func (s *Selector) metrics(ctx context.Context) (object.JSON, error) {
 		return s.asked, nil
 	}
 	if s.judge.Metrics == nil || s.reader == nil {
-		return nil, errors.New("metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml")
+		return nil, errors.New(
+			"metricQueries: there are no metrics here: they are asked for by kubectl cleaner preview on a cluster, and in a test they are in its metrics.yaml",
+		)
 	}
 	// Before a Secret is read: it may go nowhere.
 	if err := s.judge.Metrics.Allow(&s.spec); err != nil {
@@ -48,7 +50,11 @@ func (s *Selector) metrics(ctx context.Context) (object.JSON, error) {
 
 // secret reads what a Secret holds.
 func (r *Reader) secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
-	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Namespaced: true}
+	kind := object.Kind{
+		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"),
+		Resource:         "secrets",
+		Namespaced:       true,
+	}
 	body, err := r.get(ctx, kind.Path(namespace, name))
 	if object.IsAbsent(err, name) {
 		return nil, fmt.Errorf("there is no Secret %s/%s", namespace, name)

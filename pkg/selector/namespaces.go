@@ -55,8 +55,8 @@ func (r *Reader) scope(ctx context.Context, namespace string, selector labels.Se
 // FewNamespaces is up to how many namespaces are read one by one rather than in a list of all.
 const FewNamespaces = 5
 
-// Namespaces reads namespaces by name: of their metadata, the name, the labels and the annotations that protect. One that is gone is left
-// out: what was in it is gone too.
+// Namespaces reads namespaces by name: of their metadata, the name, the labels and the annotations that protect. One
+// that is gone is left out: what was in it is gone too.
 func (r *Reader) Namespaces(ctx context.Context, names []string) (map[string]*metav1.ObjectMeta, error) {
 	if len(names) > FewNamespaces {
 		wanted := make(map[string]bool, len(names))

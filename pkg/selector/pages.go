@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// largePage is how many objects one request lists where the server writes a list object by object (since Kubernetes 1.33)
-	// and so needs no memory for all of it. The first page comes from the server's cache, each further one from etcd: one
-	// large page costs the server half of what 40 small ones do. It takes seconds, far from the 60 that a request may.
+	// largePage is how many objects one request lists where the server writes a list object by object (since Kubernetes
+	// 1.33) and so needs no memory for all of it. The first page comes from the server's cache, each further one from
+	// etcd: one large page costs the server half of what 40 small ones do. It takes seconds, far from the 60 that a
+	// request may.
 	largePage = 20_000
 	// smallPage is how many on other servers.
 	smallPage = 500

@@ -20,18 +20,19 @@ import (
 )
 
 const (
-	// maxTries is how often a request is sent. An API server that fails at each of them, and is back each time, may fail because of it.
+	// maxTries is how often a request is sent. An API server that fails at each of them, and is back each time, may fail
+	// because of it.
 	maxTries = 5
-	// firstPause is the time between the first two tries, and between the first two looks whether the API server is back. It doubles
-	// until longestPause.
+	// firstPause is the time between the first two tries, and between the first two looks whether the API server is back.
+	// It doubles until longestPause.
 	firstPause   = 200 * time.Millisecond
 	longestPause = 5 * time.Second
 	// readyTimeout is how long the API server may take to say whether it is there.
 	readyTimeout = 5 * time.Second
 )
 
-// Patient returns the Reader for a run: it sends a request again that failed, and waits for an API server that is away until the end
-// of the context.
+// Patient returns the Reader for a run: it sends a request again that failed, and waits for an API server that is away
+// until the end of the context.
 func (r *Reader) Patient() *Reader {
 	patient := *r
 	patient.patient = true
@@ -45,7 +46,8 @@ func (r *Reader) hasty() *Reader {
 	return &hasty
 }
 
-// request is one for the path. client-go sends some again by itself, for ten seconds; a patient Reader does that better.
+// request is one for the path. client-go sends some again by itself, for ten seconds; a patient Reader does that
+// better.
 func (r *Reader) request(path string) *rest.Request {
 	request := r.client.Get().AbsPath(path)
 	if r.patient {
@@ -91,7 +93,8 @@ func (e *TriedError) Unwrap() []error {
 // mayPass reports whether the same request may be answered next time.
 func mayPass(err error) bool { return object.IsUnclear(err) || apierrors.IsTooManyRequests(err) }
 
-// persist sends a request until it gets an answer to go by, or until another try is not worth it: worth says so of its errors.
+// persist sends a request until it gets an answer to go by, or until another try is not worth it: worth says so of its
+// errors.
 func (r *Reader) persist(ctx context.Context, worth func(error) bool, send func() error) error {
 	if !r.patient {
 		return send()
@@ -143,8 +146,8 @@ func (r *Reader) awaitAnswer(ctx context.Context, pauses *wait.Backoff) (away bo
 	return away, nil
 }
 
-// answers reports whether the API server is there and can reach its store. One that does not tell us answers too, and so does one whose
-// certificate is wrong.
+// answers reports whether the API server is there and can reach its store. One that does not tell us answers too, and
+// so does one whose certificate is wrong.
 func (r *Reader) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package selector reads the cluster: it resolves kinds, lists objects page by page, proves that it saw all of them, and
-// yields the ones that match as candidates. Whatever it could not read is an error, never an empty answer.
+// Package selector reads the cluster: it resolves kinds, lists objects page by page, proves that it saw all of them,
+// and yields the ones that match as candidates. Whatever it could not read is an error, never an empty answer.
 package selector
 
 import (
@@ -40,13 +40,15 @@ type known struct {
 	resolved map[schema.GroupVersionKind]resolution
 }
 
-// NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor makes.
+// NewReader returns a Reader whose client needs no more than absolute paths, such as rest.UnversionedRESTClientFor
+// makes.
 func NewReader(client rest.Interface, clk clock.PassiveClock) *Reader {
 	return &Reader{client: client, clock: clk, known: &known{resolved: map[schema.GroupVersionKind]resolution{}}}
 }
 
-// Sharing returns the Reader of one run, which reads its lists together with others who share the same Lists and account. The
-// account is as whom the Reader's client reads: it must not be the same for two that may see different objects.
+// Sharing returns the Reader of one run, which reads its lists together with others who share the same Lists and
+// account. The account is as whom the Reader's client reads: it must not be the same for two that may see different
+// objects.
 func (r *Reader) Sharing(lists *broadcast.Lists, account string) *Reader {
 	shared := *r
 	shared.sharing, shared.account = lists.Run(), account

@@ -52,8 +52,8 @@ func (s Scope) paths(kind object.Kind) []string {
 	return paths
 }
 
-// perNamespace is how many objects of the kind the cluster may have for each namespace that is selected, so that one list of all is cheaper
-// than a list for each, wherever the objects are (docs/explanation/performance-notes.md).
+// perNamespace is how many objects of the kind the cluster may have for each namespace that is selected, so that one
+// list of all is cheaper than a list for each, wherever the objects are (docs/explanation/performance-notes.md).
 const perNamespace = 50
 
 // collections are what is listed to read the objects in a scope.
@@ -66,8 +66,8 @@ type collections struct {
 // has reports whether an object of the namespace counts.
 func (c collections) has(namespace string) bool { return c.within == nil || c.within[namespace] }
 
-// collections decides how a scope is listed: in one list of the whole cluster where that is allowed and cheaper, or else namespace by
-// namespace.
+// collections decides how a scope is listed: in one list of the whole cluster where that is allowed and cheaper, or
+// else namespace by namespace.
 func (r *Reader) collections(ctx context.Context, kind object.Kind, scope Scope) collections {
 	if scope.Cluster || !r.isCheaperTogether(ctx, kind, len(scope.Namespaces)) {
 		return collections{paths: scope.paths(kind)}
@@ -79,8 +79,8 @@ func (r *Reader) collections(ctx context.Context, kind object.Kind, scope Scope)
 	return together
 }
 
-// isCheaperTogether asks how many objects of the kind there are in all. Where that is not allowed, or not known, the namespaces are listed
-// one by one, which is always right.
+// isCheaperTogether asks how many objects of the kind there are in all. Where that is not allowed, or not known, the
+// namespaces are listed one by one, which is always right.
 func (r *Reader) isCheaperTogether(ctx context.Context, kind object.Kind, selected int) bool {
 	if selected < manyNamespaces {
 		return false

@@ -13,8 +13,8 @@ import (
 // maxConsecutiveErrors is after how many objects in a row that could not be judged no more are tried.
 const maxConsecutiveErrors = 100
 
-// Observer is told how a reading goes. After a list had to begin anew, it is told its objects again. Nil functions are not
-// called.
+// Observer is told how a reading goes. After a list had to begin anew, it is told its objects again. Nil functions are
+// not called.
 type Observer struct {
 	// Lists is told what kind is going to be listed.
 	Lists func(kind object.Kind)
@@ -45,8 +45,8 @@ type Selection struct {
 	Err error
 }
 
-// Select reads and judges all that the selector selects. What it finds is added to found also when the view is not complete,
-// for the report; nothing may be touched then.
+// Select reads and judges all that the selector selects. What it finds is added to found also when the view is not
+// complete, for the report; nothing may be touched then.
 func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Selection {
 	var result Selection
 	if result.Kind, result.Err = s.Resolve(ctx, reader); result.Err != nil {
@@ -69,8 +69,19 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 		}
 		c := newCollector(ctx, s, result.Kind, found)
 		c.lists, c.events, c.eventPath = lists, events, about[i]
-		query := query{kind: result.Kind, path: path, labels: s.labels.String(), metadataOnly: s.judge.MetadataOnly, slow: s.spec.LogSource != nil}
-		err := reader.list(ctx, query, func() error { return c.restart(ctx) }, func(raw []byte) error { return c.add(ctx, raw) })
+		query := query{
+			kind:         result.Kind,
+			path:         path,
+			labels:       s.labels.String(),
+			metadataOnly: s.judge.MetadataOnly,
+			slow:         s.spec.LogSource != nil,
+		}
+		err := reader.list(
+			ctx,
+			query,
+			func() error { return c.restart(ctx) },
+			func(raw []byte) error { return c.add(ctx, raw) },
+		)
 		if fault := c.finish(ctx); err == nil {
 			err = fault // after a fault of the list, one of the script does not matter
 		}
@@ -88,8 +99,8 @@ func (s *Selector) Select(ctx context.Context, reader *Reader, found *Found) Sel
 	return result
 }
 
-// collections are what the selector lists. Where events are read too, those of a namespace are read with its objects; and where logs are,
-// a list of all would last for so long that the server forgets it.
+// collections are what the selector lists. Where events are read too, those of a namespace are read with its objects;
+// and where logs are, a list of all would last for so long that the server forgets it.
 func (s *Selector) collections(ctx context.Context, kind object.Kind, scope Scope) collections {
 	if s.spec.WantsEvents() || s.spec.LogSource != nil {
 		return collections{paths: scope.paths(kind)}

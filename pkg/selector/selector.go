@@ -29,18 +29,19 @@ type Judge struct {
 	// Script is the source of evaluate, which Session runs. Empty when there is none.
 	Script  string
 	Session *sandbox.Session
-	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and later.
-	// Then no more is asked of the server.
+	// MetadataOnly is true when the metadata, kind and apiVersion of an object are all that anybody needs of it, now and
+	// later. Then no more is asked of the server.
 	MetadataOnly bool
-	// Aggregated says that what matches is for an aggregated script. Then objects that are excluded because they are being deleted
-	// match as well: they still use what they use. See Selector.Excludes.
+	// Aggregated says that what matches is for an aggregated script. Then objects that are excluded because they are being
+	// deleted match as well: they still use what they use. See Selector.Excludes.
 	Aggregated bool
 	// Metrics asks the metricQueries. Nil where there is nobody to ask.
 	Metrics *inputs.Metrics
 	// Given are inputs that are read from files instead. Nil when there are none.
 	Given *Given
-	// Finding says what was found of an object; ok is false of one of which nothing was that is asked for. It is asked after what the selector
-	// itself says, and before Conditions. Nil where nobody knows: then a selector that asks for a finding matches nothing.
+	// Finding says what was found of an object; ok is false of one of which nothing was that is asked for. It is asked
+	// after what the selector itself says, and before Conditions. Nil where nobody knows: then a selector that asks for a
+	// finding matches nothing.
 	Finding func(o object.Object) (found Finding, ok bool)
 }
 
@@ -50,8 +51,8 @@ type Finding struct {
 	Data   object.JSON
 }
 
-// Given are the inputs of objects that are not of a cluster. What is nil is not at hand, which is not the same as that there is
-// nothing.
+// Given are the inputs of objects that are not of a cluster. What is nil is not at hand, which is not the same as that
+// there is nothing.
 type Given struct {
 	Metrics object.JSON
 	Events  *inputs.Events
@@ -101,7 +102,10 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 			err = errors.New("it is blank, which would select every namespace; leave it out for that")
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("namespaceSelector %q is not a label selector such as \"env=prod\": %w", spec.NamespaceSelector, err))
+			errs = append(
+				errs,
+				fmt.Errorf("namespaceSelector %q is not a label selector such as \"env=prod\": %w", spec.NamespaceSelector, err),
+			)
 		}
 		s.namespaces = parsed
 	}
@@ -112,7 +116,8 @@ func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) 
 	return s, errors.Join(errs...)
 }
 
-// checkNames says which of the names in a selector are none, which an older CustomResourceDefinition may have let through.
+// checkNames says which of the names in a selector are none, which an older CustomResourceDefinition may have let
+// through.
 func checkNames(spec v1alpha1.ResourceSelector) []error {
 	var errs []error
 	for _, of := range []struct{ field, text string }{
@@ -162,13 +167,16 @@ func (s *Selector) Resolve(ctx context.Context, reader *Reader) (object.Kind, er
 	}
 	// Without this check a namespace on a cluster-scoped kind would be read as the whole cluster.
 	if !kind.Namespaced && (s.namespace != "" || s.namespaces != nil) {
-		return object.Kind{}, &UnknownKindError{s.gvk, "is cluster-scoped: remove namespace and namespaceSelector from its selector"}
+		return object.Kind{}, &UnknownKindError{
+			s.gvk,
+			"is cluster-scoped: remove namespace and namespaceSelector from its selector",
+		}
 	}
 	return kind, nil
 }
 
-// SelectsNamespace reports whether the selector selects objects of the namespace, whose labels are given. That of a cluster-scoped object
-// is empty.
+// SelectsNamespace reports whether the selector selects objects of the namespace, whose labels are given. That of a
+// cluster-scoped object is empty.
 func (s *Selector) SelectsNamespace(name string, has labels.Set) bool {
 	everywhere := s.namespace == "" && s.namespaces == nil
 	return everywhere || s.namespace != "" && s.namespace == name || s.namespaces != nil && s.namespaces.Matches(has)

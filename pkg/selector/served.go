@@ -24,9 +24,11 @@ const asDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisc
 type Catalog struct {
 	// Kinds are all kinds that can be listed, each in the version that its group prefers.
 	Kinds []object.Kind
-	// Words are what else people call each of the Kinds, at the same place: the singular and the short names of its resource.
+	// Words are what else people call each of the Kinds, at the same place: the singular and the short names of its
+	// resource.
 	Words [][]string
-	// Unserved are the groups of which the API server cannot say what they serve, because the server behind an APIService does not answer.
+	// Unserved are the groups of which the API server cannot say what they serve, because the server behind an APIService
+	// does not answer.
 	Unserved map[string]error
 }
 
@@ -47,7 +49,11 @@ func (r *Reader) Catalog(ctx context.Context) (Catalog, error) {
 			return Catalog{}, fmt.Errorf("asking what the API server serves: %w", err)
 		}
 		if list.Kind != "APIGroupDiscoveryList" {
-			return Catalog{}, fmt.Errorf("asking what the API server serves: %s answers with %q instead of an APIGroupDiscoveryList: Kubernetes 1.31 is needed", root, list.Kind)
+			return Catalog{}, fmt.Errorf(
+				"asking what the API server serves: %s answers with %q instead of an APIGroupDiscoveryList: Kubernetes 1.31 is needed",
+				root,
+				list.Kind,
+			)
 		}
 		for _, group := range list.Items {
 			if err := found.add(group); err != nil {
@@ -62,22 +68,37 @@ func (r *Reader) Catalog(ctx context.Context) (Catalog, error) {
 func (c *Catalog) add(group discoveryv2.APIGroupDiscovery) (err error) {
 	for _, version := range group.Versions {
 		if version.Freshness == discoveryv2.DiscoveryFreshnessStale {
-			err = errors.New("the server behind the APIService of " + schema.GroupVersion{Group: group.Name, Version: version.Version}.String() + " does not answer")
+			err = errors.New(
+				"the server behind the APIService of " + schema.GroupVersion{
+					Group:   group.Name,
+					Version: version.Version,
+				}.String() + " does not answer",
+			)
 		}
 		for _, resource := range version.Resources {
 			known := func(k object.Kind) bool { return k.Group == group.Name && k.Resource == resource.Resource }
-			if resource.ResponseKind == nil || strings.Contains(resource.Resource, "/") || !slices.Contains(resource.Verbs, "list") || slices.ContainsFunc(c.Kinds, known) {
+			if resource.ResponseKind == nil || strings.Contains(resource.Resource, "/") ||
+				!slices.Contains(resource.Verbs, "list") ||
+				slices.ContainsFunc(c.Kinds, known) {
 				continue
 			}
 			gvk := schema.GroupVersionKind{Group: group.Name, Version: version.Version, Kind: resource.ResponseKind.Kind}
-			c.Kinds = append(c.Kinds, object.Kind{GroupVersionKind: gvk, Resource: resource.Resource, Namespaced: resource.Scope == discoveryv2.ScopeNamespace})
+			c.Kinds = append(
+				c.Kinds,
+				object.Kind{
+					GroupVersionKind: gvk,
+					Resource:         resource.Resource,
+					Namespaced:       resource.Scope == discoveryv2.ScopeNamespace,
+				},
+			)
 			c.Words = append(c.Words, append(slices.Clone(resource.ShortNames), resource.SingularResource))
 		}
 	}
 	return err
 }
 
-// Document reads a document that the API server publishes of itself, such as the schemas of a group and version, by its URI.
+// Document reads a document that the API server publishes of itself, such as the schemas of a group and version, by its
+// URI.
 func (r *Reader) Document(ctx context.Context, uri string) ([]byte, error) {
 	return r.read(ctx, r.request("").RequestURI(uri).SetHeader("Accept", "application/json"))
 }

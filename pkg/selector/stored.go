@@ -14,9 +14,10 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Whole says why objects of a kind are not seen whole: it is a custom one, stored in another version that has fields which the kind's version
-// does not show, and nothing converts between the two. A copy would lack these fields, and a change would take them away. Nil means that
-// nothing is left out, but perhaps of the status, which counts only withStatus.
+// Whole says why objects of a kind are not seen whole: it is a custom one, stored in another version that has fields
+// which the kind's version does not show, and nothing converts between the two. A copy would lack these fields, and a
+// change would take them away. Nil means that nothing is left out, but perhaps of the status, which counts only
+// withStatus.
 // (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning)
 func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) error {
 	if !strings.Contains(kind.Group, ".") { // which that of a custom one has
@@ -47,13 +48,23 @@ func (r *Reader) Whole(ctx context.Context, kind object.Kind, withStatus bool) e
 	if !withStatus {
 		ours = append(ours, "status")
 	}
-	path := strings.TrimPrefix(unseen(stored.At("schema", "openAPIV3Schema"), read.At("schema", "openAPIV3Schema"), "", ours...), ".")
+	path := strings.TrimPrefix(
+		unseen(stored.At("schema", "openAPIV3Schema"), read.At("schema", "openAPIV3Schema"), "", ours...),
+		".",
+	)
 	if path == "" {
 		return nil
 	}
 	version := stored.Field("name").Text()
-	return fmt.Errorf("%s is stored as %s of %s, which has %s; %s does not show it, and nothing converts between them: write version: %s into the selector",
-		kind.Kind, version, kind.Group, path, kind.Version, version)
+	return fmt.Errorf(
+		"%s is stored as %s of %s, which has %s; %s does not show it, and nothing converts between them: write version: %s into the selector",
+		kind.Kind,
+		version,
+		kind.Group,
+		path,
+		kind.Version,
+		version,
+	)
 }
 
 func definitionKind() object.Kind {
@@ -63,7 +74,8 @@ func definitionKind() object.Kind {
 
 const preserved = "x-kubernetes-preserve-unknown-fields"
 
-// unseen is the path of a field that a schema has and another one leaves out, but those at the root that are given. Empty when there is none.
+// unseen is the path of a field that a schema has and another one leaves out, but those at the root that are given.
+// Empty when there is none.
 func unseen(schema, by object.JSON, at string, but ...string) string {
 	if by.Field(preserved).String() == "true" {
 		return ""

@@ -23,7 +23,13 @@ func (c *collector) failed(o object.Object, place int64, err error) error {
 	}})
 	size := candidateSize + len(o.Name) + len(err.Error())
 	if fault := c.found.share().add(int64(size)); fault != nil {
-		return fmt.Errorf("the first %d objects that could not be judged are too many: %w; the last one was %s: %w", len(c.notEvaluated), fault, o, err)
+		return fmt.Errorf(
+			"the first %d objects that could not be judged are too many: %w; the last one was %s: %w",
+			len(c.notEvaluated),
+			fault,
+			o,
+			err,
+		)
 	}
 	c.kept += size
 	if c.failures == maxConsecutiveErrors {
@@ -38,10 +44,17 @@ func (s Selection) Unjudged() error {
 		return nil
 	}
 	first := s.NotEvaluated[0]
-	return fmt.Errorf("%s (%d of %d objects could not be judged): %w", first.Object, len(s.NotEvaluated), s.Considered, first.Err)
+	return fmt.Errorf(
+		"%s (%d of %d objects could not be judged): %w",
+		first.Object,
+		len(s.NotEvaluated),
+		s.Considered,
+		first.Err,
+	)
 }
 
-// outcomes are the objects that could not be judged, in the order of the list: the script's come later than the conditions'.
+// outcomes are the objects that could not be judged, in the order of the list: the script's come later than the
+// conditions'.
 func (c *collector) outcomes() []object.Outcome {
 	slices.SortStableFunc(c.notEvaluated, func(a, b notEvaluated) int { return cmp.Compare(a.place, b.place) })
 	outcomes := make([]object.Outcome, len(c.notEvaluated))

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stop knows whether acting is off, and why: because the operator runs with --dry-run, or because somebody stopped all acting by an
-// annotation on the operator's own namespace.
+// Package stop knows whether acting is off, and why: because the operator runs with --dry-run, or because somebody
+// stopped all acting by an annotation on the operator's own namespace.
 package stop
 
 import (
@@ -71,8 +71,18 @@ func Fixed(why string) *Switch { return &Switch{why: why} }
 // Watching is a Switch that goes by the annotation on the operator's namespace. It knows nothing before Start.
 func Watching(client metadata.Interface, namespace string) *Switch {
 	return &Switch{
-		Changes: make(chan struct{}, 1), namespace: namespace, client: client.Resource(namespaces), asked: make(chan struct{}),
-		fault: fmt.Errorf("the operator's namespace %s was not read yet", namespace), acting: map[int]context.CancelCauseFunc{},
+		Changes: make(
+			chan struct{},
+			1,
+		),
+		namespace: namespace,
+		client:    client.Resource(namespaces),
+		asked:     make(chan struct{}),
+		fault: fmt.Errorf(
+			"the operator's namespace %s was not read yet",
+			namespace,
+		),
+		acting: map[int]context.CancelCauseFunc{},
 	}
 }
 
@@ -101,9 +111,9 @@ func (s *Switch) Wait(ctx context.Context) error {
 	return s.fault
 }
 
-// Confirm asks the API server, before a run acts: the watch may be broken without anybody having noticed. It returns an *Error when acting is
-// off, and any other error when nobody knows. While the API server is away it is asked again until the context ends; when it answers
-// that it cannot say, a few times.
+// Confirm asks the API server, before a run acts: the watch may be broken without anybody having noticed. It returns an
+// *Error when acting is off, and any other error when nobody knows. While the API server is away it is asked again
+// until the context ends; when it answers that it cannot say, a few times.
 func (s *Switch) Confirm(ctx context.Context) error {
 	pause := firstPause
 	for failed := 1; ; failed++ {
@@ -112,7 +122,8 @@ func (s *Switch) Confirm(ctx context.Context) error {
 		var away *url.Error
 		switch {
 		case errors.As(err, &answer):
-			if code := answer.Status().Code; failed == tries || code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
+			if code := answer.Status().Code; failed == tries ||
+				code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
 				return err
 			}
 		case !errors.As(err, &away):
@@ -168,7 +179,8 @@ func (s *Switch) off() error {
 	return s.fault
 }
 
-// WhileActing is a context for acting: it ends as soon as acting is off, with an *Error, or as soon as that is not known any more.
+// WhileActing is a context for acting: it ends as soon as acting is off, with an *Error, or as soon as that is not
+// known any more.
 func (s *Switch) WhileActing(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
@@ -197,7 +209,8 @@ func (s *Switch) set(why string, fault error) {
 	s.setLocked(why, fault)
 }
 
-// failed takes note of an attempt to read the namespace that failed. What is known already holds until there is another answer.
+// failed takes note of an attempt to read the namespace that failed. What is known already holds until there is another
+// answer.
 func (s *Switch) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +251,8 @@ func reasonOf(namespace metav1.Object) string {
 	return Words(value)
 }
 
-// Words are the reason for which acting is off when the annotation has the value. It goes into status, logs and messages.
+// Words are the reason for which acting is off when the annotation has the value. It goes into status, logs and
+// messages.
 func Words(value string) string {
 	printable := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -21,8 +21,8 @@ var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespace
 // NeedLeaderElection says that every replica watches: the next leader must know at once.
 func (s *Switch) NeedLeaderElection() bool { return false }
 
-// Start watches the operator's namespace, its metadata only, until the context ends. A watch that breaks begins anew by itself; what is known
-// holds meanwhile.
+// Start watches the operator's namespace, its metadata only, until the context ends. A watch that breaks begins anew by
+// itself; what is known holds meanwhile.
 func (s *Switch) Start(ctx context.Context) error {
 	only := fields.OneTermEqualSelector("metadata.name", s.namespace).String()
 	informer := cache.NewSharedInformer(&cache.ListWatch{

@@ -6,8 +6,8 @@ package suggest
 
 import "strings"
 
-// Nearest is the candidate that somebody who wrote text probably meant: the fewest letters away, and no more than can be typing
-// mistakes. Empty when none is near.
+// Nearest is the candidate that somebody who wrote text probably meant: the fewest letters away, and no more than can
+// be typing mistakes. Empty when none is near.
 func Nearest(text string, candidates []string) string {
 	best, least := "", 0
 	for _, candidate := range candidates {

@@ -11,7 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Forbidden reports whether the API server refused something for want of rights. It looks through joined errors too, where errors.As stops at the first that fits.
+// Forbidden reports whether the API server refused something for want of rights. It looks through joined errors too,
+// where errors.As stops at the first that fits.
 func Forbidden(err error) bool {
 	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
 	case nil:

@@ -22,10 +22,14 @@ import (
 // DeclaredIn is the ConfigMap in the operator's namespace in which users declare references.
 const DeclaredIn = "kubecleaner-references"
 
-// Declared reads the references that users declared in the operator's namespace: none where there is no such ConfigMap. Who may not read it gets the
-// error of the API server.
+// Declared reads the references that users declared in the operator's namespace: none where there is no such ConfigMap.
+// Who may not read it gets the error of the API server.
 func Declared(ctx context.Context, reader *selector.Reader, namespace string) ([]graph.Source, error) {
-	kind := object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Namespaced: true}
+	kind := object.Kind{
+		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		Resource:         "configmaps",
+		Namespaced:       true,
+	}
 	found, err := reader.Object(ctx, kind, namespace, DeclaredIn)
 	if apierrors.IsNotFound(err) {
 		return nil, nil

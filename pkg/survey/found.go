@@ -31,7 +31,8 @@ type Found struct {
 	now    time.Time
 	// onlyKnown is true when what is unknown counts as not found.
 	onlyKnown bool
-	// asked are those that a selector asked about, in the order in which it did: the objects that it selects by all that it says itself.
+	// asked are those that a selector asked about, in the order in which it did: the objects that it selects by all that
+	// it says itself.
 	asked []foundKey
 	known map[foundKey]bool
 }
@@ -45,10 +46,16 @@ type foundKey struct {
 // foundSize is about what is kept of a finding besides its texts.
 const foundSize = 640
 
-// For finds what the Cleaner's selectors ask for. It sets the options' Wanted and Namespace. counts are those of earlier runs. The memory is charged
-// with all that is read while that lasts, and then only with what was found.
+// For finds what the Cleaner's selectors ask for. It sets the options' Wanted and Namespace. counts are those of
+// earlier runs. The memory is charged with all that is read while that lasts, and then only with what was found.
 func For(
-	ctx context.Context, reader *selector.Reader, memory *selector.Share, cleaner *v1alpha1.Cleaner, counts guard.Counts, options Options, observer Observer,
+	ctx context.Context,
+	reader *selector.Reader,
+	memory *selector.Share,
+	cleaner *v1alpha1.Cleaner,
+	counts guard.Counts,
+	options Options,
+	observer Observer,
 ) (*Found, error) {
 	options.Wanted, options.Namespace = wantedOf(cleaner)
 	options.EachDialect = namesDialects(cleaner)
@@ -83,14 +90,18 @@ func newFound(cleaner *v1alpha1.Cleaner, all []*finding.Finding, counts guard.Co
 	return f
 }
 
-// wantedOf are the findings that a Cleaner asks for, and the namespace that they are all of. It is empty when they are of several.
+// wantedOf are the findings that a Cleaner asks for, and the namespace that they are all of. It is empty when they are
+// of several.
 func wantedOf(cleaner *v1alpha1.Cleaner) (wanted []finding.Want, namespace string) {
 	var namespaces []string
 	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		if spec.Finding == nil {
 			continue
 		}
-		wanted = append(wanted, finding.Want{Kind: schema.GroupKind{Group: spec.Group, Kind: spec.Kind}, Type: spec.Finding.Type})
+		wanted = append(
+			wanted,
+			finding.Want{Kind: schema.GroupKind{Group: spec.Group, Kind: spec.Kind}, Type: spec.Finding.Type},
+		)
 		within := spec.Namespace
 		if spec.NamespaceSelector != "" {
 			within = "" // the two are united
@@ -118,13 +129,15 @@ func (f *Found) of(o object.Object, i int) *finding.Finding {
 	}
 	asked := f.selectors[i].Finding
 	found := f.narrowed(foundKey{o.UID, asked.Type}, asked)
-	if found == nil || f.onlyKnown && len(found.Unknown) > 0 || len(found.Unknown) == 0 && !found.Confidence.IsAtLeast(asked.Least()) {
+	if found == nil || f.onlyKnown && len(found.Unknown) > 0 ||
+		len(found.Unknown) == 0 && !found.Confidence.IsAtLeast(asked.Least()) {
 		return nil
 	}
 	return found
 }
 
-// narrowed is what was found of an object by the time marks that a selector reads. Findings without marks stay as they are.
+// narrowed is what was found of an object by the time marks that a selector reads. Findings without marks stay as they
+// are.
 func (f *Found) narrowed(key foundKey, asked *v1alpha1.FindingSelector) *finding.Finding {
 	found := f.found[key]
 	if found != nil && len(found.Marks) > 0 {
@@ -169,7 +182,12 @@ func (f *Found) Judge(i int) func(object.Object) (selector.Finding, bool) {
 // data is what conditions and scripts see of a finding.
 func (f *Found) data(found *finding.Finding) object.JSON {
 	of := map[string]string{
-		"type": string(found.Type), "reason": found.Reason, "confidence": string(found.Confidence), "since": f.since(found).UTC().Format(time.RFC3339),
+		"type": string(
+			found.Type,
+		),
+		"reason":     found.Reason,
+		"confidence": string(found.Confidence),
+		"since":      f.since(found).UTC().Format(time.RFC3339),
 	}
 	data, err := json.Marshal(map[string]any{"finding": of})
 	if err != nil { // maps of texts can always be written
@@ -208,7 +226,8 @@ func (f *Found) Managed(c object.Candidate) string {
 	return "it is managed by " + found.Managed + " (finding.includeManaged)"
 }
 
-// Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when it is, or was not chosen by one.
+// Lost says why a candidate that was chosen by a finding of an earlier survey is not found so by this one. Empty when
+// it is, or was not chosen by one.
 func (f *Found) Lost(c object.Candidate) string {
 	if f == nil || f.selectors[c.Selector].Finding == nil {
 		return ""
@@ -218,7 +237,11 @@ func (f *Found) Lost(c object.Candidate) string {
 	case found == nil:
 		return fmt.Sprintf("when everything was read a second time, it was not %s any more", asked)
 	case len(found.Unknown) > 0:
-		return fmt.Sprintf("when everything was read a second time, it was not known any more whether it is %s: %s", asked, whyUnknown(found))
+		return fmt.Sprintf(
+			"when everything was read a second time, it was not known any more whether it is %s: %s",
+			asked,
+			whyUnknown(found),
+		)
 	}
 	return ""
 }

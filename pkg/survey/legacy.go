@@ -16,13 +16,23 @@ import (
 )
 
 var definitions = object.Kind{
-	GroupVersionKind: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
-	Resource:         "customresourcedefinitions",
+	GroupVersionKind: schema.GroupVersionKind{
+		Group:   "apiextensions.k8s.io",
+		Version: "v1",
+		Kind:    "CustomResourceDefinition",
+	},
+	Resource: "customresourcedefinitions",
 }
 
-// open makes all that was learned of kinds open whose objects may hold fields that their schemas do not have: those of CustomResourceDefinitions of
-// before Kubernetes 1.22 with spec.preserveUnknownFields, which the published schemas do not tell. Where these cannot be read, any kind may be one.
-func (s *Schemas) open(ctx context.Context, reader *selector.Reader, sources []graph.Source, kept map[string]document) error {
+// open makes all that was learned of kinds open whose objects may hold fields that their schemas do not have: those of
+// CustomResourceDefinitions of before Kubernetes 1.22 with spec.preserveUnknownFields, which the published schemas do
+// not tell. Where these cannot be read, any kind may be one.
+func (s *Schemas) open(
+	ctx context.Context,
+	reader *selector.Reader,
+	sources []graph.Source,
+	kept map[string]document,
+) error {
 	s.mu.Lock()
 	isSame := func(a, b document) bool { return a.url == b.url }
 	preserving := s.preserving

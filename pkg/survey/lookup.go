@@ -14,7 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// Lookup is what the i-th selector of a Cleaner asks about each object; see selector.Judge. It is nil where that one asks for no finding.
+// Lookup is what the i-th selector of a Cleaner asks about each object; see selector.Judge. It is nil where that one
+// asks for no finding.
 type Lookup func(i int) func(object.Object) (selector.Finding, bool)
 
 // Among finds where these objects are all that there are. What is unknown of them is not found: a run leaves it alone.
@@ -33,7 +34,9 @@ func Among(cleaner *v1alpha1.Cleaner, objects []object.Object, now time.Time) (L
 			served = append(served, o.Kind)
 		}
 	}
-	finder := finding.New(finding.Options{Table: table, Served: served, Wanted: wanted, Now: now, EachDialect: namesDialects(cleaner)})
+	finder := finding.New(
+		finding.Options{Table: table, Served: served, Wanted: wanted, Now: now, EachDialect: namesDialects(cleaner)},
+	)
 	for _, list := range finder.Lists() {
 		for _, o := range objects {
 			if o.Kind.GroupKind() == list.Kind.GroupKind() {

@@ -26,8 +26,8 @@ type Need struct {
 	Definitions bool
 }
 
-// Needed are the lists that a run reads for the findings of the Cleaner's selectors. Lists that only add to the reasons are left out: a run does
-// without them.
+// Needed are the lists that a run reads for the findings of the Cleaner's selectors. Lists that only add to the reasons
+// are left out: a run does without them.
 func Needed(ctx context.Context, reader *selector.Reader, cleaner *v1alpha1.Cleaner, options Options) ([]Need, error) {
 	if !cleaner.HasFindings() {
 		return nil, nil

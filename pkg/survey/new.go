@@ -30,7 +30,8 @@ type Options struct {
 	Schemas *Schemas
 	// Catalog is what the API server serves. Nil asks it.
 	Catalog *selector.Catalog
-	// Namespace is the one that is read. Empty for the whole cluster. Without all of it, nothing can be said of objects that are cluster-scoped.
+	// Namespace is the one that is read. Empty for the whole cluster. Without all of it, nothing can be said of objects
+	// that are cluster-scoped.
 	Namespace string
 	// Include says which objects may be told of. The others are judged, and count as users, all the same. Nil for all.
 	Include func(object.Object) bool
@@ -40,8 +41,8 @@ type Options struct {
 	EachDialect bool
 }
 
-// New returns a Finder that knows what the API server serves, and which fields of it name what: those that are known, that were learned from the
-// schemas of custom resources, and that users declared.
+// New returns a Finder that knows what the API server serves, and which fields of it name what: those that are known,
+// that were learned from the schemas of custom resources, and that users declared.
 func New(ctx context.Context, reader *selector.Reader, options Options) (*finding.Finder, error) {
 	catalog := options.Catalog
 	if catalog == nil {
@@ -80,11 +81,12 @@ func New(ctx context.Context, reader *selector.Reader, options Options) (*findin
 
 // mayServe reports whether the cluster has the kind, as far as that is known.
 func mayServe(catalog *selector.Catalog, unserved map[string]error, kind schema.GroupKind) bool {
-	return unserved[kind.Group] != nil || slices.ContainsFunc(catalog.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind })
+	return unserved[kind.Group] != nil ||
+		slices.ContainsFunc(catalog.Kinds, func(k object.Kind) bool { return k.GroupKind() == kind })
 }
 
-// unknown are sources for groups of which nobody can say what their objects name: it may be anything. They may hold templates of Pods, too, which a
-// selector matches.
+// unknown are sources for groups of which nobody can say what their objects name: it may be anything. They may hold
+// templates of Pods, too, which a selector matches.
 func unknown(groups map[string]error) []graph.Source {
 	var sources []graph.Source
 	for _, group := range slices.Sorted(maps.Keys(groups)) {

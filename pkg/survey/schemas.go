@@ -27,8 +27,8 @@ import (
 // A test puts something simpler in its place.
 var learnDocument = graph.LearnDocument
 
-// Schemas keeps what was learned from the schemas that an API server publishes, each document of them until its hash changes. The zero value is
-// ready for use, also by several runs at a time.
+// Schemas keeps what was learned from the schemas that an API server publishes, each document of them until its hash
+// changes. The zero value is ready for use, also by several runs at a time.
 type Schemas struct {
 	mu   sync.Mutex
 	kept map[string]document
@@ -38,8 +38,8 @@ type Schemas struct {
 	unpublished map[string]bool
 }
 
-// The API server publishes the schema of a CustomResourceDefinition some time after it serves it. So many times it is asked again, after a pause, for
-// each group once. A test has no time.
+// The API server publishes the schema of a CustomResourceDefinition some time after it serves it. So many times it is
+// asked again, after a pause, for each group once. A test has no time.
 const publishTries = 5
 
 var publishPause = 500 * time.Millisecond
@@ -51,8 +51,8 @@ type document struct {
 	sources []graph.Source
 }
 
-// learn reads the schemas of all custom resources, those that are not kept. The groups whose schemas cannot be had are unlearned. It waits for those
-// that are not published yet.
+// learn reads the schemas of all custom resources, those that are not kept. The groups whose schemas cannot be had are
+// unlearned. It waits for those that are not published yet.
 func (s *Schemas) learn(
 	ctx context.Context, reader *selector.Reader, catalog *selector.Catalog,
 ) (sources []graph.Source, unlearned map[string]error, err error) {
@@ -71,7 +71,8 @@ func (s *Schemas) learn(
 	}
 }
 
-// isWorthWaiting reports whether a schema may be published soon. After the last try, what is not published is not waited for any more, until it is.
+// isWorthWaiting reports whether a schema may be published soon. After the last try, what is not published is not
+// waited for any more, until it is.
 func (s *Schemas) isWorthWaiting(unlearned map[string]error, try int) (is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +179,8 @@ func custom(kinds []object.Kind) map[schema.GroupVersion]map[schema.GroupKind]bo
 	return versions
 }
 
-// isBuiltIn reports whether the API server itself serves the group, or it is our own, whose objects use nothing that they name.
+// isBuiltIn reports whether the API server itself serves the group, or it is our own, whose objects use nothing that
+// they name.
 func isBuiltIn(group string) bool {
 	switch group {
 	case v1alpha1.GroupVersion.Group, "apiextensions.k8s.io", "apiregistration.k8s.io":

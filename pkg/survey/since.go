@@ -24,7 +24,8 @@ func (f *Found) since(found *finding.Finding) time.Time {
 	return since
 }
 
-// sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in how many runs in a row.
+// sinceKey is under which key the counts have since when an object is found so, in Unix seconds, and runsKey that of in
+// how many runs in a row.
 func sinceKey(found *finding.Finding) string {
 	return guard.CountKey(object.Object{Kind: found.Kind, UID: found.UID}) + "__" + string(found.Type)
 }
@@ -59,7 +60,8 @@ func (f *Found) Forget(counts guard.Counts, again *Found) {
 	}
 }
 
-// Waits reports whether a candidate has not been found so for as long as its selector asks, by the counts with this run.
+// Waits reports whether a candidate has not been found so for as long as its selector asks, by the counts with this
+// run.
 func (f *Found) Waits(counts guard.Counts, c object.Candidate) bool {
 	found := f.of(c.Object, c.Selector)
 	if found == nil {

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package survey reads what findings need: each kind once, as a stream, whatever is looked for. What may not be read makes unknown what it could have
-// named; any other failure ends the survey, unless its caller can do with less.
+// Package survey reads what findings need: each kind once, as a stream, whatever is looked for. What may not be read
+// makes unknown what it could have named; any other failure ends the survey, unless its caller can do with less.
 package survey
 
 import (
@@ -24,17 +24,26 @@ type Observer struct {
 	List func(kind object.Kind, number, all int)
 	// Object is told of each object that was read. After a list had to begin anew, it is told of its objects again.
 	Object func()
-	// Unread is told of a list that could not be read to its end. When it returns nil, the survey goes on, and what the list could have named is
-	// unknown. Without it, a missing right is the only failure with which it does. elsewhere is true when its objects of the namespace could be.
+	// Unread is told of a list that could not be read to its end. When it returns nil, the survey goes on, and what the
+	// list could have named is unknown. Without it, a missing right is the only failure with which it does. elsewhere is
+	// true when its objects of the namespace could be.
 	Unread func(list finding.List, err error, elsewhere bool) error
 }
 
 // errNotReached is why lists were not read after the survey was stopped.
 var errNotReached = errors.New("it was not read: the search was stopped before its end")
 
-// Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be nil. When it is stopped by its
-// context, the finder knows which lists were not read: what it finds then is right, but not all.
-func Read(ctx context.Context, reader *selector.Reader, finder *finding.Finder, namespace string, memory *selector.Share, observer Observer) error {
+// Read reads all that the finder needs, of one namespace or, with an empty one, of the whole cluster. The memory may be
+// nil. When it is stopped by its context, the finder knows which lists were not read: what it finds then is right, but
+// not all.
+func Read(
+	ctx context.Context,
+	reader *selector.Reader,
+	finder *finding.Finder,
+	namespace string,
+	memory *selector.Share,
+	observer Observer,
+) error {
 	r := &reading{reader: reader, finder: finder, namespace: namespace, memory: memory, observer: observer}
 	lists := finder.Lists()
 	for i, list := range lists {
@@ -66,7 +75,8 @@ type reading struct {
 	taken int64
 }
 
-// list reads one list. Where that of the whole cluster may not be read, that of the namespace alone still shows what is used there.
+// list reads one list. Where that of the whole cluster may not be read, that of the namespace alone still shows what is
+// used there.
 func (r *reading) list(ctx context.Context, list finding.List) error {
 	in := r.namespace
 	if list.Everywhere || !list.Kind.Namespaced {
@@ -97,8 +107,8 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 	return nil
 }
 
-// isGone reports whether a kind went away since it was said to be served, and all its objects with it. That its list is not found does not say so:
-// only its version may be gone, or who answers for it may not be who serves it.
+// isGone reports whether a kind went away since it was said to be served, and all its objects with it. That its list is
+// not found does not say so: only its version may be gone, or who answers for it may not be who serves it.
 func (r *reading) isGone(ctx context.Context, kind object.Kind) bool {
 	now, err := r.reader.Catalog(ctx)
 	if err != nil || now.Unserved[kind.Group] != nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SinceBoot is the time since the machine started. Unlike the monotonic clock of package time, it counts the time in which the
-// machine was suspended; unlike the wall clock, nobody can set it.
+// SinceBoot is the time since the machine started. Unlike the monotonic clock of package time, it counts the time in
+// which the machine was suspended; unlike the wall clock, nobody can set it.
 func SinceBoot() time.Duration {
 	var now unix.Timespec
 	// It fails for an unknown clock only, which this one is not since Linux 2.6.39.

@@ -15,17 +15,18 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Fence keeps an operator that may not be the leader any more from writing. Leader election alone does not: a process that was
-// stopped for a while goes on with what it was doing, and learns seconds later that another one has the lease.
+// Fence keeps an operator that may not be the leader any more from writing. Leader election alone does not: a process
+// that was stopped for a while goes on with what it was doing, and learns seconds later that another one has the lease.
 //
-// The lease is another's at the earliest when its whole duration has passed since the API server took our last renewal, which is
-// after we sent it. So the fence counts from the sending, and closes at the elector's renew deadline, which is shorter than the
-// lease: what is between is for the requests that were let through just before, at most 16 for each run that is going on.
+// The lease is another's at the earliest when its whole duration has passed since the API server took our last renewal,
+// which is after we sent it. So the fence counts from the sending, and closes at the elector's renew deadline, which is
+// shorter than the lease: what is between is for the requests that were let through just before, at most 16 for each
+// run that is going on.
 //
-// The time is that of sinceBoot, which goes on while the process is stopped and, on Linux, while the machine is suspended.
-// Nothing inside a virtual machine counts the time in which its host has paused all of it. Then, and for requests that were
-// let through in time but arrive late, holds what always does: objects are touched as they were judged or not at all, and a record
-// that another operator took over cannot be written.
+// The time is that of sinceBoot, which goes on while the process is stopped and, on Linux, while the machine is
+// suspended. Nothing inside a virtual machine counts the time in which its host has paused all of it. Then, and for
+// requests that were let through in time but arrive late, holds what always does: objects are touched as they were
+// judged or not at all, and a record that another operator took over cannot be written.
 type Fence struct {
 	limit     time.Duration
 	sinceBoot func() time.Duration
@@ -36,8 +37,8 @@ type Fence struct {
 	renewed time.Duration
 }
 
-// NewFence returns a fence that is shut. limit is how long a renewal of the lease keeps it open, by the clock sinceBoot. What it refuses
-// is refused with an error that is refusal.
+// NewFence returns a fence that is shut. limit is how long a renewal of the lease keeps it open, by the clock
+// sinceBoot. What it refuses is refused with an error that is refusal.
 func NewFence(limit time.Duration, sinceBoot func() time.Duration, refusal error) *Fence {
 	return &Fence{limit: limit, sinceBoot: sinceBoot, refusal: refusal}
 }
@@ -54,8 +55,8 @@ func (f *Fence) shut() {
 	f.leads = false
 }
 
-// Wrap makes a transport that sends writes only while the fence is open. It is the innermost: nothing waits between it and the
-// sending.
+// Wrap makes a transport that sends writes only while the fence is open. It is the innermost: nothing waits between it
+// and the sending.
 func (f *Fence) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &fencedTransport{fence: f, next: next}
 }
@@ -97,7 +98,8 @@ func isHarmless(request *http.Request) bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true
 	case http.MethodPost:
-		return strings.Contains(request.URL.Path, "/apis/authentication.k8s.io/") || strings.Contains(request.URL.Path, "/apis/authorization.k8s.io/")
+		return strings.Contains(request.URL.Path, "/apis/authentication.k8s.io/") ||
+			strings.Contains(request.URL.Path, "/apis/authorization.k8s.io/")
 	}
 	return false
 }
@@ -159,7 +161,11 @@ func (l *FencedLock) Update(ctx context.Context, record resourcelock.LeaderElect
 	return l.Interface.Update(ctx, record)
 }
 
-func (l *FencedLock) renew(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+func (l *FencedLock) renew(
+	ctx context.Context,
+	record resourcelock.LeaderElectionRecord,
+	write func(context.Context, resourcelock.LeaderElectionRecord) error,
+) error {
 	sent := l.Fence.sinceBoot()
 	if err := write(ctx, record); err != nil {
 		return err

@@ -16,8 +16,9 @@ import (
 // As makes a client whose requests are those of a ServiceAccount.
 type As func(account v1alpha1.ServiceAccountRef) (rest.Interface, error)
 
-// Impersonate returns an As whose every request names the account to the API server, which then goes by the account's rights
-// and not by the operator's. The requests share the operator's connections. config is of plain JSON to absolute paths.
+// Impersonate returns an As whose every request names the account to the API server, which then goes by the account's
+// rights and not by the operator's. The requests share the operator's connections. config is of plain JSON to absolute
+// paths.
 func Impersonate(config *rest.Config, operator *http.Client) As {
 	shared := operator.Transport
 	if shared == nil {

@@ -13,7 +13,8 @@ import (
 // cleanerKey is the key of a context's Cleaner.
 type cleanerKey struct{}
 
-// ForCleaner is a context whose requests say that they are of a run of the Cleaner. What is not a Cleaner's name is not sent.
+// ForCleaner is a context whose requests say that they are of a run of the Cleaner. What is not a Cleaner's name is not
+// sent.
 func ForCleaner(ctx context.Context, name string) context.Context {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return ctx
@@ -21,9 +22,9 @@ func ForCleaner(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, cleanerKey{}, name)
 }
 
-// NameCleaners is for the API server's audit log and metrics to tell one Cleaner's requests from
-// another's: the User-Agent of a run's requests is like kubecleaner/v1.2.3 (cleaner/unused-configmaps). All runs share the
-// connections of next.
+// NameCleaners is for the API server's audit log and metrics to tell one Cleaner's requests from another's: the
+// User-Agent of a run's requests is like kubecleaner/v1.2.3 (cleaner/unused-configmaps). All runs share the connections
+// of next.
 func NameCleaners(next http.RoundTripper) http.RoundTripper { return nameCleaners{next} }
 
 type nameCleaners struct{ next http.RoundTripper }

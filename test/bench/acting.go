@@ -48,7 +48,9 @@ const (
 func prepareVictims(cleanerAction v1alpha1.Action) func(context.Context, rest.Interface) error {
 	return func(ctx context.Context, c rest.Interface) error {
 		namespace := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, victimNamespace)
-		if err := client.IgnoreAlreadyExists(c.Post().AbsPath("/api/v1/namespaces").Body(namespace).Do(ctx).Error()); err != nil {
+		if err := client.IgnoreAlreadyExists(
+			c.Post().AbsPath("/api/v1/namespaces").Body(namespace).Do(ctx).Error(),
+		); err != nil {
 			return err
 		}
 		l := load{ConfigMaps: victims}
@@ -104,7 +106,8 @@ func touch(now time.Time) []byte {
 	return fmt.Appendf(nil, `{"metadata":{"labels":{"touched":%q}}}`, strconv.FormatInt(now.UnixNano(), 10))
 }
 
-// deleteOnly is a client that does nothing but send the deletes, with preconditions, 16 at a time. It is told what to delete.
+// deleteOnly is a client that does nothing but send the deletes, with preconditions, 16 at a time. It is told what to
+// delete.
 func deleteOnly(ctx context.Context, s *site) error {
 	return s.eachVictim(ctx, func(ctx context.Context, o object.Object) error {
 		options := metav1.DeleteOptions{

@@ -133,8 +133,8 @@ func (t *trial) chosen() []variant {
 
 func (t *trial) wants(v variant) bool { return t.only == nil || t.only.MatchString(v.name) }
 
-// measureAll measures all variants in turn, several times over, so that what slows the machine down for a while slows down
-// all of them. Each round of readers begins and ends with the floor. A variant that fails is not tried again.
+// measureAll measures all variants in turn, several times over, so that what slows the machine down for a while slows
+// down all of them. Each round of readers begins and ends with the floor. A variant that fails is not tried again.
 func (t *trial) measureAll(ctx context.Context, chosen []variant) (results, error) {
 	found, failed := results{}, map[string]bool{}
 	order := chosen

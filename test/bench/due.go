@@ -23,11 +23,12 @@ const (
 	duePatience = 15 * time.Minute
 )
 
-// punctuality is how long after they were due the Cleaners began, half of them and the last one, and when the last one was over.
-// Records have whole seconds.
+// punctuality is how long after they were due the Cleaners began, half of them and the last one, and when the last one
+// was over. Records have whole seconds.
 type punctuality struct{ half, begun, over time.Duration }
 
-// dueTogether makes all that are to be due together due at one moment, the hostile ones too, and waits for all but those.
+// dueTogether makes all that are to be due together due at one moment, the hostile ones too, and waits for all but
+// those.
 func (c *crowd) dueTogether(ctx context.Context) (punctuality, error) {
 	due := time.Now().Add(dueIn).Truncate(time.Second).UTC()
 	schedule := fmt.Sprintf("%d %d %d %d %d *", due.Second(), due.Minute(), due.Hour(), due.Day(), int(due.Month()))
@@ -75,7 +76,8 @@ func (c *crowd) runsOf(ctx context.Context, due time.Time) (punctuality, int, er
 	}
 	var begun, over []time.Duration
 	for _, run := range runs.Items {
-		if !strings.HasPrefix(run.Spec.Cleaner, "due-") || !run.Spec.NominalTime.Time.Equal(due) || run.Status.CompletionTime == nil {
+		if !strings.HasPrefix(run.Spec.Cleaner, "due-") || !run.Spec.NominalTime.Time.Equal(due) ||
+			run.Status.CompletionTime == nil {
 			continue
 		}
 		if run.Status.Reason != v1alpha1.ReasonCompleted {

@@ -28,19 +28,29 @@ var unusedConfigMaps = []finding.Want{{Kind: schema.GroupKind{Kind: "ConfigMap"}
 func findings() []variant {
 	return []variant{
 		{
-			name: listsFloorName, work: readLists, floor: listsFloorName,
+			name:   listsFloorName,
+			work:   readLists,
+			floor:  listsFloorName,
 			proves: "The least for a client that reads what all findings need, one request for each kind, and looks at nothing: the row below is to it.",
 		},
 		{
-			name: "scan", work: scan(nil), floor: listsFloorName, target: target{ratio: 1.3, memoryMB: 96},
+			name:   "scan",
+			work:   scan(nil),
+			floor:  listsFloorName,
+			target: target{ratio: 1.3, memoryMB: 96},
 			proves: "All findings of all kinds, as kubectl cleaner scan looks for them: whether knowing who uses what is hidden behind the lists.",
 		},
 		{
-			name: "why a ConfigMap is used", work: why, floor: listsFloorName, target: target{ratio: 1.3, memoryMB: 96},
+			name:   "why a ConfigMap is used",
+			work:   why,
+			floor:  listsFloorName,
+			target: target{ratio: 1.3, memoryMB: 96},
 			proves: "All references to one ConfigMap, as kubectl cleaner why shows them: the lists of what may name one, and what is added to them.",
 		},
 		{
-			name: "orphaned ConfigMaps", work: scan(unusedConfigMaps), target: target{ratio: 0.8},
+			name:   "orphaned ConfigMaps",
+			work:   scan(unusedConfigMaps),
+			target: target{ratio: 0.8},
 			proves: "One kind of findings, as a Cleaner looks for it: the Pods whole, and of the ConfigMaps no more than the metadata.",
 		},
 	}
@@ -91,7 +101,8 @@ func scan(wanted []finding.Want) func(context.Context, *site) error {
 		}
 		found := 0
 		for _, f := range finder.Findings() {
-			if f.Kind.Kind != "ConfigMap" || f.Type != v1alpha1.FindingUnused || !strings.HasPrefix(f.Namespace, namespacePrefix) {
+			if f.Kind.Kind != "ConfigMap" || f.Type != v1alpha1.FindingUnused ||
+				!strings.HasPrefix(f.Namespace, namespacePrefix) {
 				continue
 			}
 			if found++; s.load.isInUse(indexOf(f.Name)) || len(f.Unknown) > 0 {
@@ -119,7 +130,11 @@ func (l load) unused() (n int) {
 func why(ctx context.Context, s *site) error {
 	name := graph.Name{GroupKind: schema.GroupKind{Kind: "ConfigMap"}, Namespace: namespaceOf(0), Name: configMapName(0)}
 	reader := selector.NewReader(s.client, clock.RealClock{})
-	finder, err := survey.New(ctx, reader, survey.Options{Wanted: unusedConfigMaps, Now: time.Now(), Watched: []graph.Name{name}})
+	finder, err := survey.New(
+		ctx,
+		reader,
+		survey.Options{Wanted: unusedConfigMaps, Now: time.Now(), Watched: []graph.Name{name}},
+	)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ const (
 	headBytes = 4096
 )
 
-// pageThrough is a client that reads all Pods as text, page by page, to the end, and does nothing with them. No client that
-// sees every object can do less.
+// pageThrough is a client that reads all Pods as text, page by page, to the end, and does nothing with them. No client
+// that sees every object can do less.
 func pageThrough(limit int) func(context.Context, *site) error {
 	return func(ctx context.Context, s *site) error {
 		token, pages := "", 0

@@ -26,8 +26,9 @@ const (
 	scanPatience, scanPoll = 2 * time.Minute, 500 * time.Millisecond
 )
 
-// measureManager measures the memory of the manager and its children while it scans all Pods: the manager as people have it, some time after
-// its start. The variants run in the bench's own process, which has a part of the manager and much else.
+// measureManager measures the memory of the manager and its children while it scans all Pods: the manager as people
+// have it, some time after its start. The variants run in the bench's own process, which has a part of the manager and
+// much else.
 func measureManager(ctx context.Context, env *testenv.Env, l load, out io.Writer) error {
 	fmt.Fprintf(out, "\nBuilding and starting the manager ...\n")
 	binary, err := buildManager(ctx, env.Dir)
@@ -104,7 +105,14 @@ func managerRow(name string, m memory, targetMB int64) []string {
 }
 
 // peakOfScan lets the manager carry out a Scan now, and returns the most memory that it took meanwhile.
-func peakOfScan(ctx context.Context, pid int, c client.Client, name string, selector v1alpha1.ResourceSelector, want int64) (memory, error) {
+func peakOfScan(
+	ctx context.Context,
+	pid int,
+	c client.Client,
+	name string,
+	selector v1alpha1.ResourceSelector,
+	want int64,
+) (memory, error) {
 	cleaner := cleanerWith(name, "", "")
 	cleaner.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{selector}
 	if err := c.Create(ctx, cleaner); err != nil {

@@ -66,7 +66,9 @@ func conditions(*sandbox.Session) (selector.Judge, error) {
 
 // nameOnly judges by CEL, and needs no more than metadata.
 func nameOnly(*sandbox.Session) (selector.Judge, error) {
-	program, err := cel.Compile([]v1alpha1.MatchCondition{{Name: "succeeded", Expression: `object.metadata.name.endsWith("0")`}})
+	program, err := cel.Compile(
+		[]v1alpha1.MatchCondition{{Name: "succeeded", Expression: `object.metadata.name.endsWith("0")`}},
+	)
 	if err != nil {
 		return selector.Judge{}, err
 	}
@@ -112,7 +114,13 @@ func findUnused(ctx context.Context, s *site) error {
 func isOurs(namespace string) bool { return strings.HasPrefix(namespace, namespacePrefix) }
 
 // selectInto selects objects of one kind in all namespaces, of which there must be so many.
-func (s *site) selectInto(ctx context.Context, found *selector.Found, spec v1alpha1.ResourceSelector, judge selector.Judge, want int) error {
+func (s *site) selectInto(
+	ctx context.Context,
+	found *selector.Found,
+	spec v1alpha1.ResourceSelector,
+	judge selector.Judge,
+	want int,
+) error {
 	chosen, err := selector.New(0, spec, judge, time.Now())
 	if err != nil {
 		return err

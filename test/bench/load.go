@@ -64,8 +64,8 @@ func namespaceOf(configMap int) string {
 	return fmt.Sprintf("%s%02d", namespacePrefix, configMap%namespaces)
 }
 
-// values are what stands for the placeholders of the templates, made up but always the same for the same object. They look
-// random where those of real objects do, because they are compressed on their way.
+// values are what stands for the placeholders of the templates, made up but always the same for the same object. They
+// look random where those of real objects do, because they are compressed on their way.
 func (l load) values(i int, name string) []string {
 	random := rand.New(rand.NewPCG(uint64(i), uint64(len(name))))
 	hex := func(digits int) string {
@@ -76,18 +76,30 @@ func (l load) values(i int, name string) []string {
 		return b.String()
 	}
 	return []string{
-		"{{name}}", name,
-		"{{app}}", fmt.Sprintf("checkout-%03d", i%500),
-		"{{hash}}", hex(10),
-		"{{checksum}}", hex(64),
-		"{{container}}", hex(64),
-		"{{uid}}", fmt.Sprintf("%s-%s-4%s-8%s-%s", hex(8), hex(4), hex(3), hex(3), hex(12)),
-		"{{node}}", fmt.Sprintf("node-%03d", random.IntN(200)),
-		"{{memory}}", strconv.Itoa(32 * (1 + random.IntN(16))),
-		"{{byte}}", strconv.Itoa(random.IntN(256)),
-		"{{restarts}}", strconv.Itoa(random.IntN(3)),
-		"{{level}}", []string{"DEBUG", "INFO", "WARN"}[i%3],
-		"{{time}}", fmt.Sprintf("2026-01-%02dT%02d:%02d:%02dZ", 1+random.IntN(28), random.IntN(24), random.IntN(60), random.IntN(60)),
+		"{{name}}",
+		name,
+		"{{app}}",
+		fmt.Sprintf("checkout-%03d", i%500),
+		"{{hash}}",
+		hex(10),
+		"{{checksum}}",
+		hex(64),
+		"{{container}}",
+		hex(64),
+		"{{uid}}",
+		fmt.Sprintf("%s-%s-4%s-8%s-%s", hex(8), hex(4), hex(3), hex(3), hex(12)),
+		"{{node}}",
+		fmt.Sprintf("node-%03d", random.IntN(200)),
+		"{{memory}}",
+		strconv.Itoa(32 * (1 + random.IntN(16))),
+		"{{byte}}",
+		strconv.Itoa(random.IntN(256)),
+		"{{restarts}}",
+		strconv.Itoa(random.IntN(3)),
+		"{{level}}",
+		[]string{"DEBUG", "INFO", "WARN"}[i%3],
+		"{{time}}",
+		fmt.Sprintf("2026-01-%02dT%02d:%02d:%02dZ", 1+random.IntN(28), random.IntN(24), random.IntN(60), random.IntN(60)),
 	}
 }
 
@@ -97,9 +109,15 @@ func use(pod int, configMap string) (container, volume string) {
 	case 0:
 		return fmt.Sprintf(`"envFrom": [{"configMapRef": {"name": %q}}],`, configMap), ""
 	case 1:
-		return fmt.Sprintf(`"env": [{"name": "TOKEN", "valueFrom": {"configMapKeyRef": {"name": %q, "key": "token"}}}],`, configMap), ""
+		return fmt.Sprintf(
+			`"env": [{"name": "TOKEN", "valueFrom": {"configMapKeyRef": {"name": %q, "key": "token"}}}],`,
+			configMap,
+		), ""
 	}
-	return `"volumeMounts": [{"name": "config", "mountPath": "/etc/shop"}],`, fmt.Sprintf(`, {"name": "config", "configMap": {"name": %q}}`, configMap)
+	return `"volumeMounts": [{"name": "config", "mountPath": "/etc/shop"}],`, fmt.Sprintf(
+		`, {"name": "config", "configMap": {"name": %q}}`,
+		configMap,
+	)
 }
 
 // pod is the i-th Pod as it is created, and the merge patch that its kubelet would send afterwards.
@@ -149,10 +167,18 @@ func (l load) create(ctx context.Context, client rest.Interface) error {
 	if err != nil {
 		return fmt.Errorf("creating namespaces: %w", err)
 	}
-	if err := inParallel(ctx, l.ConfigMaps, func(ctx context.Context, i int) error { return l.createConfigMap(ctx, client, i) }); err != nil {
+	if err := inParallel(
+		ctx,
+		l.ConfigMaps,
+		func(ctx context.Context, i int) error { return l.createConfigMap(ctx, client, i) },
+	); err != nil {
 		return fmt.Errorf("creating ConfigMaps: %w", err)
 	}
-	if err := inParallel(ctx, l.Pods, func(ctx context.Context, i int) error { return l.createPod(ctx, client, i) }); err != nil {
+	if err := inParallel(
+		ctx,
+		l.Pods,
+		func(ctx context.Context, i int) error { return l.createPod(ctx, client, i) },
+	); err != nil {
 		return fmt.Errorf("creating Pods: %w", err)
 	}
 	return nil
@@ -163,7 +189,14 @@ func (l load) createConfigMap(ctx context.Context, client rest.Interface, i int)
 	if err != nil {
 		return err
 	}
-	return ignoreExists(client.Post().AbsPath("/api/v1/namespaces", namespace, "configmaps").Param("fieldManager", "helm").Body(created).Do(ctx).Error())
+	return ignoreExists(
+		client.Post().
+			AbsPath("/api/v1/namespaces", namespace, "configmaps").
+			Param("fieldManager", "helm").
+			Body(created).
+			Do(ctx).
+			Error(),
+	)
 }
 
 func ignoreExists(err error) error {
@@ -179,7 +212,12 @@ func (l load) createPod(ctx context.Context, client rest.Interface, i int) error
 	if err != nil {
 		return err
 	}
-	err = client.Post().AbsPath("/api/v1/namespaces", namespace, "pods").Param("fieldManager", "kube-controller-manager").Body(created).Do(ctx).Error()
+	err = client.Post().
+		AbsPath("/api/v1/namespaces", namespace, "pods").
+		Param("fieldManager", "kube-controller-manager").
+		Body(created).
+		Do(ctx).
+		Error()
 	if err != nil {
 		return err
 	}
@@ -204,7 +242,15 @@ func (l load) describe(ctx context.Context, client rest.Interface) (string, erro
 		if err := errors.Join(err, body.Close()); err != nil {
 			return "", fmt.Errorf("reading some %s: %w", resource, err)
 		}
-		sizes = append(sizes, fmt.Sprintf("%s of %.1f KB (%.1f of it managedFields)", resource, float64(bytes)/float64(objects)/1e3, float64(managed)/float64(objects)/1e3))
+		sizes = append(
+			sizes,
+			fmt.Sprintf(
+				"%s of %.1f KB (%.1f of it managedFields)",
+				resource,
+				float64(bytes)/float64(objects)/1e3,
+				float64(managed)/float64(objects)/1e3,
+			),
+		)
 	}
 	return fmt.Sprintf("%d %s and %d %s", l.Pods, sizes[0], l.ConfigMaps, sizes[1]), nil
 }

@@ -1,8 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// The bench measures what it takes to select objects of a cluster, against the least that any client needs who reads them all.
-// It starts a control plane of its own, fills it, measures, prints a table and ends. See docs/explanation/performance.md.
+// The bench measures what it takes to select objects of a cluster, against the least that any client needs who reads
+// them all. It starts a control plane of its own, fills it, measures, prints a table and ends. See
+// docs/explanation/performance.md.
 package main
 
 import (

@@ -55,7 +55,13 @@ func startManager(ctx context.Context, binary string, env *testenv.Env) (*manage
 	if m.log, err = os.Create(filepath.Join(env.Dir, "manager.log")); err != nil {
 		return nil, err
 	}
-	m.cmd = exec.CommandContext(ctx, binary, "--health-addr=127.0.0.1:0", "--insecure-diagnostics", "--diagnostics-address="+address)
+	m.cmd = exec.CommandContext(
+		ctx,
+		binary,
+		"--health-addr=127.0.0.1:0",
+		"--insecure-diagnostics",
+		"--diagnostics-address="+address,
+	)
 	m.cmd.Env = []string{"KUBECONFIG=" + env.Kubeconfig, "NAMESPACE=default", "HOME=" + env.Dir}
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
 	m.started = time.Now()
@@ -71,7 +77,8 @@ func (m *managed) stop() error {
 	return errors.Join(err, m.log.Close())
 }
 
-// reconciled waits until so many Cleaners were reconciled, and returns how long that took from the start of the process.
+// reconciled waits until so many Cleaners were reconciled, and returns how long that took from the start of the
+// process.
 func (m *managed) reconciled(ctx context.Context, n int) (time.Duration, error) {
 	for time.Since(m.started) < managerPatience {
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
@@ -86,7 +93,12 @@ func (m *managed) reconciled(ctx context.Context, n int) (time.Duration, error) 
 		}
 	}
 	text, _ := os.ReadFile(m.log.Name())
-	return 0, fmt.Errorf("after %s the manager has not reconciled %d Cleaners:\n%s", managerPatience, n, text[max(0, len(text)-4000):])
+	return 0, fmt.Errorf(
+		"after %s the manager has not reconciled %d Cleaners:\n%s",
+		managerPatience,
+		n,
+		text[max(0, len(text)-4000):],
+	)
 }
 
 // read reads the metrics.

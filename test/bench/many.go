@@ -27,7 +27,8 @@ const (
 	manyCleaners, manyShare = 5000, 5
 	// manyName is what BENCH_ONLY says for this measurement, which takes ten minutes and is none of the variants.
 	manyName = "many"
-	// manyNamespace is where the objects are that they select, and manySelected how many; hostileNamespace, those of the hostile.
+	// manyNamespace is where the objects are that they select, and manySelected how many; hostileNamespace, those of the
+	// hostile.
 	manyNamespace, manySelected       = "many", 3
 	hostileNamespace, hostileSelected = "hostile", 40
 	// yearly is the schedule of a Cleaner that is not due.
@@ -36,8 +37,8 @@ const (
 	creators = 16
 )
 
-// hostile are scripts that take all that they can get; a Cleaner has each. The last one keeps within its limits, and takes
-// some tenths of a second for each object.
+// hostile are scripts that take all that they can get; a Cleaner has each. The last one keeps within its limits, and
+// takes some tenths of a second for each object.
 var hostile = []string{
 	`function evaluate() while true do end end`,
 	`function evaluate() return {matching = string.find(string.rep("a", 30), string.rep("a?", 30) .. string.rep("a", 30)) ~= nil} end`,
@@ -45,8 +46,8 @@ var hostile = []string{
 	`function evaluate() local n = 0 for i = 1, 10000000 do n = n + 1 end return {matching = false} end`,
 }
 
-// many measures the manager with many Cleaners: how long it takes to look at all of them, its memory when nothing is due, and
-// when the last of those that are due together begins, beside others whose scripts hang.
+// many measures the manager with many Cleaners: how long it takes to look at all of them, its memory when nothing is
+// due, and when the last of those that are due together begins, beside others whose scripts hang.
 func many(ctx context.Context, total, due int, out io.Writer) error {
 	fmt.Fprintf(out, "Starting etcd and kube-apiserver, and building the manager ...\n")
 	env, err := testenv.Start(ctx, testenv.Options{})
@@ -69,7 +70,13 @@ func manyOn(ctx context.Context, env *testenv.Env, total, due int, out io.Writer
 	if err := c.create(ctx, total); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Created %d Cleaners in %.0f s; load average %s.\n\n", total, time.Since(start).Seconds(), loadAverage())
+	fmt.Fprintf(
+		out,
+		"Created %d Cleaners in %.0f s; load average %s.\n\n",
+		total,
+		time.Since(start).Seconds(),
+		loadAverage(),
+	)
 	client, err := rawClient(env.Config)
 	if err != nil {
 		return err
@@ -78,8 +85,17 @@ func manyOn(ctx context.Context, env *testenv.Env, total, due int, out io.Writer
 	if err != nil {
 		return err
 	}
-	table := &manyTable{out: out, server: api, rows: [][]string{{"what", "measured", "target", "CPU s: manager", "its children", "API server"}}}
-	if err := table.measure(ctx, c, func() (*managed, error) { return startManager(ctx, binary, env) }, total); err != nil {
+	table := &manyTable{
+		out:    out,
+		server: api,
+		rows:   [][]string{{"what", "measured", "target", "CPU s: manager", "its children", "API server"}},
+	}
+	if err := table.measure(
+		ctx,
+		c,
+		func() (*managed, error) { return startManager(ctx, binary, env) },
+		total,
+	); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s; load average %s\n\n", machine(), loadAverage())
@@ -105,7 +121,13 @@ func newCrowd(ctx context.Context, env *testenv.Env, due int) (*crowd, error) {
 	for namespace, n := range map[string]int{manyNamespace: manySelected, hostileNamespace: hostileSelected} {
 		err = errors.Join(err, c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 		for i := range n {
-			err = errors.Join(err, c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("selected-", i)}}))
+			err = errors.Join(
+				err,
+				c.Create(
+					ctx,
+					&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("selected-", i)}},
+				),
+			)
 		}
 	}
 	return &crowd{client: c, due: due}, err
@@ -122,7 +144,14 @@ func (c *crowd) create(ctx context.Context, total int) error {
 		if i < c.due {
 			name = fmt.Sprintf("due-%04d", i)
 		}
-		all = append(all, cleanerWith(name, manyNamespace, fmt.Sprintf(`function evaluate() return {matching = obj.metadata.name == "selected-%d"} end`, i)))
+		all = append(
+			all,
+			cleanerWith(
+				name,
+				manyNamespace,
+				fmt.Sprintf(`function evaluate() return {matching = obj.metadata.name == "selected-%d"} end`, i),
+			),
+		)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(creators)

@@ -22,7 +22,10 @@ type bar struct {
 func barsOf(chosen []variant, found results) (bars []bar) {
 	for _, v := range chosen {
 		if samples := found[v.name]; v.target.ratio > 0 && len(samples) > 0 {
-			bars = append(bars, bar{v.name, median(samples, wall) / median(found[cmp.Or(v.floor, floorName)], wall), v.target.ratio})
+			bars = append(
+				bars,
+				bar{v.name, median(samples, wall) / median(found[cmp.Or(v.floor, floorName)], wall), v.target.ratio},
+			)
 		}
 	}
 	return bars
@@ -58,13 +61,32 @@ func picture(bars []bar) string {
 	height := pictureHead + barStep*len(bars) + 12
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">`+"\n", pictureWidth, height)
-	fmt.Fprintf(&out, "<title>Wall time of each variant as a part of its floor's</title>\n<style>%s</style>\n", pictureStyle)
-	fmt.Fprintf(&out, `<line class="floor" x1="%.1f" x2="%.1f" y1="26" y2="%d"/><text x="%.1f" y="18" text-anchor="middle">the floor: 1.0</text>`+"\n", x(1), x(1), height-8, x(1))
+	fmt.Fprintf(
+		&out,
+		"<title>Wall time of each variant as a part of its floor's</title>\n<style>%s</style>\n",
+		pictureStyle,
+	)
+	fmt.Fprintf(
+		&out,
+		`<line class="floor" x1="%.1f" x2="%.1f" y1="26" y2="%d"/><text x="%.1f" y="18" text-anchor="middle">the floor: 1.0</text>`+"\n",
+		x(1),
+		x(1),
+		height-8,
+		x(1),
+	)
 	for i, b := range bars {
 		y := pictureHead + i*barStep
 		fmt.Fprintf(&out, `<text x="%d" y="%d" text-anchor="end">%s</text>`, labelWidth-10, y+13, escaped(b.name))
 		fmt.Fprintf(&out, `<rect class="bar" x="%d" y="%d" width="%.1f" height="16"/>`, labelWidth, y, x(b.ratio)-labelWidth)
-		fmt.Fprintf(&out, `<line class="target" x1="%.1f" x2="%.1f" y1="%d" y2="%d"><title>target: %.1f</title></line>`, x(b.target), x(b.target), y-3, y+19, b.target)
+		fmt.Fprintf(
+			&out,
+			`<line class="target" x1="%.1f" x2="%.1f" y1="%d" y2="%d"><title>target: %.1f</title></line>`,
+			x(b.target),
+			x(b.target),
+			y-3,
+			y+19,
+			b.target,
+		)
 		fmt.Fprintf(&out, `<text x="%.1f" y="%d">%.2f</text>`+"\n", x(max(b.ratio, b.target))+8, y+13, b.ratio)
 	}
 	out.WriteString("</svg>\n")

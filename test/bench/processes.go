@@ -21,10 +21,11 @@ const (
 
 // memory is in bytes.
 type memory struct {
-	// Resident is the sum of what each process had in memory at its own peak. What processes share, above all the program's
-	// text, counts once for each of them.
+	// Resident is the sum of what each process had in memory at its own peak. What processes share, above all the
+	// program's text, counts once for each of them.
 	Resident int64
-	// SharedOnce is the greatest sum in which what belongs to files counts once for each program, as a container pays for it.
+	// SharedOnce is the greatest sum in which what belongs to files counts once for each program, as a container pays for
+	// it.
 	SharedOnce int64
 	// Anonymous is the greatest sum of what belongs to no file: heaps and stacks.
 	Anonymous int64
@@ -40,7 +41,12 @@ type family struct {
 }
 
 func newFamily(root int) *family {
-	return &family{members: map[int]bool{root: true}, others: map[int]bool{}, ended: make(chan struct{}), done: make(chan struct{})}
+	return &family{
+		members: map[int]bool{root: true},
+		others:  map[int]bool{},
+		ended:   make(chan struct{}),
+		done:    make(chan struct{}),
+	}
 }
 
 // watchFamily begins to watch.
@@ -95,8 +101,8 @@ func (f *family) sample() {
 	f.look()
 }
 
-// look finds new members. A process counts from the next sample on: right after the fork it is still made of its parent's
-// memory.
+// look finds new members. A process counts from the next sample on: right after the fork it is still made of its
+// parent's memory.
 func (f *family) look() {
 	directory, err := os.Open("/proc")
 	if err != nil {

@@ -31,7 +31,10 @@ const (
 
 // reals are whole runs, Scans, on as many ConfigMaps as there are.
 func reals() []variant {
-	few := fmt.Sprintf(`function evaluate() return {matching = obj.data ~= nil and string.sub(obj.metadata.name, 1, 9) == %q} end`, configMapName(0)[:9])
+	few := fmt.Sprintf(
+		`function evaluate() return {matching = obj.data ~= nil and string.sub(obj.metadata.name, 1, 9) == %q} end`,
+		configMapName(0)[:9],
+	)
 	all := `function evaluate() return {matching = obj.data ~= nil} end`
 	return []variant{
 		{
@@ -66,7 +69,8 @@ func scanAll(name string, matches func(objects int) int) func(context.Context, *
 		}
 		status := record.Status
 		want, own := int64(matches(s.load.ConfigMaps)), int64(2*namespaces)
-		if status.Phase != v1alpha1.RunCompleted || status.Considered < int64(s.load.ConfigMaps) || status.Matched < want || status.Matched > want+own {
+		if status.Phase != v1alpha1.RunCompleted || status.Considered < int64(s.load.ConfigMaps) || status.Matched < want ||
+			status.Matched > want+own {
 			return fmt.Errorf("want %d of %d objects to match: %s", want, s.load.ConfigMaps, status.Message)
 		}
 		return nil
@@ -92,7 +96,9 @@ func realOn(ctx context.Context, s settings, env *testenv.Env, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"Scan", "ConfigMaps", "wall s", "client CPU s", "server CPU s", "RSS MB", "anon", "target", "met?"}}
+	rows := [][]string{
+		{"Scan", "ConfigMaps", "wall s", "client CPU s", "server CPU s", "RSS MB", "anon", "target", "met?"},
+	}
 	before := results{}
 	for _, n := range []int{realFew, realMany} {
 		s.load = load{ConfigMaps: n}
@@ -135,6 +141,9 @@ func realRow(name string, n int, samples, before []sample) []string {
 		row[7], row[8] = goal.String(), goal.verdict(0, resident, resident/was, 0)
 		return row
 	}
-	row[7], row[8] = "about 150 B of RSS more for each match", fmt.Sprintf("%.0f B", (resident-was)*(1<<20)/float64(realMany-realFew))
+	row[7], row[8] = "about 150 B of RSS more for each match", fmt.Sprintf(
+		"%.0f B",
+		(resident-was)*(1<<20)/float64(realMany-realFew),
+	)
 	return row
 }

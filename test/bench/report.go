@@ -25,8 +25,20 @@ func printHead(ctx context.Context, out io.Writer, api server, s settings) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s; %d rounds; %s; Kubernetes %s; %s; load average %s\n", objects, s.rounds, machine(), version, runtime.Version(), loadAverage())
-	fmt.Fprintln(out, "Server CPU has in it what its collector will take for what was allocated; while a variant is timed, it does not collect.")
+	fmt.Fprintf(
+		out,
+		"\n%s; %d rounds; %s; Kubernetes %s; %s; load average %s\n",
+		objects,
+		s.rounds,
+		machine(),
+		version,
+		runtime.Version(),
+		loadAverage(),
+	)
+	fmt.Fprintln(
+		out,
+		"Server CPU has in it what its collector will take for what was allocated; while a variant is timed, it does not collect.",
+	)
 	if s.load.Pods < defaultObjects {
 		fmt.Fprintf(out, "The targets are for %d Pods: with fewer, what a run costs once weighs more.\n", defaultObjects)
 	}
@@ -35,12 +47,32 @@ func printHead(ctx context.Context, out io.Writer, api server, s settings) error
 
 // printResults prints the table.
 func printResults(out io.Writer, chosen []variant, found results) {
-	rows := [][]string{{"variant", "wall s", "min-max", "x floor", "client CPU s", "server CPU s", "x floor", "server MB", "etcd reads", "RSS MB", "text once", "anon", "target", "met?"}}
+	rows := [][]string{
+		{
+			"variant",
+			"wall s",
+			"min-max",
+			"x floor",
+			"client CPU s",
+			"server CPU s",
+			"x floor",
+			"server MB",
+			"etcd reads",
+			"RSS MB",
+			"text once",
+			"anon",
+			"target",
+			"met?",
+		},
+	}
 	for _, v := range chosen {
 		if samples := found[v.name]; len(samples) > 0 {
 			rows = append(rows, row(v, samples, found[cmp.Or(v.floor, floorName)]))
 		} else {
-			rows = append(rows, []string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"})
+			rows = append(
+				rows,
+				[]string{v.name, "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", v.target.String(), "WRONG"},
+			)
 		}
 	}
 	fmt.Fprintln(out)
@@ -65,15 +97,22 @@ func row(v variant, samples, floor []sample) []string {
 	}
 	return []string{
 		v.name,
-		fmt.Sprintf("%.2f", median(samples, wall)), fmt.Sprintf("%.2f-%.2f", walls[0], walls[len(walls)-1]), fmt.Sprintf("%.2f", ratio),
+		fmt.Sprintf(
+			"%.2f",
+			median(samples, wall),
+		),
+		fmt.Sprintf("%.2f-%.2f", walls[0], walls[len(walls)-1]),
+		fmt.Sprintf("%.2f", ratio),
 		fmt.Sprintf("%.2f", median(samples, func(s sample) float64 { return s.CPU.Seconds() })),
-		fmt.Sprintf("%.2f", median(samples, serverCPU)), share,
+		fmt.Sprintf("%.2f", median(samples, serverCPU)),
+		share,
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Server.Allocated) })),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return float64(s.Server.EtcdReads) })),
 		fmt.Sprintf("%.0f", resident),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.SharedOnce) })),
 		fmt.Sprintf("%.0f", median(samples, func(s sample) float64 { return megabytes(s.Memory.Anonymous) })),
-		v.target.String(), v.target.verdict(ratio, resident, growth, server),
+		v.target.String(),
+		v.target.verdict(ratio, resident, growth, server),
 	}
 }
 

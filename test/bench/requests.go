@@ -19,7 +19,8 @@ type requests map[string]int
 // requestLabels finds what a request asked for in a line of the API server's metrics.
 var requestLabels = regexp.MustCompile(`resource="([^"]*)".*subresource="([^"]*)".*verb="([^"]*)"`)
 
-// countRequests counts by the API server's metrics. Watches, which go on, and leases, which others renew too, do not count.
+// countRequests counts by the API server's metrics. Watches, which go on, and leases, which others renew too, do not
+// count.
 func countRequests(metrics string) (requests, error) {
 	counts := requests{}
 	for line := range strings.Lines(metrics) {

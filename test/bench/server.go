@@ -21,7 +21,8 @@ import (
 type server struct {
 	client rest.Interface
 	pid    int
-	// own is how many bytes the API server allocates to tell its metrics, and profile the CPU time in which it tells of its heap.
+	// own is how many bytes the API server allocates to tell its metrics, and profile the CPU time in which it tells of
+	// its heap.
 	own     float64
 	profile time.Duration
 }
@@ -59,9 +60,10 @@ func newServer(ctx context.Context, dir string, client rest.Interface) (server, 
 
 // during returns what the API server did while work was under way. Asking it for its metrics is not counted.
 //
-// Its garbage is collected before, and not meanwhile (see startWithoutCollector). One collection takes as long as to list all Pods: in
-// a round that is always the same it would hit the same variants each time, and those not at all that allocate a little less. Each
-// variant is charged with its part of a collection instead. By default, there is one when as much was allocated as is in use.
+// Its garbage is collected before, and not meanwhile (see startWithoutCollector). One collection takes as long as to
+// list all Pods: in a round that is always the same it would hit the same variants each time, and those not at all that
+// allocate a little less. Each variant is charged with its part of a collection instead. By default, there is one when
+// as much was allocated as is in use.
 func (s server) during(ctx context.Context, work func() error) (effort, error) {
 	collection, err := s.collectGarbage(ctx)
 	if err != nil {

@@ -59,7 +59,11 @@ func measure(ctx context.Context, v variant, l load, kubeconfig, cpuProfile stri
 	if err != nil {
 		return err
 	}
-	s := &site{load: l, config: config, pool: sandbox.New(sandbox.Config{Command: sandbox.Runner(), Clock: clock.RealClock{}})}
+	s := &site{
+		load:   l,
+		config: config,
+		pool:   sandbox.New(sandbox.Config{Command: sandbox.Runner(), Clock: clock.RealClock{}}),
+	}
 	defer s.pool.Close()
 	if err := s.connect(); err != nil {
 		return err

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// compaction is how often the API server here forgets old revisions, so that the bench need not wait for ten minutes until the
-	// load is no longer new to it. The default is 5 minutes.
+	// compaction is how often the API server here forgets old revisions, so that the bench need not wait for ten minutes
+	// until the load is no longer new to it. The default is 5 minutes.
 	compaction = 30 * time.Second
 	// quietPatience is how long the load may take to become quiet.
 	quietPatience = 5 * time.Minute
 )
 
-// inTurn measures what reads the API server in the two states that a kind can be in, which differ in what the floor costs: while
-// its objects change, the API server's cache holds the state at which a list began, and answers for all its pages; from the
-// compaction after the last change on, only for the first page, and each other one is read from etcd
-// (storage/cacher: watchCacheStorage.Compact). The rest comes after that.
+// inTurn measures what reads the API server in the two states that a kind can be in, which differ in what the floor
+// costs: while its objects change, the API server's cache holds the state at which a list began, and answers for all
+// its pages; from the compaction after the last change on, only for the first page, and each other one is read from
+// etcd (storage/cacher: watchCacheStorage.Compact). The rest comes after that.
 func (t *trial) inTurn(ctx context.Context) error {
 	all := t.chosen()
 	isReader := func(v variant) bool { return v.floor == "" }

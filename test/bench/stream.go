@@ -64,10 +64,19 @@ func startStreaming(ctx context.Context, dir string) (*streaming, error) {
 		})
 	}
 	answer("/version", `{"major": "1", "minor": "36"}`)
-	answer("/api/v1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list","get"]}]}`)
-	answer("/api/v1/configmaps", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+	answer(
+		"/api/v1",
+		`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list","get"]}]}`,
+	)
+	answer(
+		"/api/v1/configmaps",
+		`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`,
+	)
 	mux.HandleFunc("GET /{objects}/api/v1/pods", func(w http.ResponseWriter, r *http.Request) { servePods(w, r, pods) })
-	s := &streaming{kubeconfig: filepath.Join(dir, "streaming"), server: &http.Server{Handler: mux}} //nolint:gosec // on loopback, for this bench
+	s := &streaming{
+		kubeconfig: filepath.Join(dir, "streaming"),
+		server:     &http.Server{Handler: mux},
+	} //nolint:gosec // on loopback, for this bench
 	for _, n := range []int{few, manyObjects} {
 		config := clientcmdapi.NewConfig()
 		config.Clusters["streaming"] = &clientcmdapi.Cluster{Server: fmt.Sprintf("http://%s/%d", listener.Addr(), n)}
@@ -123,7 +132,11 @@ func servePods(w http.ResponseWriter, r *http.Request, pods []pattern) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriterSize(w, 64<<10)
-	fmt.Fprintf(out, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":%q},"items":[`, next)
+	fmt.Fprintf(
+		out,
+		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":%q},"items":[`,
+		next,
+	)
 	for i := from; i < to; i++ {
 		if i > from {
 			_ = out.WriteByte(',')
@@ -134,13 +147,17 @@ func servePods(w http.ResponseWriter, r *http.Request, pods []pattern) {
 	_ = out.Flush()
 }
 
-// judgeStream judges the Pods of the streaming server, of which there are so many. As many match, however many there are.
+// judgeStream judges the Pods of the streaming server, of which there are so many. As many match, however many there
+// are.
 func judgeStream(objects int) func(context.Context, *site) error {
 	return func(ctx context.Context, s *site) error {
 		session := s.pool.Open(sandbox.Options{Now: time.Now()})
 		defer session.Close()
 		var found selector.Found
-		judge := selector.Judge{Session: session, Script: `function evaluate() return {matching = string.sub(obj.metadata.name, 1, 8) == "pod-0000" and obj.spec ~= nil} end`}
+		judge := selector.Judge{
+			Session: session,
+			Script:  `function evaluate() return {matching = string.sub(obj.metadata.name, 1, 8) == "pod-0000" and obj.spec ~= nil} end`,
+		}
 		if err := s.selectInto(ctx, &found, podSelector(), judge, objects); err != nil {
 			return err
 		}
@@ -151,22 +168,36 @@ func judgeStream(objects int) func(context.Context, *site) error {
 	}
 }
 
-// findInStream looks for ConfigMaps that no Pod of the streaming server uses. There are none: what counts is what is kept of the Pods.
+// findInStream looks for ConfigMaps that no Pod of the streaming server uses. There are none: what counts is what is
+// kept of the Pods.
 func findInStream(ctx context.Context, s *site) error {
 	sources, err := graph.BuiltInSources()
 	if err != nil {
 		return err
 	}
 	kind := func(name, resource string) object.Kind {
-		return object.Kind{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: name}, Resource: resource, Namespaced: true}
+		return object.Kind{
+			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: name},
+			Resource:         resource,
+			Namespaced:       true,
+		}
 	}
 	served := []object.Kind{kind("Pod", "pods"), kind("ConfigMap", "configmaps")}
-	table, err := graph.NewTable(graph.Among(sources, func(gk schema.GroupKind) bool { return gk == served[0].GroupKind() }))
+	table, err := graph.NewTable(
+		graph.Among(sources, func(gk schema.GroupKind) bool { return gk == served[0].GroupKind() }),
+	)
 	if err != nil {
 		return err
 	}
 	finder := finding.New(finding.Options{Table: table, Served: served, Wanted: unusedConfigMaps, Now: time.Now()})
-	if err := survey.Read(ctx, selector.NewReader(s.client, clock.RealClock{}), finder, "", nil, survey.Observer{}); err != nil {
+	if err := survey.Read(
+		ctx,
+		selector.NewReader(s.client, clock.RealClock{}),
+		finder,
+		"",
+		nil,
+		survey.Observer{},
+	); err != nil {
 		return err
 	}
 	if found := finder.Findings(); len(found) > 0 {

@@ -57,7 +57,8 @@ func variants() []variant { return slices.Concat(readers(), findings(), actors()
 func readers() []variant {
 	return []variant{
 		{
-			name: floorName, work: pageThrough(floorPage),
+			name:   floorName,
+			work:   pageThrough(floorPage),
 			proves: "The least for a client that pages through all Pods as text, 500 at a time, and looks at none: all ratios are to it.",
 		},
 		{
@@ -81,15 +82,21 @@ func readers() []variant {
 			proves: "What a Scan saves whose conditions look at nothing but metadata: no more is asked of the API server.",
 		},
 		{
-			name: "typical script", work: judgePods(script("typical")), target: target{ratio: 1.1, server: 0.8},
+			name:   "typical script",
+			work:   judgePods(script("typical")),
+			target: target{ratio: 1.1, server: 0.8},
 			proves: "Whether a script of a dozen lines, with annotations, times and containers, is still hidden behind the list.",
 		},
 		{
-			name: "script that reads everything", work: judgePods(script("everything")), target: target{ratio: 5},
+			name:   "script that reads everything",
+			work:   judgePods(script("everything")),
+			target: target{ratio: 5},
 			proves: "The worst case: nothing is saved by decoding only what is read, and the interpreter is what takes the time.",
 		},
 		{
-			name: "aggregated script", work: findUnused, target: target{ratio: 1.5, memoryMB: 300},
+			name:   "aggregated script",
+			work:   findUnused,
+			target: target{ratio: 1.5, memoryMB: 300},
 			proves: "A script that looks at all Pods and ConfigMaps together: its memory, unlike the others', grows with their number.",
 		},
 	}
@@ -99,20 +106,31 @@ func readers() []variant {
 func actors() []variant {
 	return []variant{
 		{
-			name: deleteFloorName, work: deleteOnly, floor: deleteFloorName, prepare: prepareVictims(v1alpha1.ActionDelete),
-			proves: "The least for a client that deletes 5,000 ConfigMaps with preconditions, 16 at a time, and knows which: the row below is to it.",
+			name:    deleteFloorName,
+			work:    deleteOnly,
+			floor:   deleteFloorName,
+			prepare: prepareVictims(v1alpha1.ActionDelete),
+			proves:  "The least for a client that deletes 5,000 ConfigMaps with preconditions, 16 at a time, and knows which: the row below is to it.",
 		},
 		{
-			name: "run with Delete", work: carryOutRun, floor: deleteFloorName, target: target{ratio: 1.5}, prepare: prepareVictims(v1alpha1.ActionDelete),
-			proves: "What a whole run takes longer, for listing, judging, the intent, the copies and the outcomes, all acknowledged.",
+			name:    "run with Delete",
+			work:    carryOutRun,
+			floor:   deleteFloorName,
+			target:  target{ratio: 1.5},
+			prepare: prepareVictims(v1alpha1.ActionDelete),
+			proves:  "What a whole run takes longer, for listing, judging, the intent, the copies and the outcomes, all acknowledged.",
 		},
 		{
 			name: patchFloorName, work: patchOnly, floor: patchFloorName, prepare: prepareVictims(v1alpha1.ActionTransform),
 			proves: "The same floor for a client that patches them.",
 		},
 		{
-			name: "run with Transform", work: carryOutRun, floor: patchFloorName, target: target{ratio: 1.5}, prepare: prepareVictims(v1alpha1.ActionTransform),
-			proves: "The same for a run that changes a label.",
+			name:    "run with Transform",
+			work:    carryOutRun,
+			floor:   patchFloorName,
+			target:  target{ratio: 1.5},
+			prepare: prepareVictims(v1alpha1.ActionTransform),
+			proves:  "The same for a run that changes a label.",
 		},
 	}
 }
@@ -125,7 +143,11 @@ func streams() []variant {
 			proves: "A script on 20,000 Pods of a server that makes them up while it sends them, for the memory it takes.",
 		},
 		{
-			name: "stream of 1,000,000", work: judgeStream(manyObjects), floor: streamFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
+			name:   "stream of 1,000,000",
+			work:   judgeStream(manyObjects),
+			floor:  streamFloorName,
+			target: target{memoryMB: 96, growth: 1.1},
+			stream: manyObjects,
 			proves: "Whether memory stays the same with fifty times as many: it does not grow with what is looked at, only with what matches.",
 		},
 		{
@@ -133,7 +155,11 @@ func streams() []variant {
 			proves: "A search for unused ConfigMaps on 20,000 such Pods, for the memory it takes.",
 		},
 		{
-			name: "findings in 1,000,000", work: findInStream, floor: searchFloorName, target: target{memoryMB: 96, growth: 1.1}, stream: manyObjects,
+			name:   "findings in 1,000,000",
+			work:   findInStream,
+			floor:  searchFloorName,
+			target: target{memoryMB: 96, growth: 1.1},
+			stream: manyObjects,
 			proves: "Whether memory stays the same with fifty times as many: of a Pod no more is kept than names that are new.",
 		},
 	}
@@ -162,8 +188,15 @@ func (o oldServer) RoundTrip(request *http.Request) (*http.Response, error) {
 		return o.RoundTripper.RoundTrip(request)
 	}
 	return &http.Response{
-		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: request,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{"major": "1", "minor": "32"}`)),
+		StatusCode: http.StatusOK,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Request:    request,
+		Header: http.Header{
+			"Content-Type": {"application/json"},
+		},
+		Body: io.NopCloser(strings.NewReader(`{"major": "1", "minor": "32"}`)),
 	}, nil
 }
 

@@ -23,7 +23,8 @@ type Call struct {
 
 // Changes reports whether the request deletes or changes one object. A dry run does neither.
 func (c *Call) Changes() bool {
-	return c.Name != "" && !c.Request.URL.Query().Has("dryRun") && (c.Verb == "delete" || c.Verb == "patch" || c.Verb == "update" || c.Subresource == "eviction")
+	return c.Name != "" && !c.Request.URL.Query().Has("dryRun") &&
+		(c.Verb == "delete" || c.Verb == "patch" || c.Verb == "update" || c.Subresource == "eviction")
 }
 
 // newCall reads from a request what it is about.

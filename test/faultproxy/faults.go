@@ -61,7 +61,13 @@ func Page(code int, contentType, body string) Fault {
 
 // FailureInSuccess says 200 in the header and failure in the body.
 func FailureInSuccess(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-	statusAs(w, http.StatusOK, http.StatusInternalServerError, metav1.StatusReasonInternalError, "the fault proxy says failure")
+	statusAs(
+		w,
+		http.StatusOK,
+		http.StatusInternalServerError,
+		metav1.StatusReasonInternalError,
+		"the fault proxy says failure",
+	)
 }
 
 // CutBefore reads the request, begins an answer and closes the connection. Nothing was applied.
@@ -173,7 +179,8 @@ func Redirect(code int, location string) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { http.Redirect(w, r, location, code) }
 }
 
-// RedirectHere sends the client to the same path, as a gateway does that wants https. Most clients come back with a GET.
+// RedirectHere sends the client to the same path, as a gateway does that wants https. Most clients come back with a
+// GET.
 func RedirectHere(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	http.Redirect(w, r, r.URL.String(), http.StatusMovedPermanently)
 }

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Paged makes the API server answer a list in pages of so many objects, whatever the client asked for, and lets fault, if any,
-// do what it does to that.
+// Paged makes the API server answer a list in pages of so many objects, whatever the client asked for, and lets fault,
+// if any, do what it does to that.
 func Paged(limit int, fault Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		r = with(r, map[string]string{"limit": strconv.Itoa(limit)})

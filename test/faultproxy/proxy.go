@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faultproxy is a proxy in front of a test's API server that does to chosen requests what networks, gateways and busy
-// servers do to them: it refuses, delays, cuts, repeats and garbles.
+// Package faultproxy is a proxy in front of a test's API server that does to chosen requests what networks, gateways
+// and busy servers do to them: it refuses, delays, cuts, repeats and garbles.
 package faultproxy
 
 import (
@@ -22,7 +22,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Proxy passes requests on with the identity of its target's config, whoever sends them. Impersonation works through it.
+// Proxy passes requests on with the identity of its target's config, whoever sends them. Impersonation works through
+// it.
 type Proxy struct {
 	server *httptest.Server
 	next   http.Handler
@@ -93,16 +94,16 @@ func (p *Proxy) Kubeconfig(t testing.TB) string {
 	return path
 }
 
-// Handle makes rule choose what happens to each request that comes from now on; with nil, and where rule returns nil, it passes
-// through. rule is called concurrently. Watches always pass through, and are not counted.
+// Handle makes rule choose what happens to each request that comes from now on; with nil, and where rule returns nil,
+// it passes through. rule is called concurrently. Watches always pass through, and are not counted.
 func (p *Proxy) Handle(rule func(*Call) Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rule = rule
 }
 
-// Watch is told of each change of one object that is passed on to the API server: tampered is true when a fault passed it on, so that whoever
-// sent it may not have got the answer.
+// Watch is told of each change of one object that is passed on to the API server: tampered is true when a fault passed
+// it on, so that whoever sent it may not have got the answer.
 func (p *Proxy) Watch(watch func(c *Call, tampered bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

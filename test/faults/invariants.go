@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults tries runs while the API server, the network and other people misbehave, and proves after each that nothing was
-// touched that should not have been, and that the record tells the truth.
+// Package faults tries runs while the API server, the network and other people misbehave, and proves after each that
+// nothing was touched that should not have been, and that the record tells the truth.
 package faults
 
 import (
@@ -49,8 +49,9 @@ type World struct {
 	Before  map[types.UID]*Object
 	After   map[types.UID]*unstructured.Unstructured
 	Records []Record
-	// Unclear reports whether the operator may not know that it touched an object: something kept the answer from it, or it died. Only
-	// of such an object an outcome may say that it is not known what became of it, or that it failed. Nil is of none.
+	// Unclear reports whether the operator may not know that it touched an object: something kept the answer from it, or
+	// it died. Only of such an object an outcome may say that it is not known what became of it, or that it failed. Nil is
+	// of none.
 	Unclear func(*unstructured.Unstructured) bool
 }
 
@@ -144,7 +145,10 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 		intents++
 		outcome, known := record.Outcomes[place]
 		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, w.Unclear != nil && w.Unclear(object.Last))) {
-			wrong = append(wrong, fmt.Errorf("I1: %s, and the outcome in %s is %q (%s)", name, record.Run.Name, outcome.Outcome, outcome.Reason))
+			wrong = append(
+				wrong,
+				fmt.Errorf("I1: %s, and the outcome in %s is %q (%s)", name, record.Run.Name, outcome.Outcome, outcome.Reason),
+			)
 		}
 		if w.Storage != v1alpha1.StorageNone {
 			wrong = append(wrong, record.checkCopy(name, object.Last)...)
@@ -160,7 +164,8 @@ func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s (%s)", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
 }
 
-// admits reports whether an outcome says that the object was touched or, where that may be unclear, that it may have been.
+// admits reports whether an outcome says that the object was touched or, where that may be unclear, that it may have
+// been.
 func admits(outcome journal.SavedOutcome, unclear bool) bool {
 	switch outcome.Outcome {
 	case v1alpha1.OutcomeAbandoned:
@@ -169,7 +174,11 @@ func admits(outcome journal.SavedOutcome, unclear bool) bool {
 		return unclear && strings.Contains(outcome.Reason, "it is not known what became of the object")
 	case v1alpha1.OutcomeFailed:
 		return unclear
-	case v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeGone, v1alpha1.OutcomeTransformed:
+	case v1alpha1.OutcomeDeleted,
+		v1alpha1.OutcomeFoundGone,
+		v1alpha1.OutcomeTerminating,
+		v1alpha1.OutcomeGone,
+		v1alpha1.OutcomeTransformed:
 		return true
 	}
 	return false
@@ -187,7 +196,14 @@ func (r *Record) checkCopy(name string, last *unstructured.Unstructured) []error
 	case found == nil:
 		return []error{fmt.Errorf("I2: %s, and there is no copy of it in %s", name, r.Run.Name)}
 	case found.ResourceVersion != last.GetResourceVersion():
-		return []error{fmt.Errorf("I2: %s, and its copy is of resource version %s, not %s", name, found.ResourceVersion, last.GetResourceVersion())}
+		return []error{
+			fmt.Errorf(
+				"I2: %s, and its copy is of resource version %s, not %s",
+				name,
+				found.ResourceVersion,
+				last.GetResourceVersion(),
+			),
+		}
 	}
 	var copied map[string]any
 	want := plain(last.Object)
@@ -244,11 +260,23 @@ func (w *World) checkRecord(record *Record) []error {
 	}
 	for i, intent := range record.Intents {
 		if listed[intent.UID] != record.Outcomes[i].Outcome {
-			complain("its list says %q of %s, and the outcome is %q", listed[intent.UID], intent.Name, record.Outcomes[i].Outcome)
+			complain(
+				"its list says %q of %s, and the outcome is %q",
+				listed[intent.UID],
+				intent.Name,
+				record.Outcomes[i].Outcome,
+			)
 		}
 	}
-	if n := status.Acted + status.Skipped + status.Failed; record.Run.Spec.Action != v1alpha1.ActionScan && n != status.Matched {
-		complain("%d acted, %d skipped and %d failed, which is not %d matched", status.Acted, status.Skipped, status.Failed, status.Matched)
+	if n := status.Acted + status.Skipped + status.Failed; record.Run.Spec.Action != v1alpha1.ActionScan &&
+		n != status.Matched {
+		complain(
+			"%d acted, %d skipped and %d failed, which is not %d matched",
+			status.Acted,
+			status.Skipped,
+			status.Failed,
+			status.Matched,
+		)
 	}
 	return wrong
 }

@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// reapScript waits until its input ends, which it does when the parent closes it or dies in whatever way, then ends every
-// process that wrote its number into the directory, and removes the directory.
+// reapScript waits until its input ends, which it does when the parent closes it or dies in whatever way, then ends
+// every process that wrote its number into the directory, and removes the directory.
 const reapScript = `cat >/dev/null
 for f in "$1"/*.pid; do [ -e "$f" ] && kill -9 "$(cat "$f")"; done 2>/dev/null
 rm -rf "$1" || { sleep 1; rm -rf "$1"; }`
 
-// wrapScript writes the process's number where the reaper looks. envtest runs the binaries once more with --help to learn
-// which flags old versions had; ours are new, so the answer is empty.
+// wrapScript writes the process's number where the reaper looks. envtest runs the binaries once more with --help to
+// learn which flags old versions had; ours are new, so the answer is empty.
 const wrapScript = `#!/bin/sh
 [ "$1" != --help ] || exit 0
 echo $$ >'%[1]s/%[3]s.pid'
@@ -90,7 +90,10 @@ func findAssets(ctx context.Context) (string, error) {
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: run `make test`, which builds it, or `make controlplane` once", bytes.TrimSpace(complaint.Bytes()))
+		return "", fmt.Errorf(
+			"%s: run `make test`, which builds it, or `make controlplane` once",
+			bytes.TrimSpace(complaint.Bytes()),
+		)
 	}
 	return string(bytes.TrimSpace(out)), nil
 }

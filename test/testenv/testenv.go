@@ -1,6 +1,6 @@
 // Package testenv starts a real control plane for tests and for the demo: etcd and kube-apiserver, and
-// kube-controller-manager when garbage collection or service accounts matter. TLS and RBAC are on, everything listens on
-// loopback, and nothing outlives the process that started it, not even when that process is killed.
+// kube-controller-manager when garbage collection or service accounts matter. TLS and RBAC are on, everything listens
+// on loopback, and nothing outlives the process that started it, not even when that process is killed.
 //
 // A test package starts one for all its tests:
 //
@@ -121,7 +121,11 @@ func (e *Env) configure(opts Options) error {
 	}
 	etcd, errEtcd := wrap(e.Dir, e.Assets, "etcd")
 	apiserver, errServer := wrap(e.Dir, e.Assets, "kube-apiserver")
-	e.plane = envtest.Environment{CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true, ControlPlaneStartTimeout: startTimeout}
+	e.plane = envtest.Environment{
+		CRDDirectoryPaths:        crds,
+		ErrorIfCRDPathMissing:    true,
+		ControlPlaneStartTimeout: startTimeout,
+	}
 	e.plane.CRDInstallOptions.MaxTime = startTimeout
 	e.plane.ControlPlane.Etcd = &envtest.Etcd{Path: etcd, DataDir: filepath.Join(e.Dir, "etcd")}
 	e.plane.ControlPlane.Etcd.Configure().Set("unsafe-no-fsync", "true")
@@ -133,10 +137,16 @@ func (e *Env) configure(opts Options) error {
 	if opts.CompactionInterval > 0 {
 		server.Configure().Set("etcd-compaction-interval", opts.CompactionInterval.String())
 	}
-	return errors.Join(errEtcd, errServer, os.Mkdir(e.plane.ControlPlane.Etcd.DataDir, 0o700), os.Mkdir(server.CertDir, 0o700))
+	return errors.Join(
+		errEtcd,
+		errServer,
+		os.Mkdir(e.plane.ControlPlane.Etcd.DataDir, 0o700),
+		os.Mkdir(server.CertDir, 0o700),
+	)
 }
 
-// startControllerManager comes after the CRDs on purpose: the garbage collector looks for new kinds only every 30 seconds.
+// startControllerManager comes after the CRDs on purpose: the garbage collector looks for new kinds only every 30
+// seconds.
 func (e *Env) startControllerManager(ctx context.Context) error {
 	pki := e.plane.ControlPlane.APIServer.CertDir
 	ca := filepath.Join(pki, "serving-ca.crt")
@@ -165,9 +175,15 @@ func (e *Env) waitForServiceAccount(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
-		return c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "default"}, &corev1.ServiceAccount{}) == nil, nil
-	})
+	err = wait.PollUntilContextTimeout(
+		ctx,
+		50*time.Millisecond,
+		startTimeout,
+		true,
+		func(ctx context.Context) (bool, error) {
+			return c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "default"}, &corev1.ServiceAccount{}) == nil, nil
+		},
+	)
 	if err != nil {
 		return fmt.Errorf("waiting for kube-controller-manager: %w", err)
 	}

@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package transcript reads what a page of the documentation says that a user types and sees, and compares it with what happens.
+// Package transcript reads what a page of the documentation says that a user types and sees, and compares it with what
+// happens.
 package transcript
 
 import (
@@ -27,7 +28,8 @@ type Command struct {
 	Text string
 	// Answers is what the user types when the command asks.
 	Answers string
-	// Output is what the page shows of the command's output. Nil means that the page shows nothing of it. A line "..." stands for any lines.
+	// Output is what the page shows of the command's output. Nil means that the page shows nothing of it. A line "..."
+	// stands for any lines.
 	Output []string
 }
 
@@ -48,7 +50,8 @@ func Parse(page string) []Step {
 	return steps
 }
 
-// Commands returns the commands of a block: each line of a block in "sh", each line behind "$ " of a block in "console".
+// Commands returns the commands of a block: each line of a block in "sh", each line behind "$ " of a block in
+// "console".
 func (s Step) Commands() []Command {
 	var commands []Command
 	for line := range strings.Lines(s.Text) {
@@ -68,7 +71,8 @@ func (s Step) Commands() []Command {
 
 var question = regexp.MustCompile(`^(.*\[y/N\] )(\w*)$`)
 
-// show adds a line to the output. What the user typed behind a question is an answer; the terminal shows it, the command does not print it.
+// show adds a line to the output. What the user typed behind a question is an answer; the terminal shows it, the
+// command does not print it.
 func (c *Command) show(line string) {
 	if parts := question.FindStringSubmatch(line); parts != nil {
 		c.Answers += parts[2] + "\n"
@@ -94,8 +98,8 @@ var varying = []struct {
 	{regexp.MustCompile(`\s+`), " "}, // widths of columns
 }
 
-// Same reports whether a line of a page and one of an output differ only in what differs each time. A line of the page that ends with "..."
-// shows only the beginning.
+// Same reports whether a line of a page and one of an output differ only in what differs each time. A line of the page
+// that ends with "..." shows only the beginning.
 func Same(shown, printed string) bool {
 	if beginning, cut := strings.CutSuffix(shown, " ..."); cut {
 		return strings.HasPrefix(settle(printed), settle(beginning))
@@ -110,7 +114,8 @@ func settle(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Match pairs each line that a page shows with the line of the output that it stands for. It returns the first line that has none, or "".
+// Match pairs each line that a page shows with the line of the output that it stands for. It returns the first line
+// that has none, or "".
 func Match(shown []string, output string) (pairs [][2]string, missing string) {
 	printed := linesOf(output)
 	skip := false

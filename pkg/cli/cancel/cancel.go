@@ -44,7 +44,10 @@ func Command(s *terminal.Session) *cobra.Command {
 		Example: "  kubectl cleaner cancel unused-configmaps-1795230000\n  kubectl cleaner cancel unused-configmaps",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)))
+				return terminal.UsageError(
+					cmd,
+					fmt.Sprintf("needs the name of one run, and was given %d; kubectl cleaner runs lists them", len(args)),
+				)
 			}
 			return nil
 		},
@@ -59,11 +62,16 @@ func Command(s *terminal.Session) *cobra.Command {
 func (o *options) complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
 	if api, err := cluster.Connect(o.Session, &o.Connection); err == nil {
-		_ = cluster.List[v1alpha1.CleanerList](cmd.Context(), api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) { // none, when it fails
-			if c.Status.ActiveRun != nil {
-				names = append(names, c.Status.ActiveRun.Name)
-			}
-		})
+		_ = cluster.List[v1alpha1.CleanerList](
+			cmd.Context(),
+			api,
+			cluster.CleanerPath(""),
+			func(c *v1alpha1.Cleaner) { // none, when it fails
+				if c.Status.ActiveRun != nil {
+					names = append(names, c.Status.ActiveRun.Name)
+				}
+			},
+		)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
@@ -78,14 +86,25 @@ func (o *options) run(ctx context.Context, name string) error {
 		return err
 	}
 	run := cleaner.Status.ActiveRun.Name
-	if err := api.Intact(ctx, "no run was cancelled: what writes to a Cleaner now makes the loss of its fields last; to stop all acting: "+terminal.Program+" stop"); err != nil {
+	if err := api.Intact(
+		ctx,
+		"no run was cancelled: what writes to a Cleaner now makes the loss of its fields last; to stop all acting: "+terminal.Program+" stop",
+	); err != nil {
 		return err
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.CancelRunAnnotation: run}}})
+	patch, err := json.Marshal(
+		map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.CancelRunAnnotation: run}}},
+	)
 	if err != nil {
 		return err
 	}
-	_, err = cluster.Send(ctx, api.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner.Name)).Param("fieldManager", cluster.FieldManager).Body(patch))
+	_, err = cluster.Send(
+		ctx,
+		api.Raw.Patch(types.MergePatchType).
+			AbsPath(cluster.CleanerPath(cleaner.Name)).
+			Param("fieldManager", cluster.FieldManager).
+			Body(patch),
+	)
 	if err != nil {
 		return cluster.RequestError("cancelling run "+run+" of cleaner "+terminal.Quoted(cleaner.Name), err)
 	}
@@ -115,11 +134,18 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 	case found != nil:
 		return found, nil
 	case named:
-		return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("cleaner %q has no run that is going on or waits", name), "its runs: "+terminal.Program+" runs "+name)
+		return nil, terminal.Fail(
+			codes.RunNotFound,
+			fmt.Errorf("cleaner %q has no run that is going on or waits", name),
+			"its runs: "+terminal.Program+" runs "+name,
+		)
 	}
 	if run, err := api.CleanerRun(ctx, name); err == nil {
-		return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("run %s has ended: %s", name, terminal.OneLine(run.Status.Message)),
-			"to undo what it did: "+terminal.Program+" restore "+name)
+		return nil, terminal.Fail(
+			codes.RunNotFound,
+			fmt.Errorf("run %s has ended: %s", name, terminal.OneLine(run.Status.Message)),
+			"to undo what it did: "+terminal.Program+" restore "+name,
+		)
 	}
 	hint := "no run is going on"
 	if near := suggest.Nearest(name, active); near != "" {
@@ -148,8 +174,15 @@ func (o *options) await(parent context.Context, api *cluster.Client, cleaner, ru
 		o.Note("the annotation stays: the run ends before its next object as soon as the operator sees it")
 		return context.Cause(parent)
 	}
-	return terminal.Fail(codes.RunTimeout, fmt.Errorf("run %s did not end within %s; the annotation stays, and the run ends before its next object as soon as the operator sees it", run, patience),
-		"does the operator run? see: kubectl get cleaner "+cleaner+"; to stop all acting: "+terminal.Program+" stop")
+	return terminal.Fail(
+		codes.RunTimeout,
+		fmt.Errorf(
+			"run %s did not end within %s; the annotation stays, and the run ends before its next object as soon as the operator sees it",
+			run,
+			patience,
+		),
+		"does the operator run? see: kubectl get cleaner "+cleaner+"; to stop all acting: "+terminal.Program+" stop",
+	)
 }
 
 // tellEnd says what the run did before it ended.
@@ -159,11 +192,21 @@ func (o *options) tellEnd(ctx context.Context, api *cluster.Client, cleaner *v1a
 	case apierrors.IsForbidden(err):
 		o.Note("the run ended; its record cannot be read: %s", terminal.OneLine(err.Error()))
 	case err != nil:
-		fmt.Fprintf(o.ErrOut, "the run ended; it has no record, so it touched nothing: kubectl describe cleaner %s\n", cleaner.Name)
+		fmt.Fprintf(
+			o.ErrOut,
+			"the run ended; it has no record, so it touched nothing: kubectl describe cleaner %s\n",
+			cleaner.Name,
+		)
 	default:
 		fmt.Fprintf(o.ErrOut, "it ended: %s\n", terminal.OneLine(record.Status.Message))
 		if kept := record.Status.Copies; kept != nil && kept.Dropped == "" && record.Status.Acted > 0 {
-			fmt.Fprintf(o.ErrOut, "%s to undo what it did: %s restore %s\n", o.Paint(o.ErrOut).Bold("hint:"), terminal.Program, run)
+			fmt.Fprintf(
+				o.ErrOut,
+				"%s to undo what it did: %s restore %s\n",
+				o.Paint(o.ErrOut).Bold("hint:"),
+				terminal.Program,
+				run,
+			)
 		}
 	}
 	return nil

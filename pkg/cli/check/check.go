@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package check finds what is wrong with Cleaners in manifests: without a cluster, and in the words of people. lint prints it; test and
-// preview refuse to go on with it.
+// Package check finds what is wrong with Cleaners in manifests: without a cluster, and in the words of people. lint
+// prints it; test and preview refuse to go on with it.
 package check
 
 import (
@@ -63,11 +63,19 @@ func IsCleaner(d *manifest.Document) (bool, *manifest.Problem) {
 	case d.Kind() == "Cleaner" && d.APIVersion() == v1alpha1.GroupVersion.String():
 		return true, nil
 	case d.Kind() == "Cleaner" && (ours || looksLikeOne):
-		return wrong("apiVersion", terminal.Quoted(d.APIVersion())+" is not the version of Cleaners", "write apiVersion: "+v1alpha1.GroupVersion.String())
+		return wrong(
+			"apiVersion",
+			terminal.Quoted(d.APIVersion())+" is not the version of Cleaners",
+			"write apiVersion: "+v1alpha1.GroupVersion.String(),
+		)
 	case d.Kind() == "" && looksLikeOne:
 		return wrong("kind", "is missing", "write apiVersion: "+v1alpha1.GroupVersion.String()+" and kind: Cleaner")
 	case ours && d.Kind() != "Report" && d.Kind() != "CleanerRun", looksLikeOne:
-		return wrong("kind", terminal.Quoted(d.Kind())+" is not a kind of "+v1alpha1.GroupVersion.Group, "write kind: Cleaner")
+		return wrong(
+			"kind",
+			terminal.Quoted(d.Kind())+" is not a kind of "+v1alpha1.GroupVersion.Group,
+			"write kind: Cleaner",
+		)
 	}
 	return false, nil
 }
@@ -198,7 +206,8 @@ func (r *Result) Next(after time.Time, n int) []time.Time {
 	return times
 }
 
-// twoParts splits the text of an error of ours into what is wrong and the way out, which stands after the last semicolon.
+// twoParts splits the text of an error of ours into what is wrong and the way out, which stands after the last
+// semicolon.
 func twoParts(text string) (message, hint string) {
 	if i := strings.LastIndex(text, "; "); i > 0 {
 		return text[:i], text[i+2:]

@@ -13,7 +13,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 )
 
-// doubts are what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner should know.
+// doubts are what is allowed, and yet may not be what the user meant, or what somebody who comes from k8s-cleaner
+// should know.
 func (r *Result) doubts() {
 	spec := r.Cleaner.Spec
 	action := r.Cleaner.EffectiveAction()
@@ -21,10 +22,19 @@ func (r *Result) doubts() {
 	case !r.KnowsAction():
 		return
 	case spec.Action == nil && spec.ResourcePolicySet.Action == nil:
-		r.add("spec.action", codes.ActionDefault, "is not set, so the Cleaner only reports what matches (Scan); in k8s-cleaner it would delete",
-			"write action: Scan, Delete or Transform")
+		r.add(
+			"spec.action",
+			codes.ActionDefault,
+			"is not set, so the Cleaner only reports what matches (Scan); in k8s-cleaner it would delete",
+			"write action: Scan, Delete or Transform",
+		)
 	case spec.Action == nil:
-		r.add("spec.resourcePolicySet.action", codes.FieldDeprecated, "is the older place of spec.action", fmt.Sprintf("write action: %s below spec", action))
+		r.add(
+			"spec.resourcePolicySet.action",
+			codes.FieldDeprecated,
+			"is the older place of spec.action",
+			fmt.Sprintf("write action: %s below spec", action),
+		)
 	}
 	r.unused(action)
 	for i, sel := range spec.ResourcePolicySet.ResourceSelectors {
@@ -34,8 +44,12 @@ func (r *Result) doubts() {
 		}
 		r.metricHost(field+".metricSource", &sel)
 		if action != v1alpha1.ActionScan && spec.ResourcePolicySet.AggregatedSelection == "" && matchesAll(sel) {
-			r.add(field, codes.EverythingMatches, fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),
-				"if that is not meant, add labelFilters, matchConditions or evaluate")
+			r.add(
+				field,
+				codes.EverythingMatches,
+				fmt.Sprintf("every %s %s matches; the action is %s", sel.Kind, where(sel), action),
+				"if that is not meant, add labelFilters, matchConditions or evaluate",
+			)
 		}
 	}
 	r.secrets()
@@ -45,7 +59,12 @@ func (r *Result) doubts() {
 func (r *Result) secrets() {
 	for i, notification := range r.Cleaner.Spec.Notifications {
 		if notification.NotificationRef != nil && !notification.Type.NeedsSecret() {
-			r.add(fmt.Sprintf("spec.notifications[%d].notificationRef", i), codes.FieldIgnored, "is kept and not used: the type "+string(notification.Type)+" needs no Secret", "")
+			r.add(
+				fmt.Sprintf("spec.notifications[%d].notificationRef", i),
+				codes.FieldIgnored,
+				"is kept and not used: the type "+string(notification.Type)+" needs no Secret",
+				"",
+			)
 		}
 	}
 }
@@ -87,7 +106,8 @@ func (r *Result) KnowsAction() bool {
 // matchesAll reports whether a selector lets every object of its namespaces through.
 func matchesAll(sel v1alpha1.ResourceSelector) bool {
 	young := sel.MinAgeSeconds != nil && *sel.MinAgeSeconds > 0
-	return sel.Finding == nil && sel.Evaluate == "" && len(sel.MatchConditions) == 0 && len(sel.LabelFilters) == 0 && !young
+	return sel.Finding == nil && sel.Evaluate == "" && len(sel.MatchConditions) == 0 && len(sel.LabelFilters) == 0 &&
+		!young
 }
 
 func where(sel v1alpha1.ResourceSelector) string {

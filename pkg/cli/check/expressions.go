@@ -111,9 +111,9 @@ func (r *Result) condition(field, message string) {
 	}
 }
 
-// inText adds a problem at a place in the text of a field. line and column are counted from 1 in that text; 0 means the field.
-// Where the file's line can be shown below the message, the message goes without; where the lines of the file are not those of
-// the text, it has the text's.
+// inText adds a problem at a place in the text of a field. line and column are counted from 1 in that text; 0 means the
+// field. Where the file's line can be shown below the message, the message goes without; where the lines of the file
+// are not those of the text, it has the text's.
 func (r *Result) inText(field string, code codes.Code, message string, line, column int) {
 	p := r.Document.At(field, code, message, "")
 	if _, node := r.Document.Find(field); node != nil && line > 0 {

@@ -20,8 +20,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// unknownFields are the fields that the schema does not have. The API server drops them, or refuses them when kubectl asks it
-// to; either way they do not do what they were written for.
+// unknownFields are the fields that the schema does not have. The API server drops them, or refuses them when kubectl
+// asks it to; either way they do not do what they were written for.
 func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 	var problems []manifest.Problem
 	unknown := func(key, value *yamlnode.Node, path string, known []string) {
@@ -36,7 +36,13 @@ func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 			hint = "remove it, or see: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
 		}
 		problems = append(problems, manifest.Problem{
-			File: d.File, Line: key.Line, Cleaner: d.Name(), Field: manifest.Join(path, key.Value), Code: codes.FieldUnknown, Message: message, Hint: hint,
+			File:    d.File,
+			Line:    key.Line,
+			Cleaner: d.Name(),
+			Field:   manifest.Join(path, key.Value),
+			Code:    codes.FieldUnknown,
+			Message: message,
+			Hint:    hint,
 		})
 	}
 	var walk func(node *yamlnode.Node, at *schema.Structural, path string)

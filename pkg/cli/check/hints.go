@@ -26,7 +26,10 @@ var (
 // conditionHint is the way out of a mistake that people make often, and whose message is that of a compiler.
 func conditionHint(message, expression string) string {
 	if found := undeclaredName.FindStringSubmatch(message); found != nil {
-		near := suggest.Nearest(found[1], []string{"object", "now", "duration", "timestamp", "events", "logs", "metrics", "finding"})
+		near := suggest.Nearest(
+			found[1],
+			[]string{"object", "now", "duration", "timestamp", "events", "logs", "metrics", "finding"},
+		)
 		switch {
 		case slices.Contains(objectWords, found[1]):
 			return "the object is called object"
@@ -46,7 +49,8 @@ func conditionHint(message, expression string) string {
 			}
 		}
 		return "durations have the units h, m and s, for example duration('720h') for 30 days"
-	case strings.Contains(message, "token recognition error at: '= '"), strings.Contains(message, "token recognition error at: '='"):
+	case strings.Contains(message, "token recognition error at: '= '"),
+		strings.Contains(message, "token recognition error at: '='"):
 		return "to compare, write == instead of ="
 	}
 	return ""
@@ -69,5 +73,10 @@ func secondsHint(field, text string) string {
 	if !ok || !strings.HasSuffix(field, "Seconds") {
 		return ""
 	}
-	return fmt.Sprintf("write %s: %d, which is %s in seconds", field[strings.LastIndex(field, ".")+1:], seconds, strings.TrimSpace(text))
+	return fmt.Sprintf(
+		"write %s: %d, which is %s in seconds",
+		field[strings.LastIndex(field, ".")+1:],
+		seconds,
+		strings.TrimSpace(text),
+	)
 }

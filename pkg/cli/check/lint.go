@@ -20,8 +20,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 )
 
-// Lint is Check, and besides finds what a cluster or a run would find out: kinds that do not exist, conditions that do not fit their kind or fail on
-// objects that lack a field, and scripts that can never match.
+// Lint is Check, and besides finds what a cluster or a run would find out: kinds that do not exist, conditions that do
+// not fit their kind or fail on objects that lack a field, and scripts that can never match.
 func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.Known) (*Result, error) {
 	result, err := c.Check(ctx, d)
 	if err != nil {
@@ -30,12 +30,29 @@ func (c *Checker) Lint(ctx context.Context, d *manifest.Document, known *kinds.K
 	for i, spec := range result.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("%s[%d]", selectorsField, i)
 		result.kind(field, &spec, known)
-		result.returns(field+".evaluate", spec.Evaluate, "matching", "so nothing can ever match", "return a table such as {matching = true}")
+		result.returns(
+			field+".evaluate",
+			spec.Evaluate,
+			"matching",
+			"so nothing can ever match",
+			"return a table such as {matching = true}",
+		)
 	}
 	set := result.Cleaner.Spec.ResourcePolicySet
-	result.returns("spec.resourcePolicySet.aggregatedSelection", set.AggregatedSelection, "resources", "so nothing can ever match",
-		"return a table such as {resources = {{resource = resources[1]}}}")
-	result.returns("spec.transform", result.Cleaner.Spec.Transform, "resource", "so nothing can ever be changed", "return a table such as {resource = obj}")
+	result.returns(
+		"spec.resourcePolicySet.aggregatedSelection",
+		set.AggregatedSelection,
+		"resources",
+		"so nothing can ever match",
+		"return a table such as {resources = {{resource = resources[1]}}}",
+	)
+	result.returns(
+		"spec.transform",
+		result.Cleaner.Spec.Transform,
+		"resource",
+		"so nothing can ever be changed",
+		"return a table such as {resource = obj}",
+	)
 	result.Problems = manifest.Sorted(result.Problems)
 	return result, nil
 }
@@ -65,7 +82,8 @@ func (r *Result) kind(field string, spec *v1alpha1.ResourceSelector, known *kind
 	}
 }
 
-// missingFields warns of fields that a condition reads and that objects may lack. One object of the kind without it is enough.
+// missingFields warns of fields that a condition reads and that objects may lack. One object of the kind without it is
+// enough.
 func (r *Result) missingFields(field string, spec *v1alpha1.ResourceSelector, known *kinds.Known) {
 	types := known.Schema(schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
 	missing, err := cel.MissingFields(spec.MatchConditions, types, cel.InputsOf(spec)...)
@@ -92,8 +110,19 @@ func (r *Result) missingFields(field string, spec *v1alpha1.ResourceSelector, kn
 		if r.Cleaner.Spec.OnPartialView == v1alpha1.PartialViewSkip {
 			what = "then the condition fails, and the object is left alone"
 		}
-		message := fmt.Sprintf("%s may be missing in %s; %s", strings.Join(paths, ", "), terminal.WithArticle(spec.Kind), what)
-		r.inText(fmt.Sprintf("%s.matchConditions[%d].expression", field, i), codes.CELMissing, message, first.Line, first.Column)
+		message := fmt.Sprintf(
+			"%s may be missing in %s; %s",
+			strings.Join(paths, ", "),
+			terminal.WithArticle(spec.Kind),
+			what,
+		)
+		r.inText(
+			fmt.Sprintf("%s.matchConditions[%d].expression", field, i),
+			codes.CELMissing,
+			message,
+			first.Line,
+			first.Column,
+		)
 		r.Problems[len(r.Problems)-1].Hint = askFirst(first.Path)
 	}
 }

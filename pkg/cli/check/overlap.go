@@ -25,9 +25,18 @@ func Overlaps(results []*Result) (found []manifest.Problem) {
 				continue
 			}
 			d := wide.Document
-			found = append(found, narrow.Document.At(selectorsField, codes.Overlap,
-				fmt.Sprintf("every %s that this selects, Cleaner %s (%s:%d) selects too, and both act", kind, d.Name(), d.File, d.Line),
-				"narrow one of the two, for example with labelFilters, or make one Cleaner of them"))
+			found = append(found, narrow.Document.At(
+				selectorsField,
+				codes.Overlap,
+				fmt.Sprintf(
+					"every %s that this selects, Cleaner %s (%s:%d) selects too, and both act",
+					kind,
+					d.Name(),
+					d.File,
+					d.Line,
+				),
+				"narrow one of the two, for example with labelFilters, or make one Cleaner of them",
+			))
 		}
 	}
 	return found

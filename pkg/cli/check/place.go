@@ -13,14 +13,15 @@ import (
 )
 
 var (
-	// selectorFault is `resourceSelectors[1]: ...`, scriptFault `evaluate: line 2: ...` and conditionFault `condition "old": line 1, column 8: ...`.
+	// selectorFault is `resourceSelectors[1]: ...`, scriptFault `evaluate: line 2: ...` and conditionFault `condition
+	// "old": line 1, column 8: ...`.
 	selectorFault  = regexp.MustCompile(`^resourceSelectors\[(\d+)\]: (?:matchConditions: )?`)
 	scriptFault    = regexp.MustCompile(`^(evaluate|aggregatedSelection|transform): line (\d+)`)
 	conditionFault = regexp.MustCompile(`^condition "([^"]*)": line (\d+), column (\d+)`)
 )
 
-// PlaceOf is the file and line of what failed on an object of a selector: cleaner.yaml:14. The fault is what was said of it, in which the line is that of
-// the script or expression alone. It is empty where the place is not known.
+// PlaceOf is the file and line of what failed on an object of a selector: cleaner.yaml:14. The fault is what was said
+// of it, in which the line is that of the script or expression alone. It is empty where the place is not known.
 func PlaceOf(d *manifest.Document, cleaner *v1alpha1.Cleaner, selector int, fault string) string {
 	if found := selectorFault.FindStringSubmatch(fault); found != nil {
 		selector, _ = strconv.Atoi(found[1])

@@ -78,7 +78,10 @@ func (s *crdSchema) firstSentence(path string) string {
 	if node == nil {
 		return ""
 	}
-	return strings.TrimSuffix(regexp.MustCompile(`\.\s+[A-Z]|; `).Split(strings.ReplaceAll(node.Description, "\n", " "), 2)[0], ".")
+	return strings.TrimSuffix(
+		regexp.MustCompile(`\.\s+[A-Z]|; `).Split(strings.ReplaceAll(node.Description, "\n", " "), 2)[0],
+		".",
+	)
 }
 
 // typeWords rewords `spec.suspend in body must be of type boolean: "string"`.
@@ -128,7 +131,8 @@ func article(typeName string) string {
 // WrongTypeWords rewords what the decoder of JSON says of a field, such as metadata.labels.
 func WrongTypeWords(err *json.UnmarshalTypeError) (message, hint string) {
 	message = "must be " + article(err.Type.String()) + ", not " + article(err.Value)
-	if err.Type.Kind() == reflect.String && (strings.HasSuffix(err.Field, "labels") || strings.HasSuffix(err.Field, "annotations")) {
+	if err.Type.Kind() == reflect.String &&
+		(strings.HasSuffix(err.Field, "labels") || strings.HasSuffix(err.Field, "annotations")) {
 		message = "a value in it " + message
 	}
 	if err.Type.Kind() == reflect.String && (err.Value == "number" || err.Value == "bool") {
@@ -166,7 +170,8 @@ func duplicateWords(bad any) string {
 
 // valueWords rewords `spec.x in body should be greater than or equal to 1`.
 func valueWords(path string, err *field.Error) (at, message string) {
-	if found := regexp.MustCompile(`must be of type integer with format int(32|64) in (\S+)$`).FindStringSubmatch(err.Detail); found != nil {
+	if found := regexp.MustCompile(`must be of type integer with format int(32|64) in (\S+)$`).
+		FindStringSubmatch(err.Detail); found != nil {
 		return found[2], "must be a whole number of " + found[1] + " bits"
 	}
 	_, rule, found := strings.Cut(err.Detail, " in body ")

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster is how commands talk to an API server: connecting as kubectl does, requests whose errors name the way out, and what
-// several commands read, such as Cleaners and their runs.
+// Package cluster is how commands talk to an API server: connecting as kubectl does, requests whose errors name the way
+// out, and what several commands read, such as Cleaners and their runs.
 package cluster
 
 import (
@@ -80,7 +80,8 @@ func Connect(s *terminal.Session, c *Connection) (*Client, error) {
 	return connect(s, c.rules, &c.Overrides)
 }
 
-// ConnectAsYourself is Connect without --as and the like: what a preview as an account needs besides what the account sees.
+// ConnectAsYourself is Connect without --as and the like: what a preview as an account needs besides what the account
+// sees.
 func ConnectAsYourself(s *terminal.Session, c *Connection) (*Client, error) {
 	yourself := c.Overrides
 	info := &yourself.AuthInfo
@@ -88,7 +89,11 @@ func ConnectAsYourself(s *terminal.Session, c *Connection) (*Client, error) {
 	return connect(s, c.rules, &yourself)
 }
 
-func connect(s *terminal.Session, rules *clientcmd.ClientConfigLoadingRules, overrides *clientcmd.ConfigOverrides) (*Client, error) {
+func connect(
+	s *terminal.Session,
+	rules *clientcmd.ClientConfigLoadingRules,
+	overrides *clientcmd.ConfigOverrides,
+) (*Client, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -97,7 +102,11 @@ func connect(s *terminal.Session, rules *clientcmd.ClientConfigLoadingRules, ove
 		} else {
 			err = fmt.Errorf("reading the kubeconfig: %w", err)
 		}
-		return nil, terminal.Fail(codes.ClusterUnreachable, err, "give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is")
+		return nil, terminal.Fail(
+			codes.ClusterUnreachable,
+			err,
+			"give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is",
+		)
 	}
 	return New(s, config)
 }
@@ -162,7 +171,11 @@ func Send(ctx context.Context, request *rest.Request) ([]byte, error) {
 func (c *Client) Cleaner(ctx context.Context, name string) (*v1alpha1.Cleaner, error) {
 	name = strings.TrimPrefix(name, "cleaner/") // as kubectl prints it
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return nil, terminal.Fail(codes.CleanerNotFound, fmt.Errorf("%q cannot be the name of a Cleaner", name), "list them with: kubectl get cleaners; for a file, write -f before it")
+		return nil, terminal.Fail(
+			codes.CleanerNotFound,
+			fmt.Errorf("%q cannot be the name of a Cleaner", name),
+			"list them with: kubectl get cleaners; for a file, write -f before it",
+		)
 	}
 	var cleaner v1alpha1.Cleaner
 	err := c.Read(ctx, CleanerPath(name), &cleaner)
@@ -182,7 +195,11 @@ func (c *Client) NoCleaner(ctx context.Context, name string) error {
 	near := suggest.Nearest(name, names)
 	switch {
 	case apierrors.IsNotFound(err):
-		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"), "install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE")
+		return terminal.Fail(
+			codes.CleanerNotFound,
+			fmt.Errorf("the cluster does not know Cleaners: its CustomResourceDefinitions are not installed"),
+			"install KubeCleaner, or preview a file: kubectl cleaner preview -f FILE",
+		)
 	case err != nil:
 		return terminal.Fail(codes.CleanerNotFound, missing, "")
 	case len(names) == 0:
@@ -198,7 +215,12 @@ func (c *Client) NoCleaner(ctx context.Context, name string) error {
 // cleaners are the names of all Cleaners.
 func (c *Client) cleaners(ctx context.Context) ([]string, error) {
 	var names []string
-	err := List[v1alpha1.CleanerList](ctx, c, CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { names = append(names, cleaner.Name) })
+	err := List[v1alpha1.CleanerList](
+		ctx,
+		c,
+		CleanerPath(""),
+		func(cleaner *v1alpha1.Cleaner) { names = append(names, cleaner.Name) },
+	)
 	return names, err
 }
 
@@ -210,7 +232,10 @@ func CompleteCleaners(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		names, _ := api.cleaners(cmd.Context()) // none, when it fails
-		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) }), cobra.ShellCompDirectiveNoFileComp
+		return slices.DeleteFunc(
+			names,
+			func(name string) bool { return slices.Contains(given, name) },
+		), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -222,7 +247,11 @@ func RequestError(doing string, err error) error {
 	case apierrors.IsForbidden(err):
 		return terminal.Fail(codes.ClusterForbidden, wrapped, "")
 	case apierrors.IsUnauthorized(err):
-		return terminal.Fail(codes.ClusterForbidden, fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized), "log in again; kubectl config view --minify shows as whom you ask")
+		return terminal.Fail(
+			codes.ClusterForbidden,
+			fmt.Errorf("%s: the cluster does not know you (%d)", doing, http.StatusUnauthorized),
+			"log in again; kubectl config view --minify shows as whom you ask",
+		)
 	case errors.As(err, &network):
 		return terminal.Fail(codes.ClusterUnreachable, wrapped, "kubectl config view --minify shows which cluster is asked")
 	}

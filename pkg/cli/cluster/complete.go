@@ -14,7 +14,8 @@ import (
 
 // Contexts are the names of the kubeconfig's contexts. There are none when it cannot be read.
 func (c *Connection) Contexts() []string {
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &clientcmd.ConfigOverrides{}).RawConfig()
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &clientcmd.ConfigOverrides{}).
+		RawConfig()
 	if err != nil {
 		return nil
 	}
@@ -23,6 +24,11 @@ func (c *Connection) Contexts() []string {
 
 // Namespaces are the names of the cluster's namespaces.
 func (c *Client) Namespaces(ctx context.Context) (names []string, err error) {
-	err = List[corev1.NamespaceList](ctx, c, "/api/v1/namespaces", func(n *corev1.Namespace) { names = append(names, n.Name) })
+	err = List[corev1.NamespaceList](
+		ctx,
+		c,
+		"/api/v1/namespaces",
+		func(n *corev1.Namespace) { names = append(names, n.Name) },
+	)
 	return names, err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schema"
 )
 
-// Intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that is not refused: the
-// operator knows.
+// Intact refuses what must not be done while the API server does not keep all fields of Cleaners. Who may not read that
+// is not refused: the operator knows.
 func (c *Client) Intact(ctx context.Context, hint string) error {
 	lacks, err := c.Lacks(ctx)
 	if err == nil && lacks != "" && !schema.IsUnread(lacks) {

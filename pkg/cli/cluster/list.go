@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/pager"
 )
 
-// List reads a list in pages of 500, so that no answer is very large, and calls each with every item. An expired page makes it read the
-// whole list anew.
+// List reads a list in pages of 500, so that no answer is very large, and calls each with every item. An expired page
+// makes it read the whole list anew.
 func List[L, Item any, List interface {
 	*L
 	runtime.Object

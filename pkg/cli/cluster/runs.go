@@ -40,8 +40,12 @@ const restoreRole = "kubecleaner-cleaner-restore-role"
 
 // NeededRole says how to come by the right to read what the run wrote down.
 func NeededRole(run *v1alpha1.CleanerRun) string {
-	return fmt.Sprintf("are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s; somebody who may can give it to you: "+
-		"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU", run.Status.Intent.Namespace, restoreRole)
+	return fmt.Sprintf(
+		"are Secrets in namespace %[1]s, and you need the right to get them: the Role %[2]s; somebody who may can give it to you: "+
+			"kubectl -n %[1]s create rolebinding restore --role=%[2]s --user=YOU",
+		run.Status.Intent.Namespace,
+		restoreRole,
+	)
 }
 
 // Runs are all CleanerRuns, the latest first.
@@ -54,7 +58,10 @@ func (c *Client) Runs(ctx context.Context) ([]v1alpha1.CleanerRun, error) {
 	case err != nil:
 		return nil, RequestError("listing the CleanerRuns", err)
 	}
-	slices.SortStableFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
+	slices.SortStableFunc(
+		runs,
+		func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) },
+	)
 	return runs, nil
 }
 
@@ -98,18 +105,27 @@ func CompleteRuns(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 		var names []cobra.Completion
 		for i := range runs {
 			if kept := runs[i].Status.Copies; kept != nil && kept.Dropped == "" {
-				names = append(names, cobra.CompletionWithDesc(runs[i].Name, fmt.Sprintf("%s, copies of %s", runs[i].Spec.Action, terminal.Grouped(kept.Objects, "object"))))
+				names = append(
+					names,
+					cobra.CompletionWithDesc(
+						runs[i].Name,
+						fmt.Sprintf("%s, copies of %s", runs[i].Spec.Action, terminal.Grouped(kept.Objects, "object")),
+					),
+				)
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// Fill adds what the run wrote down elsewhere: the objects that the record has no room for, and what became by now of those that it lists as
-// planned. With an error the record is as it was.
+// Fill adds what the run wrote down elsewhere: the objects that the record has no room for, and what became by now of
+// those that it lists as planned. With an error the record is as it was.
 func (c *Client) Fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	status := &run.Status
-	planned := slices.ContainsFunc(status.Objects, func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomePlanned })
+	planned := slices.ContainsFunc(
+		status.Objects,
+		func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomePlanned },
+	)
 	if status.Intent == nil || status.ObjectsOmitted == 0 && !planned {
 		return nil
 	}

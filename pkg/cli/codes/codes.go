@@ -1,13 +1,14 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package codes has what stays the same when words change: the code of each message, and the codes with which the process exits.
+// Package codes has what stays the same when words change: the code of each message, and the codes with which the
+// process exits.
 package codes
 
 import "slices"
 
-// Code identifies a message: its words may change from version to version, its code does not. The first letter is the severity:
-// E an error, W a warning, N a note.
+// Code identifies a message: its words may change from version to version, its code does not. The first letter is the
+// severity: E an error, W a warning, N a note.
 type Code string
 
 // The codes. Each one has a line in Table.
@@ -124,7 +125,10 @@ func fileTable() [][2]string {
 		{string(KindMissing), "Kubernetes has no such kind in that group and version"},
 		{string(FieldUnused), "a field has no effect as the Cleaner stands"},
 		{string(EverythingMatches), "a selector of a Cleaner that deletes or changes matches every object that it looks at"},
-		{string(HostNeedsFlag), "metrics are read from a host that the operator asks only if its --allowed-metric-hosts names it"},
+		{
+			string(HostNeedsFlag),
+			"metrics are read from a host that the operator asks only if its --allowed-metric-hosts names it",
+		},
 		{string(Overlap), "two Cleaners act on the same objects"},
 		{string(ActionDefault), "no action is set, so the Cleaner only reports"},
 		{string(FieldDeprecated), "a field has a newer place"},

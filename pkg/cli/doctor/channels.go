@@ -41,8 +41,10 @@ func (p *patient) channels(ctx context.Context) (lines []Line, well string) {
 		told := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
 		if told != nil && told.Status == metav1.ConditionFalse {
 			lines = append(lines, Line{
-				Status: Warn, Object: ref("Cleaner", c.Name), Message: fmt.Sprintf("its last run was not told: %s: %s", told.Reason, told.Message),
-				WayOut: terminal.Program + " notify test " + c.Name,
+				Status:  Warn,
+				Object:  ref("Cleaner", c.Name),
+				Message: fmt.Sprintf("its last run was not told: %s: %s", told.Reason, told.Message),
+				WayOut:  terminal.Program + " notify test " + c.Name,
 			})
 		}
 	}
@@ -91,7 +93,14 @@ func (p *patient) secretExists(ctx context.Context, object, field, namespace, na
 	_, err := p.reader.Object(ctx, secretKind(), namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return []Line{{Status: Fail, Object: object, Message: fmt.Sprintf("%s: there is no Secret %s/%s", field, namespace, name), WayOut: "create the Secret, or correct the name"}}
+		return []Line{
+			{
+				Status:  Fail,
+				Object:  object,
+				Message: fmt.Sprintf("%s: there is no Secret %s/%s", field, namespace, name),
+				WayOut:  "create the Secret, or correct the name",
+			},
+		}
 	case err != nil:
 		return []Line{unread(object, field+": the Secret could not be read", err)}
 	}
@@ -99,5 +108,9 @@ func (p *patient) secretExists(ctx context.Context, object, field, namespace, na
 }
 
 func secretKind() object.Kind {
-	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Namespaced: true}
+	return object.Kind{
+		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"),
+		Resource:         "secrets",
+		Namespaced:       true,
+	}
 }

@@ -20,7 +20,8 @@ import (
 const (
 	// unseenAfter is after how long the operator should have seen a new Cleaner.
 	unseenAfter = time.Minute
-	// overdueAfter is by how much a run may be late: the operator starts a run of its schedule within seconds, unless many are due at once.
+	// overdueAfter is by how much a run may be late: the operator starts a run of its schedule within seconds, unless many
+	// are due at once.
 	overdueAfter = 5 * time.Minute
 	// maxRun is how long a run may take that sets no activeDeadlineSeconds.
 	maxRun = time.Hour
@@ -51,8 +52,10 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 		}
 		if c.Spec.Action == nil && c.Spec.ResourcePolicySet.Action == nil {
 			lines = append(lines, Line{
-				Status: Warn, Object: ref("Cleaner", c.Name), Message: "no action is set: it only reports (Scan); in k8s-cleaner it would delete",
-				WayOut: "set spec.action to Scan, Delete or Transform",
+				Status:  Warn,
+				Object:  ref("Cleaner", c.Name),
+				Message: "no action is set: it only reports (Scan); in k8s-cleaner it would delete",
+				WayOut:  "set spec.action to Scan, Delete or Transform",
 			})
 		}
 	}
@@ -72,11 +75,20 @@ func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
 		line.Status, line.Message, line.WayOut = Fail, "the operator has never looked at it", "see the checks operator and leader"
 	case c.Status.ObservedGeneration < c.Generation && ready.ObservedGeneration < c.Generation:
 		line.Status, line.WayOut = Warn, "run doctor again in a moment; if it stays so, see the checks operator and leader"
-		line.Message = fmt.Sprintf("the operator has not looked at its last edit (generation %d; it saw %d)", c.Generation, c.Status.ObservedGeneration)
-	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonSuspended, ready.Status == metav1.ConditionTrue:
+		line.Message = fmt.Sprintf(
+			"the operator has not looked at its last edit (generation %d; it saw %d)",
+			c.Generation,
+			c.Status.ObservedGeneration,
+		)
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonSuspended,
+		ready.Status == metav1.ConditionTrue:
 		return line, false
 	default:
-		line.Status, line.Message, line.WayOut = Fail, fmt.Sprintf("it does not run: %s: %s", ready.Reason, ready.Message), "correct the Cleaner: kubectl edit cleaner "+c.Name
+		line.Status, line.Message, line.WayOut = Fail, fmt.Sprintf(
+			"it does not run: %s: %s",
+			ready.Reason,
+			ready.Message,
+		), "correct the Cleaner: kubectl edit cleaner "+c.Name
 	}
 	return line, true
 }
@@ -129,8 +141,10 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 		done := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded)
 		if done != nil && done.Status == metav1.ConditionFalse {
 			lines = append(lines, Line{
-				Status: Warn, Object: ref("Cleaner", c.Name), Message: fmt.Sprintf("its last run did not succeed: %s: %s", done.Reason, done.Message),
-				WayOut: terminal.Program + " runs " + c.Name,
+				Status:  Warn,
+				Object:  ref("Cleaner", c.Name),
+				Message: fmt.Sprintf("its last run did not succeed: %s: %s", done.Reason, done.Message),
+				WayOut:  terminal.Program + " runs " + c.Name,
 			})
 		}
 	}
@@ -139,19 +153,32 @@ func (p *patient) runsOf(context.Context) (lines []Line, well string) {
 
 // late says that a run of the Cleaner goes on for too long, or should have begun.
 func late(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
-	line := Line{Status: Fail, Object: ref("Cleaner", c.Name), WayOut: "see the checks operator and leader, and the operator's logs"}
+	line := Line{
+		Status: Fail,
+		Object: ref("Cleaner", c.Name),
+		WayOut: "see the checks operator and leader, and the operator's logs",
+	}
 	if active := c.Status.ActiveRun; active != nil {
 		limit := maxRun
 		if seconds := c.Spec.ActiveDeadlineSeconds; seconds != nil {
 			limit = time.Duration(*seconds) * time.Second
 		}
 		age := now.Sub(active.NominalTime.Time)
-		line.Message = fmt.Sprintf("its run %s is stuck: it was due %s ago, and a run ends after %s", active.Name, age.Round(time.Second), limit)
+		line.Message = fmt.Sprintf(
+			"its run %s is stuck: it was due %s ago, and a run ends after %s",
+			active.Name,
+			age.Round(time.Second),
+			limit,
+		)
 		return line, age > limit+overdueAfter
 	}
 	if next := c.Status.NextScheduleTime; next != nil && !c.IsSuspended() {
 		by := now.Sub(next.Time)
-		line.Message = fmt.Sprintf("its run is overdue: it was due at %s, %s ago", next.UTC().Format(time.RFC3339), by.Round(time.Second))
+		line.Message = fmt.Sprintf(
+			"its run is overdue: it was due at %s, %s ago",
+			next.UTC().Format(time.RFC3339),
+			by.Round(time.Second),
+		)
 		return line, by > overdueAfter
 	}
 	return line, false

@@ -43,8 +43,10 @@ func (p *patient) copies(ctx context.Context) (lines []Line, well string) {
 	}
 	for _, name := range asked[v1alpha1.StorageNone] {
 		lines = append(lines, Line{
-			Status: Warn, Object: ref("Cleaner", name), Message: "it keeps no copies (rollback.storage None): what it deletes or changes cannot be brought back",
-			WayOut: "remove rollback.storage, if that is not meant",
+			Status:  Warn,
+			Object:  ref("Cleaner", name),
+			Message: "it keeps no copies (rollback.storage None): what it deletes or changes cannot be brought back",
+			WayOut:  "remove rollback.storage, if that is not meant",
 		})
 	}
 	full, size := p.fullness(ctx)
@@ -52,7 +54,12 @@ func (p *patient) copies(ctx context.Context) (lines []Line, well string) {
 }
 
 func (p *patient) noStore(names []string, message, wayOut string) Line {
-	return Line{Status: Fail, Object: ref("Cleaner", names[0]), Message: message + more(names) + ": it cannot run", WayOut: wayOut}
+	return Line{
+		Status:  Fail,
+		Object:  ref("Cleaner", names[0]),
+		Message: message + more(names) + ": it cannot run",
+		WayOut:  wayOut,
+	}
 }
 
 // more says how many other Cleaners the same is true of.
@@ -70,7 +77,13 @@ func (p *patient) bucket(ctx context.Context, names []string) []Line {
 	}
 	secret, given := p.flag("s3-secret")
 	if !given || secret == "" {
-		return []Line{p.noStore(names, "it keeps its copies in S3, and the operator has no --s3-secret", "set --s3-secret, or another rollback.storage")}
+		return []Line{
+			p.noStore(
+				names,
+				"it keeps its copies in S3, and the operator has no --s3-secret",
+				"set --s3-secret, or another rollback.storage",
+			),
+		}
 	}
 	return p.secretExists(ctx, ref("Deployment", p.namespace, p.deployments[0].Name), "--s3-secret", p.namespace, secret)
 }
@@ -82,7 +95,13 @@ func (p *patient) volume(ctx context.Context, names []string) []Line {
 	}
 	path, given := p.flag("copies-path")
 	if !given || path == "" {
-		return []Line{p.noStore(names, "it keeps its copies on a volume, and the operator has no --copies-path", "set --copies-path, or another rollback.storage")}
+		return []Line{
+			p.noStore(
+				names,
+				"it keeps its copies on a volume, and the operator has no --copies-path",
+				"set --copies-path, or another rollback.storage",
+			),
+		}
 	}
 	d := &p.deployments[0]
 	object, spec := ref("Deployment", d.Namespace, d.Name), d.Spec.Template.Spec
@@ -96,13 +115,27 @@ func (p *patient) volume(ctx context.Context, names []string) []Line {
 	}
 	i := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if name == "" || i < 0 {
-		return []Line{{Status: Fail, Object: object, Message: "no volume is mounted at --copies-path " + path + ": copies are lost with the Pod, or cannot be written", WayOut: "mount a volume there"}}
+		return []Line{
+			{
+				Status:  Fail,
+				Object:  object,
+				Message: "no volume is mounted at --copies-path " + path + ": copies are lost with the Pod, or cannot be written",
+				WayOut:  "mount a volume there",
+			},
+		}
 	}
 	if claim := spec.Volumes[i].PersistentVolumeClaim; claim != nil {
 		return p.claim(ctx, d.Namespace, claim.ClaimName)
 	}
 	if spec.Volumes[i].EmptyDir != nil {
-		return []Line{{Status: Warn, Object: object, Message: "copies are on an emptyDir: they are lost with the Pod", WayOut: "use a PersistentVolumeClaim"}}
+		return []Line{
+			{
+				Status:  Warn,
+				Object:  object,
+				Message: "copies are on an emptyDir: they are lost with the Pod",
+				WayOut:  "use a PersistentVolumeClaim",
+			},
+		}
 	}
 	return nil
 }
@@ -113,11 +146,25 @@ func (p *patient) claim(ctx context.Context, namespace, name string) []Line {
 	err := p.api.Read(ctx, "/api/v1/namespaces/"+namespace+"/persistentvolumeclaims/"+name, &claim)
 	switch {
 	case apierrors.IsNotFound(err):
-		return []Line{{Status: Fail, Object: object, Message: "the volume of the copies does not exist", WayOut: "create the PersistentVolumeClaim"}}
+		return []Line{
+			{
+				Status:  Fail,
+				Object:  object,
+				Message: "the volume of the copies does not exist",
+				WayOut:  "create the PersistentVolumeClaim",
+			},
+		}
 	case err != nil:
 		return []Line{unread(object, "whether the volume of the copies is there could not be read", err)}
 	case claim.Status.Phase != corev1.ClaimBound:
-		return []Line{{Status: Fail, Object: object, Message: fmt.Sprintf("the volume of the copies is %s", claim.Status.Phase), WayOut: "kubectl -n " + namespace + " describe pvc " + name}}
+		return []Line{
+			{
+				Status:  Fail,
+				Object:  object,
+				Message: fmt.Sprintf("the volume of the copies is %s", claim.Status.Phase),
+				WayOut:  "kubectl -n " + namespace + " describe pvc " + name,
+			},
+		}
 	}
 	return nil
 }
@@ -136,13 +183,17 @@ func (p *patient) fullness(ctx context.Context) (lines []Line, size string) {
 	limit := resource.MustParse(defaultMaxCopies)
 	if value, given := p.flag("max-copies-bytes"); given {
 		if limit, err = resource.ParseQuantity(value); err != nil {
-			return []Line{{Status: Fail, Message: fmt.Sprintf("--max-copies-bytes %q cannot be read", value), WayOut: "write it as 256Mi"}}, ""
+			return []Line{
+				{Status: Fail, Message: fmt.Sprintf("--max-copies-bytes %q cannot be read", value), WayOut: "write it as 256Mi"},
+			}, ""
 		}
 	}
 	size = fmt.Sprintf("%s of %s (--max-copies-bytes)", resource.NewQuantity(taken, resource.BinarySI), &limit)
 	if limit.Value() > 0 && taken >= limit.Value()/100*fullAt {
 		lines = append(lines, Line{
-			Status: Warn, Message: "copies take " + size + ": the oldest are dropped when there is no room", WayOut: "raise --max-copies-bytes, or set a shorter rollback.retentionSeconds",
+			Status:  Warn,
+			Message: "copies take " + size + ": the oldest are dropped when there is no room",
+			WayOut:  "raise --max-copies-bytes, or set a shorter rollback.retentionSeconds",
 		})
 	}
 	return lines, size

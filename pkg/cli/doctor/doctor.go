@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package doctor is kubectl cleaner doctor: what is wrong with an installation of KubeCleaner. It only reads. What it may not read is unknown, and
-// never well.
+// Package doctor is kubectl cleaner doctor: what is wrong with an installation of KubeCleaner. It only reads. What it
+// may not read is unknown, and never well.
 package doctor
 
 import (
@@ -40,8 +40,10 @@ func Command(s *terminal.Session) *cobra.Command {
 		Args:    terminal.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().VarP(terminal.NewChoice(&o.output, "table", "json", "yaml"), "output", "o", "what to print: table, json or yaml")
-	cmd.Flags().Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
+	cmd.Flags().
+		VarP(terminal.NewChoice(&o.output, "table", "json", "yaml"), "output", "o", "what to print: table, json or yaml")
+	cmd.Flags().
+		Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of long work: auto, plain, json or none")
 	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
 		"the operator's namespace (default: where the operator's Deployment is)")
 	o.Bind(cmd.Flags())

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// noEndpoints says that no Pod answers for a Service, by the list of its EndpointSlices. It is empty when one does. An endpoint that does not say
-// whether it is ready counts as ready, as in Kubernetes.
+// noEndpoints says that no Pod answers for a Service, by the list of its EndpointSlices. It is empty when one does. An
+// endpoint that does not say whether it is ready counts as ready, as in Kubernetes.
 func noEndpoints(slicesOf []byte) (why string, err error) {
 	var list discoveryv1.EndpointSliceList
 	if err := json.Unmarshal(slicesOf, &list); err != nil {

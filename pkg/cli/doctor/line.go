@@ -56,7 +56,12 @@ func (c check) look(ctx context.Context, p *patient) []Line {
 
 // unread is the line about what could not be read: nobody knows whether it is well.
 func unread(object, doing string, err error) Line {
-	line := Line{Status: Unknown, Object: object, Message: doing + ": " + terminal.OneLine(err.Error()), WayOut: "try again, and look at the API server"}
+	line := Line{
+		Status:  Unknown,
+		Object:  object,
+		Message: doing + ": " + terminal.OneLine(err.Error()),
+		WayOut:  "try again, and look at the API server",
+	}
 	if apierrors.IsForbidden(err) {
 		line.WayOut = "get this right, or run doctor as somebody who has it (--as)"
 	}
@@ -74,7 +79,9 @@ func (o *options) print(lines []Line) error {
 	colour := map[Status]func(string) string{OK: paint.Green, Unknown: paint.Yellow, Warn: paint.Yellow, Fail: paint.Red}
 	rows := &terminal.Table{Out: o.Out, Paint: paint, Header: []string{"STATUS", "CHECK", "MESSAGE"}}
 	for _, line := range together(lines) {
-		rows.Add([]terminal.Cell{{Text: string(line.Status), In: colour[line.Status]}, {Text: line.Check}, {Text: line.words()}})
+		rows.Add(
+			[]terminal.Cell{{Text: string(line.Status), In: colour[line.Status]}, {Text: line.Check}, {Text: line.words()}},
+		)
 	}
 	rows.Flush()
 	return nil

@@ -31,7 +31,13 @@ func (p *patient) operator(context.Context) (lines []Line, well string) {
 		return []Line{unread("", "the operator's Deployment could not be looked for", p.deploymentsErr)}, ""
 	}
 	if len(p.deployments) == 0 {
-		return []Line{{Status: Fail, Message: "there is no Deployment of the operator: no Cleaner runs", WayOut: "install KubeCleaner, or give its Deployment the labels of config/manager"}}, ""
+		return []Line{
+			{
+				Status:  Fail,
+				Message: "there is no Deployment of the operator: no Cleaner runs",
+				WayOut:  "install KubeCleaner, or give its Deployment the labels of config/manager",
+			},
+		}, ""
 	}
 	var names []string
 	for i := range p.deployments {
@@ -43,7 +49,9 @@ func (p *patient) operator(context.Context) (lines []Line, well string) {
 	}
 	if len(p.deployments) > 1 {
 		lines = append(lines, Line{
-			Status: Fail, Message: "there are several operators, which act on the same Cleaners: " + strings.Join(names, ", "), WayOut: "remove all but one",
+			Status:  Fail,
+			Message: "there are several operators, which act on the same Cleaners: " + strings.Join(names, ", "),
+			WayOut:  "remove all but one",
 		})
 	}
 	return lines, fmt.Sprintf("Deployment %s is available", strings.Join(names, ", "))
@@ -55,11 +63,20 @@ func unavailable(d *appsv1.Deployment) (Line, bool) {
 	look := fmt.Sprintf("kubectl -n %s describe pods -l app.kubernetes.io/component=manager", d.Namespace)
 	switch wanted := ptr.Deref(d.Spec.Replicas, 1); {
 	case wanted == 0:
-		line.Message, line.WayOut = "it is scaled to 0: no Cleaner runs", fmt.Sprintf("kubectl -n %s scale deployment %s --replicas=1", d.Namespace, d.Name)
+		line.Message, line.WayOut = "it is scaled to 0: no Cleaner runs", fmt.Sprintf(
+			"kubectl -n %s scale deployment %s --replicas=1",
+			d.Namespace,
+			d.Name,
+		)
 	case d.Status.AvailableReplicas == 0:
 		line.Message, line.WayOut = "no Pod of it is available: no Cleaner runs"+because(d), look
 	case d.Status.AvailableReplicas < wanted:
-		line.Status, line.Message, line.WayOut = Warn, fmt.Sprintf("%d of %d Pods are available%s", d.Status.AvailableReplicas, wanted, because(d)), look
+		line.Status, line.Message, line.WayOut = Warn, fmt.Sprintf(
+			"%d of %d Pods are available%s",
+			d.Status.AvailableReplicas,
+			wanted,
+			because(d),
+		), look
 	default:
 		return Line{}, false
 	}
@@ -82,7 +99,8 @@ func because(d *appsv1.Deployment) string {
 	return ""
 }
 
-// leaseGrace is how much later than its duration a Lease may be renewed: the clocks of the operator and of the API server differ a little.
+// leaseGrace is how much later than its duration a Lease may be renewed: the clocks of the operator and of the API
+// server differ a little.
 const leaseGrace = 15 * time.Second
 
 // leader looks whether somebody renews the Lease.
@@ -96,7 +114,14 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	look := fmt.Sprintf("kubectl -n %s logs -l app.kubernetes.io/component=manager", p.namespace)
 	switch {
 	case apierrors.IsNotFound(err):
-		return []Line{{Status: Fail, Object: object, Message: "it does not exist: no operator has ever led here", WayOut: look + "; if the operator is in another namespace, give --operator-namespace"}}, ""
+		return []Line{
+			{
+				Status:  Fail,
+				Object:  object,
+				Message: "it does not exist: no operator has ever led here",
+				WayOut:  look + "; if the operator is in another namespace, give --operator-namespace",
+			},
+		}, ""
 	case err != nil:
 		return []Line{unread(object, "whether there is a leader could not be read", err)}, ""
 	case ptr.Deref(lease.Spec.HolderIdentity, "") == "" || lease.Spec.RenewTime == nil:
@@ -105,10 +130,18 @@ func (p *patient) leader(ctx context.Context) (lines []Line, well string) {
 	age := p.there.Sub(lease.Spec.RenewTime.Time)
 	valid := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 15)) * time.Second
 	if age > valid+leaseGrace {
-		return []Line{{
-			Status: Fail, Object: object, WayOut: look,
-			Message: fmt.Sprintf("the leader %s has not renewed it for %s: no run begins", *lease.Spec.HolderIdentity, age.Round(time.Second)),
-		}}, ""
+		return []Line{
+			{
+				Status: Fail,
+				Object: object,
+				WayOut: look,
+				Message: fmt.Sprintf(
+					"the leader %s has not renewed it for %s: no run begins",
+					*lease.Spec.HolderIdentity,
+					age.Round(time.Second),
+				),
+			},
+		}, ""
 	}
 	return nil, "the leader is " + terminal.OneLine(*lease.Spec.HolderIdentity)
 }
@@ -120,14 +153,37 @@ func (p *patient) stopped(ctx context.Context) (lines []Line, well string) {
 	err := p.api.Read(ctx, "/api/v1/namespaces/"+p.namespace, &metadata)
 	switch reason, is := metadata.Annotations[v1alpha1.StopAnnotation]; {
 	case apierrors.IsNotFound(err):
-		lines = append(lines, Line{Status: Fail, Object: object, Message: "the operator's namespace does not exist", WayOut: "say which it is with --operator-namespace"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Fail,
+				Object:  object,
+				Message: "the operator's namespace does not exist",
+				WayOut:  "say which it is with --operator-namespace",
+			},
+		)
 	case err != nil:
 		lines = append(lines, unread(object, "whether all acting is stopped could not be read", err))
 	case is:
-		lines = append(lines, Line{Status: Warn, Object: object, Message: stop.Words(reason) + ": every Cleaner only reports", WayOut: terminal.Program + " resume"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Warn,
+				Object:  object,
+				Message: stop.Words(reason) + ": every Cleaner only reports",
+				WayOut:  terminal.Program + " resume",
+			},
+		)
 	}
 	if p.isSet("dry-run") {
-		lines = append(lines, Line{Status: Warn, Message: v1alpha1.DryRunByFlag + ": every Cleaner only reports", WayOut: "remove the flag from the operator's Deployment, if that is not meant"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Warn,
+				Message: v1alpha1.DryRunByFlag + ": every Cleaner only reports",
+				WayOut:  "remove the flag from the operator's Deployment, if that is not meant",
+			},
+		)
 	}
 	return lines, "acting is not stopped"
 }
@@ -147,7 +203,15 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 	}
 	for i := range p.cleaners {
 		if why := p.cleaners[i].ForeignController(p.there); why != "" {
-			lines = append(lines, Line{Status: Fail, Object: ref("Cleaner", p.cleaners[i].Name), Message: why, WayOut: "find and remove the other controller, also if it runs outside of this cluster"})
+			lines = append(
+				lines,
+				Line{
+					Status:  Fail,
+					Object:  ref("Cleaner", p.cleaners[i].Name),
+					Message: why,
+					WayOut:  "find and remove the other controller, also if it runs outside of this cluster",
+				},
+			)
 		}
 	}
 	for _, err := range []error{p.deploymentsErr, p.known()} {
@@ -158,7 +222,8 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 	return lines, "no other controller acts on Cleaners"
 }
 
-// known is why the Cleaners could not be read. That there is no such kind is told by the check of the CustomResourceDefinitions.
+// known is why the Cleaners could not be read. That there is no such kind is told by the check of the
+// CustomResourceDefinitions.
 func (p *patient) known() error {
 	if apierrors.IsNotFound(p.cleanersErr) {
 		return nil
@@ -169,24 +234,43 @@ func (p *patient) known() error {
 // maxSkew is by how much clocks may differ: the operator judges no ages when its own differs by more.
 const maxSkew = time.Minute
 
-// clocks compares the clock of this machine, and the leader's as far as its Lease shows it, with that of the API server.
+// clocks compares the clock of this machine, and the leader's as far as its Lease shows it, with that of the API
+// server.
 func (p *patient) clocks(ctx context.Context) (lines []Line, well string) {
 	if p.undated != nil {
-		lines = append(lines, Line{Status: Unknown, Message: "the API server does not say what time it is (header Date)", WayOut: "ask it without a proxy"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Unknown,
+				Message: "the API server does not say what time it is (header Date)",
+				WayOut:  "ask it without a proxy",
+			},
+		)
 	}
 	skew := p.here.Sub(p.there).Round(time.Second)
 	if skew.Abs() > maxSkew {
 		lines = append(lines, Line{
-			Status: Warn, Message: fmt.Sprintf("the clock of this machine is %s %s that of the API server: previews judge ages by it", skew.Abs(), aheadOrBehind(skew)),
+			Status: Warn,
+			Message: fmt.Sprintf(
+				"the clock of this machine is %s %s that of the API server: previews judge ages by it",
+				skew.Abs(),
+				aheadOrBehind(skew),
+			),
 			WayOut: "set the clock of this machine",
 		})
 	}
 	var lease coordinationv1.Lease
-	if p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease) == nil && lease.Spec.RenewTime != nil {
+	if p.api.Read(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+p.namespace+"/leases/"+leaseName, &lease) == nil &&
+		lease.Spec.RenewTime != nil {
 		if ahead := lease.Spec.RenewTime.Sub(p.there).Round(time.Second); ahead > maxSkew {
 			lines = append(lines, Line{
-				Status: Fail, Object: ref("Lease", p.namespace, leaseName), WayOut: "set the clock of its node",
-				Message: fmt.Sprintf("the operator's clock is %s ahead of that of the API server: ages cannot be judged, so runs touch nothing", ahead),
+				Status: Fail,
+				Object: ref("Lease", p.namespace, leaseName),
+				WayOut: "set the clock of its node",
+				Message: fmt.Sprintf(
+					"the operator's clock is %s ahead of that of the API server: ages cannot be judged, so runs touch nothing",
+					ahead,
+				),
 			})
 		}
 	}
@@ -206,7 +290,8 @@ func aheadOrBehind(skew time.Duration) string {
 	return "ahead of"
 }
 
-// hasSkew reports whether the last run of a Cleaner was refused because of the operator's clock: pkg/transport has the words.
+// hasSkew reports whether the last run of a Cleaner was refused because of the operator's clock: pkg/transport has the
+// words.
 func hasSkew(c v1alpha1.Cleaner) bool {
 	return c.Status.FailureMessage != nil && strings.Contains(*c.Status.FailureMessage, "the operator's clock is")
 }

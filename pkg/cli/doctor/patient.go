@@ -32,7 +32,8 @@ type patient struct {
 	*options
 	api    *cluster.Client
 	reader *selector.Reader
-	// kubernetes is what the API server says of itself. here is the time by the clock of this machine, and there by that of the API server.
+	// kubernetes is what the API server says of itself. here is the time by the clock of this machine, and there by that
+	// of the API server.
 	kubernetes version.Info
 	// unversioned says why that is not known.
 	unversioned error
@@ -61,26 +62,39 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 		return nil, cluster.RequestError("asking the API server for its version", err)
 	}
 	p.reader = selector.NewReader(api.Raw, cluster.Instant(p.here))
-	p.deploymentsErr = cluster.List[appsv1.DeploymentList](ctx, api, "/apis/apps/v1/deployments", func(d *appsv1.Deployment) {
-		switch {
-		case isOperator(d):
-			p.deployments = append(p.deployments, *d)
-		case isLegacy(d):
-			p.legacies = append(p.legacies, *d)
-		}
-	})
+	p.deploymentsErr = cluster.List[appsv1.DeploymentList](
+		ctx,
+		api,
+		"/apis/apps/v1/deployments",
+		func(d *appsv1.Deployment) {
+			switch {
+			case isOperator(d):
+				p.deployments = append(p.deployments, *d)
+			case isLegacy(d):
+				p.legacies = append(p.legacies, *d)
+			}
+		},
+	)
 	p.namespace = cluster.DefaultOperatorNamespace
 	switch {
 	case o.operatorNamespace != "":
 		p.namespace = o.operatorNamespace
-		p.deployments = slices.DeleteFunc(p.deployments, func(d appsv1.Deployment) bool { return d.Namespace != o.operatorNamespace })
+		p.deployments = slices.DeleteFunc(
+			p.deployments,
+			func(d appsv1.Deployment) bool { return d.Namespace != o.operatorNamespace },
+		)
 	case len(p.deployments) > 0:
 		p.namespace = p.deployments[0].Namespace
 	}
 	if len(p.deployments) > 0 {
 		p.args = argsOf(&p.deployments[0])
 	}
-	p.cleanersErr = cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) { p.cleaners = append(p.cleaners, *c) })
+	p.cleanersErr = cluster.List[v1alpha1.CleanerList](
+		ctx,
+		api,
+		cluster.CleanerPath(""),
+		func(c *v1alpha1.Cleaner) { p.cleaners = append(p.cleaners, *c) },
+	)
 	p.needed = &rights.Source{Reader: p.reader, Survey: survey.Options{Now: p.here}}
 	if slices.ContainsFunc(p.cleaners, func(c v1alpha1.Cleaner) bool { return c.HasFindings() }) {
 		p.needed.Survey.Declared, p.declaredErr = survey.Declared(ctx, p.reader, p.namespace)
@@ -96,7 +110,12 @@ func (p *patient) greet(ctx context.Context) error {
 		return err
 	}
 	defer connections.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.api.Raw.Get().AbsPath("/version").URL().String(), nil)
+	request, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodGet,
+		p.api.Raw.Get().AbsPath("/version").URL().String(),
+		nil,
+	)
 	if err != nil {
 		return err
 	}
@@ -131,7 +150,8 @@ func isOperator(d *appsv1.Deployment) bool {
 // isLegacy goes by the image of k8s-cleaner and, because a mirror may call that otherwise, by its labels.
 func isLegacy(d *appsv1.Deployment) bool {
 	const name = "k8s-cleaner"
-	if d.Labels["app.kubernetes.io/name"] == name || d.Labels["control-plane"] == name || d.Spec.Template.Labels["control-plane"] == name {
+	if d.Labels["app.kubernetes.io/name"] == name || d.Labels["control-plane"] == name ||
+		d.Spec.Template.Labels["control-plane"] == name {
 		return true
 	}
 	return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
@@ -149,7 +169,8 @@ func argsOf(d *appsv1.Deployment) (args []string) {
 	return args
 }
 
-// flag is the value of one of the operator's flags: the last one counts. Names may be written with underscores, as the operator reads them.
+// flag is the value of one of the operator's flags: the last one counts. Names may be written with underscores, as the
+// operator reads them.
 func (p *patient) flag(name string) (value string, given bool) {
 	for i, arg := range p.args {
 		key, written, has := strings.Cut(arg, "=")

@@ -23,11 +23,20 @@ func (p *patient) itself() *v1alpha1.ServiceAccountRef {
 		return nil
 	}
 	d := &p.deployments[0]
-	return &v1alpha1.ServiceAccountRef{Namespace: d.Namespace, Name: cmp.Or(d.Spec.Template.Spec.ServiceAccountName, "default")}
+	return &v1alpha1.ServiceAccountRef{
+		Namespace: d.Namespace,
+		Name:      cmp.Or(d.Spec.Template.Spec.ServiceAccountName, "default"),
+	}
 }
 
 func noAccount() []Line {
-	return []Line{{Status: Unknown, Message: "the operator's account is not known: its Deployment was not found", WayOut: "see the check operator"}}
+	return []Line{
+		{
+			Status:  Unknown,
+			Message: "the operator's account is not known: its Deployment was not found",
+			WayOut:  "see the check operator",
+		},
+	}
 }
 
 // own are the rights without which the operator itself does not work; config/rbac gives them.
@@ -63,7 +72,15 @@ func (p *patient) operatorRights(ctx context.Context) (lines []Line, well string
 		return []Line{unread(object, "which rights the operator has could not be asked", err)}, ""
 	}
 	if len(missing) > 0 {
-		lines = append(lines, Line{Status: Fail, Object: object, Message: "the operator may not " + words(missing), WayOut: "apply config/rbac, or the chart, anew"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Fail,
+				Object:  object,
+				Message: "the operator may not " + words(missing),
+				WayOut:  "apply config/rbac, or the chart, anew",
+			},
+		)
 	}
 	return lines, "the operator has its own rights"
 }
@@ -98,7 +115,10 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 		}
 		if err != nil { // the check cleaners tells of a kind that is not served
 			lines = append(lines, Line{
-				Status: Unknown, Object: object, Message: "which rights it needs could not be found out: " + terminal.OneLine(err.Error()), WayOut: "correct the Cleaner, and run doctor again",
+				Status:  Unknown,
+				Object:  object,
+				Message: "which rights it needs could not be found out: " + terminal.OneLine(err.Error()),
+				WayOut:  "correct the Cleaner, and run doctor again",
 			})
 			continue
 		}
@@ -112,7 +132,12 @@ func (p *patient) cleanerRights(ctx context.Context) (lines []Line, well string)
 }
 
 // lacks are the lines about the rights that a Cleaner does not have.
-func (p *patient) lacks(ctx context.Context, c *v1alpha1.Cleaner, operator v1alpha1.ServiceAccountRef, needed []rights.Right) (lines []Line, err error) {
+func (p *patient) lacks(
+	ctx context.Context,
+	c *v1alpha1.Cleaner,
+	operator v1alpha1.ServiceAccountRef,
+	needed []rights.Right,
+) (lines []Line, err error) {
 	object, account := ref("Cleaner", c.Name), operator
 	wayOut := "grant it to the operator (config/rbac/cleaner_targets_role.yaml, or rbac.mode of the chart), or let the Cleaner name an account"
 	if named := c.Spec.ServiceAccountRef; named != nil {
@@ -123,14 +148,27 @@ func (p *patient) lacks(ctx context.Context, c *v1alpha1.Cleaner, operator v1alp
 			return nil, err
 		}
 		if len(missing) > 0 {
-			lines = append(lines, Line{Status: Fail, Object: object, Message: "the operator may not act as ServiceAccount " + named.String(), WayOut: "apply config/policy"})
+			lines = append(
+				lines,
+				Line{
+					Status:  Fail,
+					Object:  object,
+					Message: "the operator may not act as ServiceAccount " + named.String(),
+					WayOut:  "apply config/policy",
+				},
+			)
 		}
 	}
 	missing, err := p.reviews.Missing(ctx, account, needed)
 	if err != nil || len(missing) == 0 {
 		return lines, err
 	}
-	line := Line{Status: Warn, Object: object, Message: fmt.Sprintf("in some cases it lacks a right: ServiceAccount %s may not %s", account, words(missing)), WayOut: wayOut}
+	line := Line{
+		Status:  Warn,
+		Object:  object,
+		Message: fmt.Sprintf("in some cases it lacks a right: ServiceAccount %s may not %s", account, words(missing)),
+		WayOut:  wayOut,
+	}
 	var must []rights.Right
 	for _, right := range missing {
 		if !right.Optional {

@@ -39,11 +39,25 @@ func (p *patient) apiServer(context.Context) (lines []Line, well string) {
 	minor, err := strconv.Atoi(leadingNumber.FindString(p.kubernetes.Minor))
 	switch {
 	case err != nil || p.kubernetes.Major != "1":
-		lines = append(lines, Line{Status: Unknown, Message: text + " is no version that can be read; " + supported, WayOut: "look at kubectl version"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Unknown,
+				Message: text + " is no version that can be read; " + supported,
+				WayOut:  "look at kubectl version",
+			},
+		)
 	case minor < oldest:
 		lines = append(lines, Line{Status: Fail, Message: text + " is too old: " + supported, WayOut: "update the cluster"})
 	case minor > newest:
-		lines = append(lines, Line{Status: Warn, Message: text + " is newer than what was tested: " + supported, WayOut: "update KubeCleaner, if there is a newer version"})
+		lines = append(
+			lines,
+			Line{
+				Status:  Warn,
+				Message: text + " is newer than what was tested: " + supported,
+				WayOut:  "update KubeCleaner, if there is a newer version",
+			},
+		)
 	}
 	return lines, text + " is supported"
 }
@@ -55,7 +69,13 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	err := p.api.Read(ctx, object.GroupVersionPath(v1alpha1.GroupVersion), &served)
 	switch {
 	case apierrors.IsNotFound(err):
-		return []Line{{Status: Fail, Message: "the CustomResourceDefinitions are not installed: the cluster does not know Cleaners", WayOut: install}}, ""
+		return []Line{
+			{
+				Status:  Fail,
+				Message: "the CustomResourceDefinitions are not installed: the cluster does not know Cleaners",
+				WayOut:  install,
+			},
+		}, ""
 	case err != nil:
 		return []Line{unread("", "which kinds of KubeCleaner the cluster has could not be read", err)}, ""
 	}
@@ -65,7 +85,10 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	}
 	for _, kind := range []string{"Cleaner", "CleanerRun", "Report"} {
 		if !there[kind] {
-			lines = append(lines, Line{Status: Fail, Message: "the CustomResourceDefinition of " + kind + " is not installed", WayOut: install})
+			lines = append(
+				lines,
+				Line{Status: Fail, Message: "the CustomResourceDefinition of " + kind + " is not installed", WayOut: install},
+			)
 		}
 	}
 	if len(lines) > 0 {
@@ -76,9 +99,15 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 	case err != nil:
 		lines = append(lines, unread("", "which fields of Cleaners the API server keeps could not be read", err))
 	case schema.IsUnread(lacks):
-		lines = append(lines, unread("", "which fields of Cleaners the API server keeps could not be read", errors.New(lacks)))
+		lines = append(
+			lines,
+			unread("", "which fields of Cleaners the API server keeps could not be read", errors.New(lacks)),
+		)
 	case lacks != "":
-		lines = append(lines, Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut})
+		lines = append(
+			lines,
+			Line{Status: Fail, Message: strings.TrimSuffix(lacks, " "+schema.WayOut+"."), WayOut: schema.WayOut},
+		)
 	}
 	return lines, "the CustomResourceDefinitions have all fields of this version"
 }
@@ -86,7 +115,13 @@ func (p *patient) definitions(ctx context.Context) (lines []Line, well string) {
 // versions compares the versions of this plugin and of the operator.
 func (p *patient) versions(context.Context) (lines []Line, well string) {
 	if len(p.deployments) == 0 {
-		return []Line{{Status: Unknown, Message: "the version of the operator is not known: its Deployment was not found", WayOut: "see the check operator"}}, ""
+		return []Line{
+			{
+				Status:  Unknown,
+				Message: "the version of the operator is not known: its Deployment was not found",
+				WayOut:  "see the check operator",
+			},
+		}, ""
 	}
 	d := &p.deployments[0]
 	operator, plugin := versionOf(d), terminal.OneLine(p.Version)
@@ -116,5 +151,6 @@ func versionOf(d *appsv1.Deployment) string {
 
 var versionPattern = regexp.MustCompile(`^v?\d+\.\d+\.\d+`)
 
-// isVersion reports whether a text is the version of a release. A build from source has another one, and can be compared with none.
+// isVersion reports whether a text is the version of a release. A build from source has another one, and can be
+// compared with none.
 func isVersion(text string) bool { return versionPattern.MatchString(text) }

@@ -57,9 +57,16 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 		case err != nil:
 			lines = append(lines, unread(h.object, where+", and whether that answers could not be read", err))
 		case why != "":
-			line := Line{Status: Fail, Object: h.object, Message: fmt.Sprintf("%s, which %s: %s is refused", where, why, sent[hit].words)}
+			line := Line{
+				Status:  Fail,
+				Object:  h.object,
+				Message: fmt.Sprintf("%s, which %s: %s is refused", where, why, sent[hit].words),
+			}
 			if h.narrowed {
-				line.Status, line.Message = Warn, strings.TrimSuffix(line.Message, "is refused")+"may be refused, depending on labels and conditions"
+				line.Status, line.Message = Warn, strings.TrimSuffix(
+					line.Message,
+					"is refused",
+				)+"may be refused, depending on labels and conditions"
 			}
 			line.WayOut = "mend the Service, or remove the webhook if nothing needs it any more"
 			lines = append(lines, line)
@@ -72,13 +79,19 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 	const path = "/apis/admissionregistration.k8s.io/v1/"
 	isNarrow := func(selectors ...*metav1.LabelSelector) bool {
-		return slices.ContainsFunc(selectors, func(s *metav1.LabelSelector) bool { return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 })
+		return slices.ContainsFunc(
+			selectors,
+			func(s *metav1.LabelSelector) bool { return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 },
+		)
 	}
 	validating := func(c *admissionv1.ValidatingWebhookConfiguration) {
 		for _, w := range c.Webhooks {
 			if ptr.Deref(w.FailurePolicy, admissionv1.Fail) == admissionv1.Fail {
 				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
-				hooks = append(hooks, hook{ref("ValidatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow})
+				hooks = append(
+					hooks,
+					hook{ref("ValidatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow},
+				)
 			}
 		}
 	}
@@ -86,14 +99,27 @@ func (p *patient) hooks(ctx context.Context) (hooks []hook, err error) {
 		for _, w := range c.Webhooks {
 			if ptr.Deref(w.FailurePolicy, admissionv1.Fail) == admissionv1.Fail {
 				narrow := isNarrow(w.NamespaceSelector, w.ObjectSelector) || len(w.MatchConditions) > 0
-				hooks = append(hooks, hook{ref("MutatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow})
+				hooks = append(
+					hooks,
+					hook{ref("MutatingWebhookConfiguration", c.Name), w.Name, w.ClientConfig.Service, w.Rules, narrow},
+				)
 			}
 		}
 	}
-	if err := cluster.List[admissionv1.ValidatingWebhookConfigurationList](ctx, p.api, path+"validatingwebhookconfigurations", validating); err != nil {
+	if err := cluster.List[admissionv1.ValidatingWebhookConfigurationList](
+		ctx,
+		p.api,
+		path+"validatingwebhookconfigurations",
+		validating,
+	); err != nil {
 		return nil, err
 	}
-	return hooks, cluster.List[admissionv1.MutatingWebhookConfigurationList](ctx, p.api, path+"mutatingwebhookconfigurations", mutating)
+	return hooks, cluster.List[admissionv1.MutatingWebhookConfigurationList](
+		ctx,
+		p.api,
+		path+"mutatingwebhookconfigurations",
+		mutating,
+	)
 }
 
 // requests are those that the operator sends: for its records, and for what Cleaners delete and change.
@@ -101,7 +127,12 @@ func (p *patient) requests(ctx context.Context) []request {
 	group := v1alpha1.GroupVersion.Group
 	sent := []request{
 		{group, "cleanerruns", admissionv1.Create, "what the operator writes down of each run (create cleanerruns)"},
-		{group, "cleanerruns/status", admissionv1.Update, "what the operator writes down of each run (update cleanerruns/status)"},
+		{
+			group,
+			"cleanerruns/status",
+			admissionv1.Update,
+			"what the operator writes down of each run (update cleanerruns/status)",
+		},
 		{group, "cleaners/status", admissionv1.Update, "the status of Cleaners (update cleaners/status)"},
 		{"coordination.k8s.io", "leases", admissionv1.Update, "the operator's leader election (update leases)"},
 		{"", "secrets", admissionv1.Create, "what the operator writes down of each run, such as copies (create secrets)"},
@@ -110,11 +141,22 @@ func (p *patient) requests(ctx context.Context) []request {
 		c := &p.cleaners[i]
 		operation := map[v1alpha1.Action]admissionv1.OperationType{v1alpha1.ActionDelete: admissionv1.Delete, v1alpha1.ActionTransform: admissionv1.Update}[c.EffectiveAction()]
 		for _, spec := range c.Spec.ResourcePolicySet.ResourceSelectors {
-			kind, err := p.reader.Resolve(ctx, schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind})
+			kind, err := p.reader.Resolve(
+				ctx,
+				schema.GroupVersionKind{Group: spec.Group, Version: spec.Version, Kind: spec.Kind},
+			)
 			if operation == "" || err != nil { // the check cleaners tells of a kind that is not served
 				continue
 			}
-			sent = append(sent, request{kind.Group, kind.Resource, operation, fmt.Sprintf("what Cleaner %s does (%s %s)", c.Name, strings.ToLower(string(operation)), kind.Resource)})
+			sent = append(
+				sent,
+				request{
+					kind.Group,
+					kind.Resource,
+					operation,
+					fmt.Sprintf("what Cleaner %s does (%s %s)", c.Name, strings.ToLower(string(operation)), kind.Resource),
+				},
+			)
 		}
 	}
 	return sent
@@ -137,7 +179,8 @@ func (h *hook) matches(r request) bool {
 			}
 		})
 		has := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
-		isOperation := slices.Contains(rule.Operations, admissionv1.OperationAll) || slices.Contains(rule.Operations, r.operation)
+		isOperation := slices.Contains(rule.Operations, admissionv1.OperationAll) ||
+			slices.Contains(rule.Operations, r.operation)
 		return isResource && has(rule.APIGroups, r.group) && isOperation
 	})
 }
@@ -154,8 +197,11 @@ func (p *patient) dead(ctx context.Context, to *admissionv1.ServiceReference) (w
 	case service.Spec.Type == corev1.ServiceTypeExternalName || len(service.Spec.Selector) == 0:
 		return "", nil // nobody can tell
 	}
-	body, err := cluster.Send(ctx, p.api.Raw.Get().AbsPath("/apis/discovery.k8s.io/v1/namespaces/"+to.Namespace+"/endpointslices").
-		Param("labelSelector", discoveryv1.LabelServiceName+"="+to.Name))
+	body, err := cluster.Send(
+		ctx,
+		p.api.Raw.Get().AbsPath("/apis/discovery.k8s.io/v1/namespaces/"+to.Namespace+"/endpointslices").
+			Param("labelSelector", discoveryv1.LabelServiceName+"="+to.Name),
+	)
 	if err != nil {
 		return "", err
 	}

@@ -78,8 +78,8 @@ func define(defined map[schema.GroupKind]definition, raw []byte) error {
 	return nil
 }
 
-// complete adds to a manifest what an API server would have: a namespace, an identity, and to a Secret its data, which is where
-// those who hide it look for it.
+// complete adds to a manifest what an API server would have: a namespace, an identity, and to a Secret its data, which
+// is where those who hide it look for it.
 func complete(m *entry, namespaced bool) (err error) {
 	isNamespace, isSecret := m.isCore("Namespace"), m.isCore("Secret")
 	was := *m
@@ -96,7 +96,8 @@ func complete(m *entry, namespaced bool) (err error) {
 	if isNamespace {
 		m.labels = labels.Merge(m.labels, labels.Set{"kubernetes.io/metadata.name": m.name})
 	}
-	if m.namespace == was.namespace && m.uid == was.uid && m.resourceVersion == was.resourceVersion && !isNamespace && !isSecret {
+	if m.namespace == was.namespace && m.uid == was.uid && m.resourceVersion == was.resourceVersion && !isNamespace &&
+		!isSecret {
 		return nil // as the API server sent it
 	}
 	m.raw, err = edited(m.raw, func(value map[string]any) {
@@ -136,7 +137,8 @@ func EncodeStrings(secret map[string]any) {
 	delete(secret, "stringData")
 }
 
-// checkUnique keeps the later one of two manifests of one object, and refuses two objects with one uid: only one would be seen.
+// checkUnique keeps the later one of two manifests of one object, and refuses two objects with one uid: only one would
+// be seen.
 func (d *Cluster) checkUnique() error {
 	type identity struct {
 		schema.GroupKind
@@ -153,7 +155,11 @@ func (d *Cluster) checkUnique() error {
 				}
 				last[id] = m
 				if other := holders[m.uid]; other != nil && !sameObject(other, m) {
-					return terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: %s has the uid of %s (%s)", m.where, m, other, other.where), "remove one of the two uids: objects with the same one are taken for the same")
+					return terminal.Fail(
+						codes.DumpWrong,
+						fmt.Errorf("%s: %s has the uid of %s (%s)", m.where, m, other, other.where),
+						"remove one of the two uids: objects with the same one are taken for the same",
+					)
 				}
 				holders[m.uid] = m
 			}
@@ -166,8 +172,8 @@ func (d *Cluster) checkUnique() error {
 	return nil
 }
 
-// sameObject reports whether two manifests with one uid are of one object. Some are served by two groups: Events, by "" and by
-// events.k8s.io, so a dump of all kinds holds them twice.
+// sameObject reports whether two manifests with one uid are of one object. Some are served by two groups: Events, by ""
+// and by events.k8s.io, so a dump of all kinds holds them twice.
 func sameObject(a, b *entry) bool {
 	return a.gvk.Kind == b.gvk.Kind && a.namespace == b.namespace && a.name == b.name
 }

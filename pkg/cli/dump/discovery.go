@@ -18,7 +18,9 @@ import (
 
 // discovery is what is served below /api or /apis, in one answer.
 func (d *Cluster) discovery(root string) discoveryv2.APIGroupDiscoveryList {
-	list := discoveryv2.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{APIVersion: discoveryv2.SchemeGroupVersion.String(), Kind: "APIGroupDiscoveryList"}}
+	list := discoveryv2.APIGroupDiscoveryList{
+		TypeMeta: metav1.TypeMeta{APIVersion: discoveryv2.SchemeGroupVersion.String(), Kind: "APIGroupDiscoveryList"},
+	}
 	for _, gv := range sortedGroupVersions(d.served) { // the versions of a group stand together, the preferred one first
 		if (gv.Group == "") != (root == "/api") {
 			continue
@@ -36,10 +38,27 @@ func (d *Cluster) discovery(root string) discoveryv2.APIGroupDiscoveryList {
 
 // shortNames are what kubectl's users call the kinds that they write most often.
 var shortNames = map[string]string{
-	"ConfigMap": "cm", "Service": "svc", "ServiceAccount": "sa", "PersistentVolume": "pv", "PersistentVolumeClaim": "pvc", "Namespace": "ns", "Node": "no",
-	"Pod": "po", "ReplicationController": "rc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ReplicaSet": "rs", "CronJob": "cj",
-	"HorizontalPodAutoscaler": "hpa", "PodDisruptionBudget": "pdb", "Ingress": "ing", "NetworkPolicy": "netpol", "StorageClass": "sc",
-	"PriorityClass": "pc", "CustomResourceDefinition": "crd crds",
+	"ConfigMap":                "cm",
+	"Service":                  "svc",
+	"ServiceAccount":           "sa",
+	"PersistentVolume":         "pv",
+	"PersistentVolumeClaim":    "pvc",
+	"Namespace":                "ns",
+	"Node":                     "no",
+	"Pod":                      "po",
+	"ReplicationController":    "rc",
+	"Deployment":               "deploy",
+	"StatefulSet":              "sts",
+	"DaemonSet":                "ds",
+	"ReplicaSet":               "rs",
+	"CronJob":                  "cj",
+	"HorizontalPodAutoscaler":  "hpa",
+	"PodDisruptionBudget":      "pdb",
+	"Ingress":                  "ing",
+	"NetworkPolicy":            "netpol",
+	"StorageClass":             "sc",
+	"PriorityClass":            "pc",
+	"CustomResourceDefinition": "crd crds",
 }
 
 // ShortNames are what kubectl's users call a built-in kind besides its name.
@@ -53,16 +72,23 @@ func discovered(kinds map[string]*servedKind) []discoveryv2.APIResourceDiscovery
 			scope = discoveryv2.ScopeNamespace
 		}
 		found = append(found, discoveryv2.APIResourceDiscovery{
-			Resource: kind.Resource, SingularResource: strings.ToLower(kind.Kind.Kind), Scope: scope, Verbs: []string{"get", "list"},
-			ShortNames:   ShortNames(kind.Kind.Kind),
-			ResponseKind: &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind.Kind},
+			Resource:         kind.Resource,
+			SingularResource: strings.ToLower(kind.Kind.Kind),
+			Scope:            scope,
+			Verbs:            []string{"get", "list"},
+			ShortNames:       ShortNames(kind.Kind.Kind),
+			ResponseKind:     &metav1.GroupVersionKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind.Kind},
 		})
 	}
-	slices.SortFunc(found, func(a, b discoveryv2.APIResourceDiscovery) int { return strings.Compare(a.Resource, b.Resource) })
+	slices.SortFunc(
+		found,
+		func(a, b discoveryv2.APIResourceDiscovery) int { return strings.Compare(a.Resource, b.Resource) },
+	)
 	return found
 }
 
-// openAPI is the index of the schemas that CustomResourceDefinitions have or, with the path of a group and version, those of its kinds.
+// openAPI is the index of the schemas that CustomResourceDefinitions have or, with the path of a group and version,
+// those of its kinds.
 func (d *Cluster) openAPI(path string) (io.Reader, error) {
 	type url struct {
 		ServerRelativeURL string `json:"serverRelativeURL"`
@@ -91,6 +117,8 @@ func publishedSchema(gvk schema.GroupVersionKind, text json.RawMessage) (json.Ra
 		text = json.RawMessage(`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`)
 	}
 	return edited(text, func(value map[string]any) {
-		value["x-kubernetes-group-version-kind"] = []map[string]string{{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}
+		value["x-kubernetes-group-version-kind"] = []map[string]string{
+			{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind},
+		}
 	})
 }

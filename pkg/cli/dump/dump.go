@@ -25,8 +25,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Cluster is a set of manifests that answers as the API server of a cluster that holds them would: a Cleaner is judged on it by
-// the very code that judges a cluster. It answers what reading needs, and refuses everything else.
+// Cluster is a set of manifests that answers as the API server of a cluster that holds them would: a Cleaner is judged
+// on it by the very code that judges a cluster. It answers what reading needs, and refuses everything else.
 type Cluster struct {
 	served map[schema.GroupVersion]map[string]*servedKind // by kind
 	// Notes are what a user should know about the manifests.
@@ -61,8 +61,9 @@ func (d *Cluster) serve(kind object.Kind) *servedKind {
 	return d.served[gv][kind.Kind]
 }
 
-// Expect makes ready for a Cleaner and returns what its user should know, and of which kinds that it selects the dump holds nothing: those count as
-// empty. One of a built-in group that does not exist stays unknown, with the selector's own message.
+// Expect makes ready for a Cleaner and returns what its user should know, and of which kinds that it selects the dump
+// holds nothing: those count as empty. One of a built-in group that does not exist stays unknown, with the selector's
+// own message.
 func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []object.Kind) {
 	for i, selector := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
@@ -76,10 +77,21 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []o
 		case len(kind.objects) == 0:
 			missing = append(missing, kind.Kind)
 		case selector.MinAgeSeconds != nil && *selector.MinAgeSeconds > 0 && d.ageless[gvk] > 0:
-			notes = append(notes, fmt.Sprintf("%s: minAgeSeconds leaves %s out that %s no creationTimestamp", field, terminal.Counted(d.ageless[gvk], gvk.Kind), has(d.ageless[gvk])))
+			notes = append(
+				notes,
+				fmt.Sprintf(
+					"%s: minAgeSeconds leaves %s out that %s no creationTimestamp",
+					field,
+					terminal.Counted(d.ageless[gvk], gvk.Kind),
+					has(d.ageless[gvk]),
+				),
+			)
 		}
 		if selector.NamespaceSelector != "" && len(d.served[schema.GroupVersion{Version: "v1"}]["Namespace"].objects) == 0 {
-			notes = append(notes, field+": the manifests hold no Namespace, so namespaceSelector selects none; add what kubectl get namespaces -o yaml prints")
+			notes = append(
+				notes,
+				field+": the manifests hold no Namespace, so namespaceSelector selects none; add what kubectl get namespaces -o yaml prints",
+			)
 		}
 	}
 	slices.Sort(notes)
@@ -113,8 +125,15 @@ func (d *Cluster) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return &http.Response{
-		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body), Request: r,
+		StatusCode:    status,
+		Status:        http.StatusText(status),
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		ContentLength: -1,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          io.NopCloser(body),
+		Request:       r,
 	}, nil
 }
 
@@ -186,7 +205,15 @@ func groupVersionOf(path string) (gv schema.GroupVersion, rest []string) {
 }
 
 func notFound(path string) error {
-	return apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet, schema.GroupResource{}, "", "the manifests have no "+path, 0, true)
+	return apierrors.NewGenericServerResponse(
+		http.StatusNotFound,
+		http.MethodGet,
+		schema.GroupResource{},
+		"",
+		"the manifests have no "+path,
+		0,
+		true,
+	)
 }
 
 // untold says that a request is for inputs of objects.
@@ -203,7 +230,10 @@ func untold(r *http.Request) error {
 // notTold says that an input is not known, which is not the same as that it is empty.
 func notTold(what string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonUnknown, Message: "manifests do not tell " + what,
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotImplemented,
+		Reason:  metav1.StatusReasonUnknown,
+		Message: "manifests do not tell " + what,
 	}}
 }
 

@@ -21,7 +21,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// clusterScoped are the built-in kinds without namespaces, by group, because manifests do not say. A star is all kinds of it.
+// clusterScoped are the built-in kinds without namespaces, by group, because manifests do not say. A star is all kinds
+// of it.
 var clusterScoped = map[string]string{
 	"":                             "ComponentStatus Namespace Node PersistentVolume",
 	"admissionregistration.k8s.io": "*",
@@ -62,8 +63,8 @@ func empty() (*Cluster, error) {
 	for gvk, typ := range scheme.AllKnownTypes() {
 		list := gvk
 		list.Kind += "List"
-		// What has no list is no resource, nor is what has no metadata, such as an APIGroup. Versions that are not final are served only
-		// if a manifest is of them.
+		// What has no list is no resource, nor is what has no metadata, such as an APIGroup. Versions that are not final are
+		// served only if a manifest is of them.
 		if _, ok := typ.FieldByName("ObjectMeta"); !ok {
 			continue
 		}
@@ -88,7 +89,18 @@ func builtInGroup(group string) bool {
 		return true
 	}
 	_, scoped := clusterScoped[group]
-	return scoped || slices.Contains([]string{"authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "lifecycle.k8s.io"}, group)
+	return scoped ||
+		slices.Contains(
+			[]string{
+				"authentication.k8s.io",
+				"authorization.k8s.io",
+				"coordination.k8s.io",
+				"discovery.k8s.io",
+				"events.k8s.io",
+				"lifecycle.k8s.io",
+			},
+			group,
+		)
 }
 
 func builtInKind(gvk schema.GroupVersionKind) object.Kind {

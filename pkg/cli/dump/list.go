@@ -38,7 +38,8 @@ func (k *servedKind) list(namespace string, query url.Values) (io.Reader, error)
 	}
 	readers := []io.Reader{strings.NewReader(`{"metadata":{"resourceVersion":"1"},"items":[`)}
 	for _, m := range k.objects {
-		if (namespace != "" && m.namespace != namespace) || !selector.Matches(labels.Set(m.labels)) || !fieldSelector.Matches(fieldsOf(m.raw)) {
+		if (namespace != "" && m.namespace != namespace) || !selector.Matches(labels.Set(m.labels)) ||
+			!fieldSelector.Matches(fieldsOf(m.raw)) {
 			continue
 		}
 		if len(readers) > 1 {

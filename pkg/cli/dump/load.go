@@ -56,13 +56,17 @@ func Load(s *terminal.Session, paths []string) (*Cluster, error) {
 		if i := slices.Index(paths, "-"); i >= 0 {
 			paths = slices.Replace(slices.Clone(paths), i, i+1, "the standard input")
 		}
-		return nil, terminal.Fail(codes.FileEmpty, fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")), "write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml")
+		return nil, terminal.Fail(
+			codes.FileEmpty,
+			fmt.Errorf("there is no object in %s", strings.Join(paths, ", ")),
+			"write some with: kubectl get pods,configmaps -A -o yaml > dump.yaml",
+		)
 	}
 	return d, d.add(manifests)
 }
 
-// readManifests reads one file of YAML documents or JSON values. It does without the nodes of documents, of which a large dump
-// would have many times its own size.
+// readManifests reads one file of YAML documents or JSON values. It does without the nodes of documents, of which a
+// large dump would have many times its own size.
 func readManifests(f manifest.Source) ([]*entry, error) {
 	if isJSON(f.Text) {
 		return readJSON(f)
@@ -77,7 +81,11 @@ func readManifests(f manifest.Source) ([]*entry, error) {
 		raw, err := yaml.YAMLToJSON(bytes.Join(lines[begin:end], nil))
 		if err != nil {
 			at, message := manifest.YAMLLine(err)
-			return nil, terminal.Fail(codes.YAMLSyntax, fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.Name, begin+at, message), "")
+			return nil, terminal.Fail(
+				codes.YAMLSyntax,
+				fmt.Errorf("%s:%d: the document is not valid YAML: %s", f.Name, begin+at, message),
+				"",
+			)
 		}
 		line := begin
 		for line < end && blank(lines[line]) {
@@ -151,7 +159,11 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 	gv, err := schema.ParseGroupVersion(head.APIVersion)
 	switch {
 	case err != nil || head.APIVersion == "" || head.Kind == "":
-		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where), "")
+		return nil, terminal.Fail(
+			codes.DumpWrong,
+			fmt.Errorf("%s: this is no Kubernetes object: it has no apiVersion or no kind", where),
+			"",
+		)
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
 		for i, item := range *head.Items {
 			item, err := typed(item, head.APIVersion, strings.TrimSuffix(head.Kind, "List"))

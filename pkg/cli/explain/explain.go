@@ -96,8 +96,10 @@ func (j *Judge) Why(o *Subject, refusals []string) []string {
 		kinds = append(kinds, kindName(spec.Group, spec.Version, spec.Kind))
 	}
 	slices.Sort(kinds)
-	return []string{fmt.Sprintf("no resourceSelector selects %s; they select %s", kindName(o.Kind.Group, o.Kind.Version, o.Kind.Kind),
-		strings.Join(slices.Compact(kinds), ", "))}
+	return []string{
+		fmt.Sprintf("no resourceSelector selects %s; they select %s", kindName(o.Kind.Group, o.Kind.Version, o.Kind.Kind),
+			strings.Join(slices.Compact(kinds), ", ")),
+	}
 }
 
 func kindName(group, version, kind string) string {
@@ -138,7 +140,12 @@ func (j *Judge) explain(ctx context.Context, of int, o *Subject, scope selector.
 	}
 	if ask := j.Finds(of); ask != nil {
 		if _, ok := ask(o.Object); !ok {
-			return fmt.Sprintf("finding (%s): it is not %s, or not as surely as %s", spec.Finding.Type, spec.Finding.Type, spec.Finding.Least())
+			return fmt.Sprintf(
+				"finding (%s): it is not %s, or not as surely as %s",
+				spec.Finding.Type,
+				spec.Finding.Type,
+				spec.Finding.Least(),
+			)
 		}
 	}
 	data, err := j.Selectors[of].Data(ctx, o.Object)
@@ -169,7 +176,13 @@ do
   end
 end`
 
-func (j *Judge) isFalse(ctx context.Context, condition v1alpha1.MatchCondition, o *Subject, data object.JSON, inputs []cel.Input) bool {
+func (j *Judge) isFalse(
+	ctx context.Context,
+	condition v1alpha1.MatchCondition,
+	o *Subject,
+	data object.JSON,
+	inputs []cel.Input,
+) bool {
 	program, err := cel.Compile([]v1alpha1.MatchCondition{condition}, inputs...)
 	if err != nil {
 		return false

@@ -26,8 +26,8 @@ func (j *Judge) Scope(spec v1alpha1.ResourceSelector, o *Subject) selector.Scope
 	return scope
 }
 
-// selectsNamespace asks a namespaceSelector. Of a namespace that is not among the objects only the name is known, and what is
-// not known counts as satisfied.
+// selectsNamespace asks a namespaceSelector. Of a namespace that is not among the objects only the name is known, and
+// what is not known counts as satisfied.
 func (j *Judge) selectsNamespace(text, namespace string) bool {
 	parsed, err := labels.Parse(text)
 	if err != nil {

@@ -69,8 +69,12 @@ func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlno
 	action, older, was := c.Spec.Action, c.Spec.ResourcePolicySet.Action, ""
 	switch {
 	case action != nil && older != nil && *action != *older:
-		j.lost(d, inSet, fmt.Sprintf("is %s, and spec.action is %s: only one of them can be meant; spec.action was taken", *older, *action),
-			"check which one is right")
+		j.lost(
+			d,
+			inSet,
+			fmt.Sprintf("is %s, and spec.action is %s: only one of them can be meant; spec.action was taken", *older, *action),
+			"check which one is right",
+		)
 	case action == nil && older != nil:
 		action = older
 	case action == nil:
@@ -86,7 +90,11 @@ func (j *job) moveAction(d *manifest.Document, c *v1alpha1.Cleaner, node *yamlno
 		set(spec, "action", string(*action), "schedule")
 		return
 	}
-	set(spec, "action", string(v1alpha1.ActionScan), "schedule").LineComment = fmt.Sprintf("# in k8s-cleaner: %s%s", *action, was)
+	set(spec, "action", string(v1alpha1.ActionScan), "schedule").LineComment = fmt.Sprintf(
+		"# in k8s-cleaner: %s%s",
+		*action,
+		was,
+	)
 }
 
 // moveZone moves a time zone out of the schedule.
@@ -105,8 +113,15 @@ func moveZone(c *v1alpha1.Cleaner, node *yamlnode.Node) {
 func (j *job) differences(d *manifest.Document, c *v1alpha1.Cleaner) {
 	spec := &c.Spec
 	if spec.OccurrenceThreshold != nil && *spec.OccurrenceThreshold > 1 {
-		j.differs(d, "spec.occurrenceThreshold",
-			fmt.Sprintf("here an object is acted on when it matches in %d runs in a row; k8s-cleaner acts sooner", *spec.OccurrenceThreshold), "")
+		j.differs(
+			d,
+			"spec.occurrenceThreshold",
+			fmt.Sprintf(
+				"here an object is acted on when it matches in %d runs in a row; k8s-cleaner acts sooner",
+				*spec.OccurrenceThreshold,
+			),
+			"",
+		)
 	}
 	if spec.StoreResourcePath != "" {
 		j.differs(d, "spec.storeResourcePath", "must be the directory of the operator's flag --copies-path, or be below it",
@@ -119,13 +134,22 @@ func (j *job) differences(d *manifest.Document, c *v1alpha1.Cleaner) {
 		}
 	}
 	for i := range spec.ResourcePolicySet.ResourceSelectors {
-		j.selectorDifferences(d, fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d]", i), &spec.ResourcePolicySet.ResourceSelectors[i])
+		j.selectorDifferences(
+			d,
+			fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d]", i),
+			&spec.ResourcePolicySet.ResourceSelectors[i],
+		)
 	}
 }
 
 func (j *job) selectorDifferences(d *manifest.Document, at string, s *v1alpha1.ResourceSelector) {
 	if s.NamespaceSelector != "" {
-		j.differs(d, at+".namespaceSelector", "selects nothing where it matches no namespace; k8s-cleaner selects the whole cluster then", "")
+		j.differs(
+			d,
+			at+".namespaceSelector",
+			"selects nothing where it matches no namespace; k8s-cleaner selects the whole cluster then",
+			"",
+		)
 	}
 	if slices.Contains(strings.Split(guard.DefaultProtectedNamespaces, ","), s.Namespace) && s.Namespace != "" {
 		j.differs(d, at+".namespace", s.Namespace+" is protected: its objects are reported, and never touched",

@@ -85,8 +85,14 @@ func listPolicies(ctx context.Context, api *cluster.Client) (all []manifest.Sour
 	return all, nil
 }
 
-// listServed reads a kind in the first version of its group that has it: the versions of a group may have different kinds.
-func listServed(ctx context.Context, api *cluster.Client, group *metav1.APIGroup, plural string) (all []manifest.Source, err error) {
+// listServed reads a kind in the first version of its group that has it: the versions of a group may have different
+// kinds.
+func listServed(
+	ctx context.Context,
+	api *cluster.Client,
+	group *metav1.APIGroup,
+	plural string,
+) (all []manifest.Source, err error) {
 	for _, version := range group.Versions {
 		var has metav1.APIResourceList
 		if err := api.Read(ctx, "/apis/"+version.GroupVersion, &has); err != nil {
@@ -131,7 +137,11 @@ func listJanitors(ctx context.Context, api *cluster.Client) (all []manifest.Sour
 	return all, nil
 }
 
-func listMounted(ctx context.Context, api *cluster.Client, o *unstructured.Unstructured) (all []manifest.Source, err error) {
+func listMounted(
+	ctx context.Context,
+	api *cluster.Client,
+	o *unstructured.Unstructured,
+) (all []manifest.Source, err error) {
 	template := []string{"spec", "template"}
 	if o.GetKind() == "CronJob" {
 		template = []string{"spec", "jobTemplate", "spec", "template"}
@@ -146,8 +156,12 @@ func listMounted(ctx context.Context, api *cluster.Client, o *unstructured.Unstr
 		var mounted unstructured.Unstructured
 		path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", o.GetNamespace(), name)
 		if err := api.Read(ctx, path, &mounted); err != nil {
-			return nil, terminal.Fail(codes.ClusterFailed, fmt.Errorf("reading ConfigMap %s/%s, which %s %s mounts: %w", o.GetNamespace(), name,
-				o.GetKind(), o.GetName(), err), "")
+			return nil, terminal.Fail(
+				codes.ClusterFailed,
+				fmt.Errorf("reading ConfigMap %s/%s, which %s %s mounts: %w", o.GetNamespace(), name,
+					o.GetKind(), o.GetName(), err),
+				"",
+			)
 		}
 		found, err := asSource(&mounted)
 		if err != nil {

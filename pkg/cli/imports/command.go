@@ -44,8 +44,10 @@ func sources() []source {
 		{"k8s-cleaner", "no Cleaner", (*job).cleaners, listCleaners},
 		{"kyverno", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy", (*job).policies, listPolicies},
 		{
-			"kube-janitor", "nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
-			(*job).janitor, listJanitors,
+			"kube-janitor",
+			"nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
+			(*job).janitor,
+			listJanitors,
 		},
 	}
 }

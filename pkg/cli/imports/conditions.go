@@ -24,7 +24,8 @@ type condition struct {
 	Value    any
 }
 
-// conditions are Kyverno's in CEL. An alternative that cannot be carried over is left out; then the Cleaner selects less.
+// conditions are Kyverno's in CEL. An alternative that cannot be carried over is left out; then the Cleaner selects
+// less.
 func (p *policy) conditions(of *anyAll) (all []v1alpha1.MatchCondition) {
 	if of == nil {
 		return nil
@@ -59,7 +60,8 @@ func (p *policy) conditions(of *anyAll) (all []v1alpha1.MatchCondition) {
 
 var variable = regexp.MustCompile(`^\s*\{\{(.*)\}\}\s*$`)
 
-// cel translates a condition. A field that is missing is an error in Kyverno, and the object stays; so the condition is false then.
+// cel translates a condition. A field that is missing is an error in Kyverno, and the object stays; so the condition is
+// false then.
 func (c *condition) cel() (string, error) {
 	key, ok := c.Key.(string)
 	if !ok {
@@ -86,8 +88,14 @@ func (c *condition) cel() (string, error) {
 var innerVariable = regexp.MustCompile(`'\{\{\s*([^{}']*?)\s*\}\}'`)
 
 var ageOperators = map[string]string{
-	"GreaterThan": ">", "GreaterThanOrEquals": ">=", "LessThan": "<", "LessThanOrEquals": "<=",
-	"DurationGreaterThan": ">", "DurationGreaterThanOrEquals": ">=", "DurationLessThan": "<", "DurationLessThanOrEquals": "<=",
+	"GreaterThan":                 ">",
+	"GreaterThanOrEquals":         ">=",
+	"LessThan":                    "<",
+	"LessThanOrEquals":            "<=",
+	"DurationGreaterThan":         ">",
+	"DurationGreaterThanOrEquals": ">=",
+	"DurationLessThan":            "<",
+	"DurationLessThanOrEquals":    "<=",
 }
 
 // age is how long a time of the object was ago: time_since with two empty texts around it.
@@ -122,7 +130,9 @@ func (c *condition) age(call jmespath.Call) (string, error) {
 	default:
 		return "", errors.New("its value is no duration")
 	}
-	return unwrapped(f.When(fmt.Sprintf("now - timestamp(%s) %s duration('%ds')", f.Value, op, int64(after/time.Second)))), nil
+	return unwrapped(
+		f.When(fmt.Sprintf("now - timestamp(%s) %s duration('%ds')", f.Value, op, int64(after/time.Second))),
+	), nil
 }
 
 // unwrapped leaves out the parentheses around a whole condition.

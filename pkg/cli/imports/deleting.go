@@ -47,7 +47,12 @@ func (j *job) deleting(d *manifest.Document) *v1alpha1.Cleaner {
 	p := &policy{job: j, d: d}
 	if strings.HasPrefix(d.Kind(), "Namespaced") {
 		if p.namespace = of.Metadata.Namespace; p.namespace == "" {
-			j.lost(d, "metadata", "names no namespace, and a NamespacedDeletingPolicy looks only at its own", "add metadata.namespace")
+			j.lost(
+				d,
+				"metadata",
+				"names no namespace, and a NamespacedDeletingPolicy looks only at its own",
+				"add metadata.namespace",
+			)
 			return nil
 		}
 	}

@@ -40,9 +40,11 @@ func (p *policy) without(selectors []v1alpha1.ResourceSelector, m *matching) (le
 	return left
 }
 
-// leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of them.
+// leaveOutNamespaces takes namespaces with a label out of a selector, where an alternative of exclude says just that of
+// them.
 func (p *policy) leaveOutNamespaces(s *v1alpha1.ResourceSelector, alternative []placed) bool {
-	if len(alternative) != 1 || slices.Contains(clusterScoped, s.Kind) || p.namespace != "" || !p.ofKind(s, alternative[0].Resources.Kinds) {
+	if len(alternative) != 1 || slices.Contains(clusterScoped, s.Kind) || p.namespace != "" ||
+		!p.ofKind(s, alternative[0].Resources.Kinds) {
 		return false
 	}
 	rest := alternative[0].filter
@@ -80,15 +82,15 @@ func negated(selector *metav1.LabelSelector) string {
 		metav1.LabelSelectorOpExists: metav1.LabelSelectorOpDoesNotExist, metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
 	}[e.Operator]
 	text := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{e}})
-	if strings.HasPrefix(text, "<") || anyWildcard([]string{text}) || e.Operator == metav1.LabelSelectorOpIn { // NotIn is also true without the label
+	if strings.HasPrefix(text, "<") || anyWildcard([]string{text}) ||
+		e.Operator == metav1.LabelSelectorOpIn { // NotIn is also true without the label
 		return ""
 	}
 	return text
 }
 
-// excluded is the condition under which an object of a selector is excluded by all filters of an alternative. It is empty when all of its objects
-// are. What
-// cannot be told of an object excludes it: then the Cleaner selects less.
+// excluded is the condition under which an object of a selector is excluded by all filters of an alternative. It is
+// empty when all of its objects are. What cannot be told of an object excludes it: then the Cleaner selects less.
 func (p *policy) excluded(s *v1alpha1.ResourceSelector, alternative []placed) (condition string, applies bool) {
 	var all []string
 	for _, f := range alternative {
@@ -131,8 +133,8 @@ func (p *policy) ofKind(s *v1alpha1.ResourceSelector, names []string) bool {
 	})
 }
 
-// narrowExcluded is narrow for a filter of exclude: a condition that is lost becomes true, so that the object is excluded, and namespaces are
-// conditions.
+// narrowExcluded is narrow for a filter of exclude: a condition that is lost becomes true, so that the object is
+// excluded, and namespaces are conditions.
 func (p *policy) narrowExcluded(s *v1alpha1.ResourceSelector, f placed) (within []string) {
 	if f.Resources.NamespaceSelector != nil {
 		p.lost(p.d, f.at+".resources.namespaceSelector",

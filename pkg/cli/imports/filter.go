@@ -24,7 +24,10 @@ func (p *policy) narrow(s *v1alpha1.ResourceSelector, f placed) (within []string
 	}
 	add := func(name, expression string) {
 		if expression != "" {
-			s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: unused(name, s.MatchConditions), Expression: expression})
+			s.MatchConditions = append(
+				s.MatchConditions,
+				v1alpha1.MatchCondition{Name: unused(name, s.MatchConditions), Expression: expression},
+			)
 		}
 	}
 	add("name", matchesAny("object.metadata.name", r.allNames()))
@@ -35,7 +38,10 @@ func (p *policy) narrow(s *v1alpha1.ResourceSelector, f placed) (within []string
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Annotations)) {
 		if anyWildcard([]string{key}) {
-			s.MatchConditions = append(s.MatchConditions, p.lose(at+".annotations", fmt.Sprintf("the key %q has a wildcard", key)))
+			s.MatchConditions = append(
+				s.MatchConditions,
+				p.lose(at+".annotations", fmt.Sprintf("the key %q has a wildcard", key)),
+			)
 			continue
 		}
 		add("annotation", textOfKey("annotations", key, r.Annotations[key]))

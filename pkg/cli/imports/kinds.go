@@ -12,15 +12,26 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// groupOrder are the groups in which a kind without a group is looked for first. Events, for example, are of two groups.
-var groupOrder = []string{"", "apps", "batch", "networking.k8s.io", "autoscaling", "policy", "rbac.authorization.k8s.io", "storage.k8s.io"}
+// groupOrder are the groups in which a kind without a group is looked for first. Events, for example, are of two
+// groups.
+var groupOrder = []string{
+	"",
+	"apps",
+	"batch",
+	"networking.k8s.io",
+	"autoscaling",
+	"policy",
+	"rbac.authorization.k8s.io",
+	"storage.k8s.io",
+}
 
 // builtIn are the kinds of Kubernetes, each in the version that its group prefers and has it.
 func builtIn() []schema.GroupVersionKind {
 	best := map[schema.GroupKind]schema.GroupVersionKind{}
 	scheme := clientgoscheme.Scheme
 	for gvk := range scheme.AllKnownTypes() {
-		if gvk.Version == "__internal" || gvk.Group == "extensions" || strings.HasSuffix(gvk.Kind, "List") || strings.HasSuffix(gvk.Kind, "Options") {
+		if gvk.Version == "__internal" || gvk.Group == "extensions" || strings.HasSuffix(gvk.Kind, "List") ||
+			strings.HasSuffix(gvk.Kind, "Options") {
 			continue
 		}
 		versions := scheme.PrioritizedVersionsForGroup(gvk.Group)
@@ -53,9 +64,8 @@ type kinds struct{ known []schema.GroupVersionKind }
 
 func newKinds() *kinds { return &kinds{known: builtIn()} }
 
-// named is the kind that Kyverno calls "Pod", "v1/Pod", "apps/v1/Deployment" or "apps/*/Deployment". It is false when no kind of Kubernetes is meant
-// and
-// the name does not say all.
+// named is the kind that Kyverno calls "Pod", "v1/Pod", "apps/v1/Deployment" or "apps/*/Deployment". It is false when
+// no kind of Kubernetes is meant and the name does not say all.
 func (k *kinds) named(name string) (schema.GroupVersionKind, bool) {
 	group, version, kind, ok := kindParts(name)
 	if !ok {
@@ -87,7 +97,8 @@ func kindParts(name string) (group, version, kind string, ok bool) {
 	default:
 		return "", "", "", false
 	}
-	ok = kind != "" && !strings.ContainsAny(kind, "*?.") && (version == "*" || isVersion(version)) // Pod/status is a subresource
+	ok = kind != "" && !strings.ContainsAny(kind, "*?.") &&
+		(version == "*" || isVersion(version)) // Pod/status is a subresource
 	return group, version, kind, ok
 }
 
@@ -98,8 +109,11 @@ func isVersion(text string) bool {
 // resource is the kind whose objects are called so in URLs: "deployments". The group is "*" when it is not known.
 func (k *kinds) resource(group, plural string) (schema.GroupVersionKind, bool) {
 	for _, known := range k.known {
-		if guessed, _ := meta.UnsafeGuessKindToResource(known); guessed.Resource == strings.ToLower(plural) && (group == "*" ||
-			group == known.Group) {
+		if guessed, _ := meta.UnsafeGuessKindToResource(
+			known,
+		); guessed.Resource == strings.ToLower(plural) &&
+			(group == "*" ||
+				group == known.Group) {
 			return known, true
 		}
 	}

@@ -127,7 +127,12 @@ func (j *job) cleanup(d *manifest.Document) *v1alpha1.Cleaner {
 		return nil
 	}
 	if len(selectors) == 0 {
-		j.lost(d, "spec.match", "no kind of it could be carried over, so no Cleaner was written", "write a Cleaner with a selector for each kind")
+		j.lost(
+			d,
+			"spec.match",
+			"no kind of it could be carried over, so no Cleaner was written",
+			"write a Cleaner with a selector for each kind",
+		)
 		return nil
 	}
 	c := j.newCleaner(d.Name(), of.Spec.Schedule)
@@ -207,13 +212,29 @@ func (p *policy) kindsOf(alternative []placed) (kinds []schema.GroupVersionKind)
 
 // clusterScoped are the built-in kinds that belong to no namespace, as far as policies name them.
 var clusterScoped = []string{
-	"Namespace", "Node", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "IngressClass", "RuntimeClass",
-	"VolumeAttachment", "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService", "CSIDriver",
+	"Namespace",
+	"Node",
+	"PersistentVolume",
+	"StorageClass",
+	"ClusterRole",
+	"ClusterRoleBinding",
+	"PriorityClass",
+	"IngressClass",
+	"RuntimeClass",
+	"VolumeAttachment",
+	"CustomResourceDefinition",
+	"ValidatingWebhookConfiguration",
+	"MutatingWebhookConfiguration",
+	"APIService",
+	"CSIDriver",
 	"CSINode",
-	"CertificateSigningRequest", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	"CertificateSigningRequest",
+	"ValidatingAdmissionPolicy",
+	"ValidatingAdmissionPolicyBinding",
 }
 
-// place says in which namespaces a selector looks. The requirements are those of a label selector of namespaces: all of them must hold.
+// place says in which namespaces a selector looks. The requirements are those of a label selector of namespaces: all of
+// them must hold.
 func (p *policy) place(s *v1alpha1.ResourceSelector, within []string) {
 	const name = "kubernetes.io/metadata.name"
 	switch {
@@ -226,6 +247,9 @@ func (p *policy) place(s *v1alpha1.ResourceSelector, within []string) {
 	}
 	if (s.Namespace != "" || s.NamespaceSelector != "") && slices.Contains(clusterScoped, s.Kind) {
 		s.Namespace, s.NamespaceSelector = "", ""
-		s.MatchConditions = append(s.MatchConditions, p.lose("spec.match", "asks for namespaces of "+s.Kind+", which belongs to none"))
+		s.MatchConditions = append(
+			s.MatchConditions,
+			p.lose("spec.match", "asks for namespaces of "+s.Kind+", which belongs to none"),
+		)
 	}
 }

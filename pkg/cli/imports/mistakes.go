@@ -14,13 +14,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/schedule"
 )
 
-// mistake is an idea that was published for k8s-cleaner and does not do what it says. It is recognised by the kinds that are selected, and by words
-// of
-// the scripts.
+// mistake is an idea that was published for k8s-cleaner and does not do what it says. It is recognised by the kinds
+// that are selected, and by words of the scripts.
 type mistake struct {
 	// all of these kinds must be selected, one of any, and none of none. Empty lists ask nothing.
 	all, any, none []string
-	// aggregated is true when the script is aggregatedSelection, and transforms when it is transform. Otherwise it is evaluate.
+	// aggregated is true when the script is aggregatedSelection, and transforms when it is transform. Otherwise it is
+	// evaluate.
 	aggregated, transforms bool
 	// words is what the script must have.
 	words *regexp.Regexp

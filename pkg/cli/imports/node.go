@@ -24,7 +24,8 @@ func copied(node *yamlnode.Node, wasJSON bool) *yamlnode.Node {
 	meant.Anchor, meant.Alias = "", nil
 	if wasJSON {
 		meant.Style = 0
-		if meant.Kind == yamlnode.ScalarNode && meant.Tag == "!!str" && (strings.Contains(meant.Value, "\n") || len(meant.Value) > maxPlain) {
+		if meant.Kind == yamlnode.ScalarNode && meant.Tag == "!!str" &&
+			(strings.Contains(meant.Value, "\n") || len(meant.Value) > maxPlain) {
 			meant.Style = yamlnode.LiteralStyle
 		}
 	}
@@ -91,7 +92,12 @@ func set(node *yamlnode.Node, key, text, after string) *yamlnode.Node {
 	if i := index(node, after); i >= 0 {
 		at = i + 2
 	}
-	node.Content = slices.Insert(node.Content, at, &yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!str", Value: key}, value)
+	node.Content = slices.Insert(
+		node.Content,
+		at,
+		&yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!str", Value: key},
+		value,
+	)
 	return value
 }
 
@@ -99,7 +105,10 @@ func set(node *yamlnode.Node, key, text, after string) *yamlnode.Node {
 func removeField(node *yamlnode.Node, path string) bool {
 	steps := manifest.Steps(path)
 	for _, step := range steps[:max(0, len(steps)-1)] {
-		if i, err := strconv.Atoi(step); err == nil && node != nil && node.Kind == yamlnode.SequenceNode && i < len(node.Content) {
+		if i, err := strconv.Atoi(
+			step,
+		); err == nil && node != nil && node.Kind == yamlnode.SequenceNode &&
+			i < len(node.Content) {
 			node = node.Content[i]
 			continue
 		}

@@ -78,7 +78,14 @@ func (c *condition) among(f jmespath.Field) (string, error) {
 		quantifier = "exists"
 	}
 	value := "dyn(" + f.Value + ")"
-	return fmt.Sprintf("(type(%s) == list ? %s.%s(e, %s) : %s)", value, value, quantifier, element, strings.ReplaceAll(one, f.Value, value)), nil
+	return fmt.Sprintf(
+		"(type(%s) == list ? %s.%s(e, %s) : %s)",
+		value,
+		value,
+		quantifier,
+		element,
+		strings.ReplaceAll(one, f.Value, value),
+	), nil
 }
 
 func oneAmong(left string, value any) (string, error) {

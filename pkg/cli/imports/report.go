@@ -72,7 +72,10 @@ func (r *report) count() (lost int) {
 func summary(cleaners int, lost int) string {
 	text := terminal.Counted(cleaners, "Cleaner") + " written"
 	if lost > 0 {
-		text += fmt.Sprintf("; %s not carried over: see above", terminal.Counted(lost, "thing")+terminal.Plural(int64(lost), " was", " were"))
+		text += fmt.Sprintf(
+			"; %s not carried over: see above",
+			terminal.Counted(lost, "thing")+terminal.Plural(int64(lost), " was", " were"),
+		)
 	}
 	return text
 }

@@ -71,14 +71,22 @@ func (in *janitorInput) translate(r *rule) {
 		case ok:
 			r.kinds = append(r.kinds, kind)
 		case plural == "*":
-			in.loseRule(r, `resources "*" is not carried over: a Cleaner names its kinds`, "name the resources that you mean, and import again")
+			in.loseRule(
+				r,
+				`resources "*" is not carried over: a Cleaner names its kinds`,
+				"name the resources that you mean, and import again",
+			)
 		default:
 			in.loseRule(r, fmt.Sprintf("%q is not carried over: it is not known which kind that is", plural),
 				"add a selector for its group, version and kind to the Cleaner")
 		}
 	}
 	text := strings.TrimSpace(r.JMESPath)
-	if bare := strings.NewReplacer(" ", "", "\n", "", "(", "", ")", "").Replace(text); strings.Contains(bare, "_context.pvc_") {
+	if bare := strings.NewReplacer(" ", "", "\n", "", "(", "", ")", "").
+		Replace(text); strings.Contains(
+		bare,
+		"_context.pvc_",
+	) {
 		for _, use := range []string{"_context.pvc_is_not_mounted", "_context.pvc_is_not_referenced"} {
 			bare = strings.Replace(bare, use, "", 1)
 		}
@@ -99,7 +107,8 @@ func (in *janitorInput) translate(r *rule) {
 
 var quotedOrObject = regexp.MustCompile(`'(?:[^'\\]|\\.)*'|\bobject\b`)
 
-// untyped is a condition for objects of several kinds: a field that only one of them has is absent in the others, and no mistake.
+// untyped is a condition for objects of several kinds: a field that only one of them has is absent in the others, and
+// no mistake.
 func untyped(condition string) string {
 	return quotedOrObject.ReplaceAllStringFunc(condition, func(part string) string {
 		if part == "object" {
@@ -112,7 +121,12 @@ func untyped(condition string) string {
 // cleanerOf is the Cleaner of a rule. Nil when there is nothing to clean.
 func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 	after := mark.Read(mark.Object{
-		Created: time.Unix(0, 0), Label: none, Annotation: func(key string) (string, bool) { return r.TTL, key == janitorMarks[0] },
+		Created: time.Unix(
+			0,
+			0,
+		),
+		Label:      none,
+		Annotation: func(key string) (string, bool) { return r.TTL, key == janitorMarks[0] },
 	})
 	switch {
 	case len(after) == 0 || after[0].Err != nil:
@@ -137,7 +151,10 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		case r.unused:
 			s.Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
 		case r.lost == nil:
-			s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: "rule", Expression: unwrappedOnce(r.condition)})
+			s.MatchConditions = append(
+				s.MatchConditions,
+				v1alpha1.MatchCondition{Name: "rule", Expression: unwrappedOnce(r.condition)},
+			)
 		default:
 			s.MatchConditions = append(s.MatchConditions, hole(1))
 		}
@@ -169,10 +186,16 @@ func (in *janitorInput) earlier(of *rule, kind schema.GroupVersionKind) (conditi
 		expression := "!" + r.condition
 		if r.lost != nil || r.unused {
 			expression = "false"
-			in.loseRule(of, fmt.Sprintf("it counts only where rule %s before it does not match, which cannot be said in a condition", r.ID),
-				fmt.Sprintf("the Cleaner selects nothing until you replace its condition %q", "not-"+nameOf(r.ID)))
+			in.loseRule(
+				of,
+				fmt.Sprintf("it counts only where rule %s before it does not match, which cannot be said in a condition", r.ID),
+				fmt.Sprintf("the Cleaner selects nothing until you replace its condition %q", "not-"+nameOf(r.ID)),
+			)
 		}
-		conditions = append(conditions, v1alpha1.MatchCondition{Name: unused("not-"+nameOf(r.ID), conditions), Expression: expression})
+		conditions = append(
+			conditions,
+			v1alpha1.MatchCondition{Name: unused("not-"+nameOf(r.ID), conditions), Expression: expression},
+		)
 	}
 	return conditions
 }

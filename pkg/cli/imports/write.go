@@ -36,7 +36,13 @@ type draft struct {
 // String is the Cleaner as YAML, with a comment that says where it comes from.
 func (d *draft) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "---\n# From %s, %s:%d\n", terminal.OneLine(d.what), terminal.OneLine(d.from.File), cmp.Or(d.line, d.from.Line))
+	fmt.Fprintf(
+		&text,
+		"---\n# From %s, %s:%d\n",
+		terminal.OneLine(d.what),
+		terminal.OneLine(d.from.File),
+		cmp.Or(d.line, d.from.Line),
+	)
 	text.Write(d.text)
 	return text.String()
 }
@@ -145,8 +151,8 @@ func (j *job) refused(d *draft, p manifest.Problem) {
 	j.lost(d.from, field, "the Cleaner was not written: "+message, p.Hint)
 }
 
-// hole is a condition that nothing fulfils: it stands for one that could not be carried over. Without it, the Cleaner would select more than its
-// source.
+// hole is a condition that nothing fulfils: it stands for one that could not be carried over. Without it, the Cleaner
+// would select more than its source.
 func hole(n int) v1alpha1.MatchCondition {
 	return v1alpha1.MatchCondition{Name: fmt.Sprintf("not-carried-over-%d", n), Expression: "false"}
 }

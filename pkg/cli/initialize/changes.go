@@ -37,12 +37,25 @@ var changeFlags = []string{"kind", "namespace", "namespace-selector", "for", "sc
 func (c *changes) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.kinds, "kind", nil, "keep only the selectors of these kinds, for example ConfigMap,Secret")
 	flags.StringVarP(&c.namespace, "namespace", "n", "", "look into this namespace only")
-	flags.StringVar(&c.namespaceSelector, "namespace-selector", "", "look into the namespaces with these labels only, for example env=test")
+	flags.StringVar(
+		&c.namespaceSelector,
+		"namespace-selector",
+		"",
+		"look into the namespaces with these labels only, for example env=test",
+	)
 	flags.StringVar(&c.long, "for", "", "the time that the recipe has, for example 36h, 14d or 2w")
 	flags.StringVar(&c.when, "schedule", "", "when it runs, in cron syntax, for example '0 3 * * *'")
 	flags.StringVar(&c.as, "name", "", "the name of the Cleaner (default: that of the recipe)")
-	flags.Var(terminal.NewChoice(&c.act, string(v1alpha1.ActionScan), string(v1alpha1.ActionDelete), string(v1alpha1.ActionTransform)), "action",
-		"what it does with what it finds: Scan (only report), Delete or Transform")
+	flags.Var(
+		terminal.NewChoice(
+			&c.act,
+			string(v1alpha1.ActionScan),
+			string(v1alpha1.ActionDelete),
+			string(v1alpha1.ActionTransform),
+		),
+		"action",
+		"what it does with what it finds: Scan (only report), Delete or Transform",
+	)
 }
 
 // words are the flags that change something, as they were given.
@@ -64,7 +77,8 @@ func (c *changes) words() string {
 	return strings.Join(words, " ")
 }
 
-// apply is the Cleaner of the recipe with the changes. The notes say what was left out. All flags that the recipe cannot honour are one error.
+// apply is the Cleaner of the recipe with the changes. The notes say what was left out. All flags that the recipe
+// cannot honour are one error.
 func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
 	if err := c.refuseQueries(r); err != nil {
 		return "", nil, err
@@ -101,13 +115,16 @@ func (c *changes) apply(r *recipe) (text string, notes []string, err error) {
 	return out.String(), terminal.Compact([]string{note}), err
 }
 
-// refuseQueries refuses to move a recipe away from what its queries measure: their texts have a namespace and a time, too.
+// refuseQueries refuses to move a recipe away from what its queries measure: their texts have a namespace and a time,
+// too.
 func (c *changes) refuseQueries(r *recipe) error {
 	selectors := r.cleaner.Spec.ResourcePolicySet.ResourceSelectors
 	queries := slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.WantsMetrics() })
 	if queries && (c.namespace != "" || c.namespaceSelector != "" || c.long != "") {
-		return errors.New("--namespace, --namespace-selector and --for are not for it: its metricQueries name the namespace and the time; " +
-			"write it without these flags, and edit both")
+		return errors.New(
+			"--namespace, --namespace-selector and --for are not for it: its metricQueries name the namespace and the time; " +
+				"write it without these flags, and edit both",
+		)
 	}
 	return nil
 }
@@ -165,7 +182,11 @@ func (c *changes) setNamespaces(list *yamlnode.Node) (note string, err error) {
 	})
 	if len(list.Content) == 0 {
 		flag := map[bool]string{true: "--namespace", false: "--namespace-selector"}[c.namespace != ""]
-		return "", fmt.Errorf("%s is not for it: %s objects have no namespace", flag, strings.Join(slices.Compact(without), ", "))
+		return "", fmt.Errorf(
+			"%s is not for it: %s objects have no namespace",
+			flag,
+			strings.Join(slices.Compact(without), ", "),
+		)
 	}
 	if len(without) > 0 {
 		note = "left out " + strings.Join(slices.Compact(without), ", ") + ", because these kinds have no namespaces"
@@ -217,7 +238,10 @@ func (c *changes) setTime(r *recipe, title, list *yamlnode.Node) error {
 	}
 	together := r.cleaner.Spec.ResourcePolicySet.AggregatedSelection != ""
 	if len(without) == len(list.Content) || len(without) > 0 && !together {
-		return fmt.Errorf("--for is not for it: there is no time in its selector of %s, or there are several", strings.Join(without, ", "))
+		return fmt.Errorf(
+			"--for is not for it: there is no time in its selector of %s, or there are several",
+			strings.Join(without, ", "),
+		)
 	}
 	if strings.Contains(title.LineComment, "second") { // it says the old ones in words
 		title.LineComment = ""

@@ -22,7 +22,13 @@ var (
 
 // parseTime reads a time such as 36h or 14d.
 func parseTime(text string) (time.Duration, error) {
-	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	units := map[string]time.Duration{
+		"s": time.Second,
+		"m": time.Minute,
+		"h": time.Hour,
+		"d": 24 * time.Hour,
+		"w": 7 * 24 * time.Hour,
+	}
 	if match := timeFlag.FindStringSubmatch(text); match != nil {
 		n, err := strconv.ParseInt(match[1], 10, 64)
 		if unit := units[match[2]]; err == nil && n <= int64(100*365*24*time.Hour/unit) { // as long as the API allows
@@ -44,8 +50,9 @@ func short(long time.Duration) string {
 	return fmt.Sprintf("%ds", long/time.Second)
 }
 
-// timeOf is the time of a selector: for how long its finding must have been there; or else the one duration in its conditions; or else
-// its age; or else that of a finding that has none yet. Nil when there is none, or there are several.
+// timeOf is the time of a selector: for how long its finding must have been there; or else the one duration in its
+// conditions; or else its age; or else that of a finding that has none yet. Nil when there is none, or there are
+// several.
 func timeOf(selector *yamlnode.Node) *yamlnode.Node {
 	_, finding := manifest.Child(selector, "finding")
 	if _, value := manifest.Child(finding, "forSeconds"); value != nil {
@@ -74,7 +81,11 @@ func timeOf(selector *yamlnode.Node) *yamlnode.Node {
 		return nil
 	}
 	value := &yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!int", Value: "0"}
-	finding.Content = append(finding.Content, &yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!str", Value: "forSeconds"}, value)
+	finding.Content = append(
+		finding.Content,
+		&yamlnode.Node{Kind: yamlnode.ScalarNode, Tag: "!!str", Value: "forSeconds"},
+		value,
+	)
 	return value
 }
 
@@ -85,7 +96,8 @@ func textOf(node *yamlnode.Node) string {
 	return node.Value
 }
 
-// setText writes a text into a field. A new one stands after kind, where a reader looks for it. What a comment said of the old one is gone.
+// setText writes a text into a field. A new one stands after kind, where a reader looks for it. What a comment said of
+// the old one is gone.
 func setText(fields *yamlnode.Node, name, value string) *yamlnode.Node {
 	text := &yamlnode.Node{}
 	text.SetString(value)

@@ -52,8 +52,17 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.list, "list", false, "list the recipes, with what each finds and needs")
-	flags.Var(terminal.NewChoice(&o.group, append([]string{"all"}, recipes.Groups...)...), "group", "with --list: only the recipes of this group")
-	flags.VarP(terminal.NewChoice(&o.output, "text", "json", "name"), "output", "o", "with --list: what to print: text, json or name")
+	flags.Var(
+		terminal.NewChoice(&o.group, append([]string{"all"}, recipes.Groups...)...),
+		"group",
+		"with --list: only the recipes of this group",
+	)
+	flags.VarP(
+		terminal.NewChoice(&o.output, "text", "json", "name"),
+		"output",
+		"o",
+		"with --list: what to print: text, json or name",
+	)
 	o.changes.addFlags(flags)
 	return cmd
 }
@@ -126,8 +135,8 @@ func (o *options) validate(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// unknown says that there is no such recipe, and which may have been meant: those about all words of the name, or else the nearest name, or
-// else those about one of the words.
+// unknown says that there is no such recipe, and which may have been meant: those about all words of the name, or else
+// the nearest name, or else those about one of the words.
 func unknown(known []recipe, name string) error {
 	hint := "to see all: kubectl cleaner init --list"
 	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == ' ' })

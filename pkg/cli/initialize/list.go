@@ -60,7 +60,10 @@ type listed struct {
 
 // print lists the recipes of the group that are about all words.
 func (o *options) print(known []recipe, words []string) error {
-	shown := slices.DeleteFunc(withWords(known, words), func(r recipe) bool { return o.group != "all" && r.Group != o.group })
+	shown := slices.DeleteFunc(
+		withWords(known, words),
+		func(r recipe) bool { return o.group != "all" && r.Group != o.group },
+	)
 	if len(shown) == 0 {
 		return none(known, words, o.group)
 	}
@@ -69,7 +72,13 @@ func (o *options) print(known []recipe, words []string) error {
 		all := make([]listed, len(shown))
 		for i, r := range shown {
 			all[i] = listed{
-				Name: r.Name, Group: r.Group, Finds: flat(r.Finds), AlsoHits: flat(r.AlsoHits), Needs: flat(r.Needs), Arm: flat(r.Arm), Kinds: r.kindNames(),
+				Name:     r.Name,
+				Group:    r.Group,
+				Finds:    flat(r.Finds),
+				AlsoHits: flat(r.AlsoHits),
+				Needs:    flat(r.Needs),
+				Arm:      flat(r.Arm),
+				Kinds:    r.kindNames(),
 			}
 		}
 		return terminal.WriteJSON(o.Out, map[string]any{"recipes": all})
@@ -86,7 +95,10 @@ func (o *options) print(known []recipe, words []string) error {
 		}
 		fmt.Fprintf(o.Out, "  %s\n      %s.\n      needs: %s.\n", paint.Bold(r.Name), r.Summary(), r.Rights())
 	}
-	fmt.Fprintln(o.ErrOut, terminal.Counted(len(shown), "recipe")+"; to write one: kubectl cleaner init NAME > cleaner.yaml")
+	fmt.Fprintln(
+		o.ErrOut,
+		terminal.Counted(len(shown), "recipe")+"; to write one: kubectl cleaner init NAME > cleaner.yaml",
+	)
 	return nil
 }
 
@@ -109,7 +121,8 @@ func none(known []recipe, words []string, group string) error {
 	return terminal.Fail(codes.RecipeNotFound, errors.New("there is no recipe "+about), hint)
 }
 
-// withWords are the recipes that are about all words: in what they find or, if there are none, in all that is said of them.
+// withWords are the recipes that are about all words: in what they find or, if there are none, in all that is said of
+// them.
 func withWords(known []recipe, words []string) []recipe {
 	found := having(known, words, (*recipe).text)
 	if len(found) == 0 {

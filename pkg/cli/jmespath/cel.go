@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Condition translates an expression that is asked whether it is true into a CEL condition. In JMESPath, a field that is missing is null, and null
-// is not
-// true; so each field is asked whether it is there. root is the path of the object: empty for kube-janitor, "target" for Kyverno.
+// Condition translates an expression that is asked whether it is true into a CEL condition. In JMESPath, a field that
+// is missing is null, and null is not true; so each field is asked whether it is there. root is the path of the object:
+// empty for kube-janitor, "target" for Kyverno.
 func Condition(e Expr, root ...any) (string, error) {
 	switch e := e.(type) {
 	case Binary:
@@ -41,7 +41,9 @@ func Condition(e Expr, root ...any) (string, error) {
 			return f.when(f.Value + " != ''"), nil
 		}
 		value := "dyn(" + f.Value + ")" // of a known type, to compare it with another is a mistake to the checker
-		return f.when(fmt.Sprintf("%s != '' && %s != false && %s != null && %s != [] && %s != {}", value, value, value, value, value)), nil
+		return f.when(
+			fmt.Sprintf("%s != '' && %s != false && %s != null && %s != [] && %s != {}", value, value, value, value, value),
+		), nil
 	}
 	return "", fmt.Errorf("a text or a number alone is no condition")
 }
@@ -67,9 +69,26 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // reserved are words that no field may be written as in CEL.
 var reserved = []string{
-	"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
-	"return", "var",
-	"void", "while",
+	"true",
+	"false",
+	"null",
+	"in",
+	"as",
+	"break",
+	"const",
+	"continue",
+	"else",
+	"for",
+	"function",
+	"if",
+	"import",
+	"let",
+	"loop",
+	"package",
+	"return",
+	"var",
+	"void",
+	"while",
 }
 
 // FieldOf translates a path of the object. Of metadata, name and creationTimestamp are always there.
@@ -212,7 +231,9 @@ func called(c Call, root []any) (string, error) {
 		return "", err
 	}
 	if method == "contains" && !f.IsText { // JMESPath asks texts and lists the same
-		return f.when(fmt.Sprintf("(type(dyn(%[1]s)) == string ? dyn(%[1]s).contains(%[2]s) : %[2]s in dyn(%[1]s))", f.Value, Quote(text))), nil
+		return f.when(
+			fmt.Sprintf("(type(dyn(%[1]s)) == string ? dyn(%[1]s).contains(%[2]s) : %[2]s in dyn(%[1]s))", f.Value, Quote(text)),
+		), nil
 	}
 	return f.when(f.Value + "." + method + "(" + Quote(text) + ")"), nil
 }

@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jmespath translates the part of JMESPath that conditions of Kyverno and kube-janitor are usually made of into CEL. It is pure. What it
-// does not
-// know it refuses: a condition that is left out, or that means something else, would select more objects.
+// Package jmespath translates the part of JMESPath that conditions of Kyverno and kube-janitor are usually made of into
+// CEL. It is pure. What it does not know it refuses: a condition that is left out, or that means something else, would
+// select more objects.
 package jmespath
 
 import (

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kinds knows, without a cluster, which kinds Kubernetes has and which fields their objects have. The types that the plugin
-// is built with say so: there is no second description of them to keep up to date.
+// Package kinds knows, without a cluster, which kinds Kubernetes has and which fields their objects have. The types
+// that the plugin is built with say so: there is no second description of them to keep up to date.
 package kinds
 
 import (
@@ -63,7 +63,8 @@ func (k *Known) Schema(gvk schema.GroupVersionKind) *spec.Schema {
 	return nil
 }
 
-// Wrong says why no cluster has a kind, and what may be meant. It is empty for a kind that exists, and for one of a group that is not of Kubernetes.
+// Wrong says why no cluster has a kind, and what may be meant. It is empty for a kind that exists, and for one of a
+// group that is not of Kubernetes.
 func (k *Known) Wrong(gvk schema.GroupVersionKind) (message, hint string) {
 	if _, ok := k.types[gvk]; ok || !k.isBuiltIn(gvk.Group) || k.Schema(gvk) != nil {
 		return "", ""
@@ -105,7 +106,8 @@ func (k *Known) meant(kind string, names []string) string {
 	return suggest.Nearest(kind, names)
 }
 
-// where are the groups and versions of the kinds that are wanted. Versions that are not final come in only where there is no other.
+// where are the groups and versions of the kinds that are wanted. Versions that are not final come in only where there
+// is no other.
 func (k *Known) where(wanted func(schema.GroupVersionKind) bool) []schema.GroupVersion {
 	var final, others []schema.GroupVersion
 	for gvk := range k.types {

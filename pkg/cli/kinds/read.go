@@ -13,7 +13,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Read knows the built-in kinds and those of the files: CustomResourceDefinitions, and documents of OpenAPI v3 as an API server publishes them.
+// Read knows the built-in kinds and those of the files: CustomResourceDefinitions, and documents of OpenAPI v3 as an
+// API server publishes them.
 func Read(s *terminal.Session, paths []string) (*Known, error) {
 	known, err := New()
 	if err != nil {
@@ -76,7 +77,9 @@ func definition(raw []byte) (documents []object.JSON, err error) {
 		if schema == nil {
 			schema = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 		}
-		schema["x-kubernetes-group-version-kind"] = []map[string]string{{"group": crd.Spec.Group, "version": version.Name, "kind": crd.Spec.Names.Kind}}
+		schema["x-kubernetes-group-version-kind"] = []map[string]string{
+			{"group": crd.Spec.Group, "version": version.Name, "kind": crd.Spec.Names.Kind},
+		}
 		document, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any{"it": schema}}})
 		if err != nil {
 			return nil, err

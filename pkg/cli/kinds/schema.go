@@ -14,16 +14,20 @@ import (
 
 // asText are the types that are texts in JSON, by package and name, and open those that may hold anything.
 var (
-	asText = []string{"k8s.io/apimachinery/pkg/apis/meta/v1.Time", "k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime", "k8s.io/apimachinery/pkg/apis/meta/v1.Duration"}
-	open   = []string{
+	asText = []string{
+		"k8s.io/apimachinery/pkg/apis/meta/v1.Time",
+		"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime",
+		"k8s.io/apimachinery/pkg/apis/meta/v1.Duration",
+	}
+	open = []string{
 		"k8s.io/apimachinery/pkg/api/resource.Quantity", "k8s.io/apimachinery/pkg/util/intstr.IntOrString",
 		"k8s.io/apimachinery/pkg/runtime.RawExtension", "k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1",
 		"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON",
 	}
 )
 
-// always are fields that the types leave open and that each object of the API server has: it fills them in. The last line is
-// for every kind.
+// always are fields that the types leave open and that each object of the API server has: it fills them in. The last
+// line is for every kind.
 var always = map[string]string{
 	"Pod":                     "spec.restartPolicy spec.dnsPolicy spec.schedulerName spec.securityContext spec.terminationGracePeriodSeconds status.phase",
 	"Deployment":              "spec.replicas spec.selector.matchLabels spec.strategy.type spec.revisionHistoryLimit spec.progressDeadlineSeconds",
@@ -44,7 +48,16 @@ var always = map[string]string{
 }
 
 // clusterWide are the built-in kinds without metadata.namespace that people write conditions on.
-var clusterWide = []string{"Namespace", "Node", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "CustomResourceDefinition"}
+var clusterWide = []string{
+	"Namespace",
+	"Node",
+	"PersistentVolume",
+	"StorageClass",
+	"ClusterRole",
+	"ClusterRoleBinding",
+	"PriorityClass",
+	"CustomResourceDefinition",
+}
 
 // schemaOf makes a schema of a Go type. A field is required when each object has it.
 func schemaOf(gvk schema.GroupVersionKind, typ reflect.Type) *spec.Schema {
@@ -97,7 +110,9 @@ func (m *maker) of(typ reflect.Type, path string) spec.Schema {
 }
 
 func (m *maker) ofStruct(typ reflect.Type, path string) spec.Schema {
-	made := spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{}}}
+	made := spec.Schema{
+		SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{}},
+	}
 	m.within = append(m.within, typ)
 	defer func() { m.within = m.within[:len(m.within)-1] }()
 	m.fields(&made, typ, path)
@@ -124,7 +139,8 @@ func (m *maker) fields(into *spec.Schema, typ reflect.Type, path string) {
 	}
 }
 
-// isSent reports whether JSON has a field whatever its value is: encoding/json leaves no struct out because of omitempty.
+// isSent reports whether JSON has a field whatever its value is: encoding/json leaves no struct out because of
+// omitempty.
 func isSent(typ reflect.Type, options string) bool {
 	words := strings.Split(options, ",")
 	return !slices.Contains(words, "omitzero") && (!slices.Contains(words, "omitempty") || typ.Kind() == reflect.Struct)

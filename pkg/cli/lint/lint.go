@@ -49,8 +49,10 @@ func Command(s *terminal.Session) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory, https://... or - (may be given several times)")
-	cmd.Flags().StringArrayVar(&o.schemas, "schemas", nil, "a file or directory with schemas of more kinds: CustomResourceDefinitions, or what kubectl get --raw /openapi/v3/apis/GROUP/VERSION prints (may be given several times)")
+	cmd.Flags().
+		StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory, https://... or - (may be given several times)")
+	cmd.Flags().
+		StringArrayVar(&o.schemas, "schemas", nil, "a file or directory with schemas of more kinds: CustomResourceDefinitions, or what kubectl get --raw /openapi/v3/apis/GROUP/VERSION prints (may be given several times)")
 	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json"), "output", "o", "what to print: text or json")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors")
 	return cmd
@@ -114,7 +116,9 @@ func (o *options) run(ctx context.Context) error {
 		return terminal.Quit(codes.ExitError)
 	}
 	if result.typesUnknown && o.output != "json" {
-		o.Note("whether the fields in matchConditions exist is not known of all kinds: give their schemas with --schemas FILE, or ask a cluster: kubectl cleaner preview -f FILE")
+		o.Note(
+			"whether the fields in matchConditions exist is not known of all kinds: give their schemas with --schemas FILE, or ask a cluster: kubectl cleaner preview -f FILE",
+		)
 	}
 	return nil
 }
@@ -134,7 +138,12 @@ type linter struct {
 }
 
 // lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.
-func (o *options) lintSource(ctx context.Context, by linter, source manifest.Source, result *Result) (found bool, err error) {
+func (o *options) lintSource(
+	ctx context.Context,
+	by linter,
+	source manifest.Source,
+	result *Result,
+) (found bool, err error) {
 	docs, problems := source.Documents()
 	defer func() { result.Problems = append(result.Problems, manifest.Sorted(problems)...) }()
 	found = len(problems) > 0
@@ -168,7 +177,12 @@ func (o *options) lintSource(ctx context.Context, by linter, source manifest.Sou
 		problems = append(problems, manifest.Problem{File: source.Name, Line: 1, Code: code, Message: message})
 	case len(others) > 0:
 		slices.Sort(others)
-		o.Note("%s: skipped %s: %s", source.Name, terminal.Counted(len(others), "other object"), strings.Join(slices.Compact(others), ", "))
+		o.Note(
+			"%s: skipped %s: %s",
+			source.Name,
+			terminal.Counted(len(others), "other object"),
+			strings.Join(slices.Compact(others), ", "),
+		)
 	}
 	return found, nil
 }
@@ -198,5 +212,10 @@ func (r *Result) summary() string {
 	if len(parts) == 0 {
 		parts = []string{"no problems"}
 	}
-	return fmt.Sprintf("%s in %s: %s", terminal.Counted(len(r.Cleaners), "Cleaner"), terminal.Counted(r.files, "file"), strings.Join(parts, ", "))
+	return fmt.Sprintf(
+		"%s in %s: %s",
+		terminal.Counted(len(r.Cleaners), "Cleaner"),
+		terminal.Counted(r.files, "file"),
+		strings.Join(parts, ", "),
+	)
 }

@@ -39,7 +39,12 @@ type lintedCleaner struct {
 
 func linted(c *check.Result, now time.Time) lintedCleaner {
 	l := lintedCleaner{
-		File: c.Document.File, Line: c.Document.Line, Name: c.Document.Name(), Next: []time.Time{}, errors: manifest.CountErrors(c.Problems), now: now,
+		File:   c.Document.File,
+		Line:   c.Document.Line,
+		Name:   c.Document.Name(),
+		Next:   []time.Time{},
+		errors: manifest.CountErrors(c.Problems),
+		now:    now,
 	}
 	if c.KnowsAction() {
 		l.Action = string(c.Cleaner.EffectiveAction())
@@ -95,7 +100,12 @@ func (l *lintedCleaner) write(w io.Writer, paint terminal.Paint) {
 		fmt.Fprintf(w, "  next %s (%s)\n", strings.Join(times, ", "), l.Next[0].Location())
 	}
 	if l.ScanUntil != nil {
-		fmt.Fprintf(w, "  only reports until %s (spec.scanUntil), for %s\n", l.ScanUntil.UTC().Format(time.RFC3339), duration.HumanDuration(l.ScanUntil.Sub(l.now)))
+		fmt.Fprintf(
+			w,
+			"  only reports until %s (spec.scanUntil), for %s\n",
+			l.ScanUntil.UTC().Format(time.RFC3339),
+			duration.HumanDuration(l.ScanUntil.Sub(l.now)),
+		)
 	}
 }
 

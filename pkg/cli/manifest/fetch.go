@@ -22,10 +22,14 @@ func isAddress(path string) bool {
 	return strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://")
 }
 
-// fetch reads a file from the web. What decides on deletes must not be changed on its way: it takes https only, also where it is sent on to.
+// fetch reads a file from the web. What decides on deletes must not be changed on its way: it takes https only, also
+// where it is sent on to.
 func fetch(s *terminal.Session, address string) ([]byte, error) {
 	if strings.HasPrefix(address, "http://") {
-		return nil, fmt.Errorf("reading %s: anybody on the way could change it; write https://, or download it first", address)
+		return nil, fmt.Errorf(
+			"reading %s: anybody on the way could change it; write https://, or download it first",
+			address,
+		)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()

@@ -89,8 +89,8 @@ func Read(s *terminal.Session, paths []string) ([]Source, error) {
 	return all, nil
 }
 
-// maxInput bounds one file in bytes. A dump of a large cluster has some hundred megabytes; what has no end at all must not use up
-// the machine's memory.
+// maxInput bounds one file in bytes. A dump of a large cluster has some hundred megabytes; what has no end at all must
+// not use up the machine's memory.
 const maxInput = 1 << 30
 
 func readFile(path string) ([]byte, error) {
@@ -151,7 +151,8 @@ func Unreadable(path string, err error) error {
 	return err
 }
 
-// Documents reads all documents of a file, items of Lists one by one. Each broken one is a problem, and the others are there.
+// Documents reads all documents of a file, items of Lists one by one. Each broken one is a problem, and the others are
+// there.
 func (f *Source) Documents() (docs []*Document, problems []Problem) {
 	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(f.Text), "\ufeff"), "\r\n", "\n"), "\n")
 	for begin := 0; begin < len(lines); {
@@ -194,8 +195,8 @@ func content(lines []string) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// parse reads one document twice: its places from one reader, its values from the one that kubectl uses. Nil without an error
-// when there is nothing in it.
+// parse reads one document twice: its places from one reader, its values from the one that kubectl uses. Nil without an
+// error when there is nothing in it.
 func parse(lines []string) (*Document, error) {
 	text := content(lines)
 	var root yamlnode.Node
@@ -215,7 +216,10 @@ func parse(lines []string) (*Document, error) {
 		return nil, err
 	}
 	if doc.Node.Kind != yamlnode.MappingNode {
-		return nil, &misplaced{doc.Node.Line, errors.New("the document is no map of fields, such as apiVersion, kind and metadata")}
+		return nil, &misplaced{
+			doc.Node.Line,
+			errors.New("the document is no map of fields, such as apiVersion, kind and metadata"),
+		}
 	}
 	doc.Raw = raw
 	return &doc, utiljson.Unmarshal(raw, &doc.Value)

@@ -54,8 +54,8 @@ func Meant(node *yamlnode.Node) *yamlnode.Node {
 	return node
 }
 
-// Find returns the line of a field such as "spec.resourceSelectors[0].kind" and its value. When it is not there, it is the line
-// of the nearest part of the path that is, and the value is nil.
+// Find returns the line of a field such as "spec.resourceSelectors[0].kind" and its value. When it is not there, it is
+// the line of the nearest part of the path that is, and the value is nil.
 func (d *Document) Find(path string) (line int, value *yamlnode.Node) {
 	line, value = d.Line, d.Node
 	for _, step := range Steps(path) {
@@ -94,7 +94,8 @@ func Steps(path string) []string {
 	return all
 }
 
-// Within maps a place in the text of a scalar, both counted from 1, to the place in the file. column is 0 where it cannot be told.
+// Within maps a place in the text of a scalar, both counted from 1, to the place in the file. column is 0 where it
+// cannot be told.
 func (d *Document) Within(node *yamlnode.Node, line, column int) (fileLine, fileColumn int) {
 	if node == nil {
 		return d.Line, 0

@@ -10,8 +10,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
 )
 
-// armHint says which action the Cleaner of a Scan waits for: Transform if it says what to change, and Delete otherwise. It is empty if the Cleaner would
-// not be accepted with that action, because some findings are only reported, or could touch nothing.
+// armHint says which action the Cleaner of a Scan waits for: Transform if it says what to change, and Delete otherwise.
+// It is empty if the Cleaner would not be accepted with that action, because some findings are only reported, or could
+// touch nothing.
 func armHint(cleaner *v1alpha1.Cleaner) string {
 	spec := &cleaner.Spec
 	action, verb := v1alpha1.ActionDelete, "delete"
@@ -26,5 +27,9 @@ func armHint(cleaner *v1alpha1.Cleaner) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("to %s what matches instead of reporting it, set spec.action to %s, and preview again", verb, action)
+	return fmt.Sprintf(
+		"to %s what matches instead of reporting it, set spec.action to %s, and preview again",
+		verb,
+		action,
+	)
 }

@@ -58,14 +58,24 @@ func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alp
 	if t.Finds, err = runner.Lookup(ctx, cleaner); err != nil {
 		return err
 	}
-	if t.Selectors, err = selectorsOf(cleaner, session, runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef), t.Finds, j.now.Now()); err != nil {
+	if t.Selectors, err = selectorsOf(
+		cleaner,
+		session,
+		runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef),
+		t.Finds,
+		j.now.Now(),
+	); err != nil {
 		return err
 	}
 	o, err := j.find(ctx, runner, cleaner, t.Selectors, wanted)
 	if err != nil {
 		return err
 	}
-	if namespaces, err := runner.Read.Operator.Namespaces(ctx, []string{o.Namespace}); err == nil && o.Namespace != "" && namespaces[o.Namespace] != nil {
+	if namespaces, err := runner.Read.Operator.Namespaces(
+		ctx,
+		[]string{o.Namespace},
+	); err == nil && o.Namespace != "" &&
+		namespaces[o.Namespace] != nil {
 		t.Namespaces[o.Namespace] = namespaces[o.Namespace].Labels
 	}
 	metadata, err := o.Metadata()
@@ -87,7 +97,13 @@ func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alp
 }
 
 // find reads an object of one of the kinds that the Cleaner looks at.
-func (j *job) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner, selectors []*selector.Selector, wanted cluster.Ref) (object.Object, error) {
+func (j *job) find(
+	ctx context.Context,
+	runner *run.Runner,
+	cleaner *v1alpha1.Cleaner,
+	selectors []*selector.Selector,
+	wanted cluster.Ref,
+) (object.Object, error) {
 	var kinds []string
 	var failed error
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
@@ -102,7 +118,16 @@ func (j *job) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 		}
 		if kind.Namespaced != (wanted.Namespace != "") {
 			shape := map[bool]string{true: "write KIND/NAMESPACE/NAME", false: "write KIND/NAME"}[kind.Namespaced]
-			failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: a %s has %s namespace", wanted, kind.Kind, map[bool]string{true: "a", false: "no"}[kind.Namespaced]), shape)
+			failed = terminal.Fail(
+				codes.ObjectNotFound,
+				fmt.Errorf(
+					"--only %s: a %s has %s namespace",
+					wanted,
+					kind.Kind,
+					map[bool]string{true: "a", false: "no"}[kind.Namespaced],
+				),
+				shape,
+			)
 			continue
 		}
 		raw, err := cluster.Send(ctx, j.api.Raw.Get().AbsPath(kind.Path(wanted.Namespace, wanted.Name)))
@@ -116,13 +141,23 @@ func (j *job) find(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 		}
 	}
 	if failed == nil {
-		failed = terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name), "it looks at: "+strings.Join(kinds, ", "))
+		failed = terminal.Fail(
+			codes.ObjectNotFound,
+			fmt.Errorf("--only %s: no selector of cleaner %q looks at that kind", wanted, cleaner.Name),
+			"it looks at: "+strings.Join(kinds, ", "),
+		)
 	}
 	return object.Object{}, failed
 }
 
 // selectorsOf are a Cleaner's selectors, ready to judge.
-func selectorsOf(cleaner *v1alpha1.Cleaner, session *sandbox.Session, metrics *inputs.Metrics, finds survey.Lookup, now time.Time) ([]*selector.Selector, error) {
+func selectorsOf(
+	cleaner *v1alpha1.Cleaner,
+	session *sandbox.Session,
+	metrics *inputs.Metrics,
+	finds survey.Lookup,
+	now time.Time,
+) ([]*selector.Selector, error) {
 	var selectors []*selector.Selector
 	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics, Finding: finds(i)}

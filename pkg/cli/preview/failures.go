@@ -20,7 +20,11 @@ import (
 
 // incompleteError says why a run would touch nothing.
 func (j *job) incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview) error {
-	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ViewIncomplete, Err: fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete)}
+	f := &terminal.Failure{
+		Exit: codes.ExitPartial,
+		Code: codes.ViewIncomplete,
+		Err:  fmt.Errorf("cleaner %q: %w", cleaner.Name, found.Incomplete),
+	}
 	var kind *selector.UnknownKindError
 	unjudged := first(found, v1alpha1.OutcomeNotEvaluated)
 	switch {
@@ -38,8 +42,15 @@ func (j *job) incompleteError(cleaner *v1alpha1.Cleaner, found *run.Preview) err
 func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, result result) error {
 	unjudged := first(found, v1alpha1.OutcomeNotEvaluated)
 	return &terminal.Failure{
-		Exit: codes.ExitPartial, Code: codes.ObjectUnjudged,
-		Err:  fmt.Errorf("cleaner %q: %s could not be judged; the first is %s: %s", cleaner.Name, terminal.Counted(int(result.unjudged), "object"), unjudged.Object, unjudged.Detail),
+		Exit: codes.ExitPartial,
+		Code: codes.ObjectUnjudged,
+		Err: fmt.Errorf(
+			"cleaner %q: %s could not be judged; the first is %s: %s",
+			cleaner.Name,
+			terminal.Counted(int(result.unjudged), "object"),
+			unjudged.Object,
+			unjudged.Detail,
+		),
 		Hint: j.lookAt(cleaner, unjudged, "the Cleaner would leave them alone until then (onPartialView: Skip)"),
 	}
 }
@@ -52,7 +63,8 @@ func (j *job) lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, untilThe
 	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
 }
 
-// placeOf is where in a file that stands which failed on an object: " at cleaner.yaml:14". It is empty for a Cleaner of the cluster.
+// placeOf is where in a file that stands which failed on an object: " at cleaner.yaml:14". It is empty for a Cleaner of
+// the cluster.
 func (j *job) placeOf(cleaner *v1alpha1.Cleaner, item *run.PreviewItem) string {
 	if place := check.PlaceOf(j.documents[cleaner], cleaner, item.Selector, item.Detail); place != "" {
 		return " at " + place
@@ -73,7 +85,8 @@ func first(found *run.Preview, result v1alpha1.OutcomeResult) *run.PreviewItem {
 // isForbidden looks through joined errors too, where errors.As stops at the first that fits.
 func isForbidden(err error) bool {
 	for _, inner := range terminal.Unjoined(err) {
-		if apierrors.IsForbidden(inner) || (inner != err && isForbidden(inner)) { //nolint:errorlint // the same value, not of the same kind
+		if apierrors.IsForbidden(inner) ||
+			(inner != err && isForbidden(inner)) { //nolint:errorlint // the same value, not of the same kind
 			return true
 		}
 	}

@@ -33,7 +33,8 @@ func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
 	}
 }
 
-// next is the next step. To let the operator act is proposed only for a Cleaner in a file of its own in which nothing is wrong.
+// next is the next step. To let the operator act is proposed only for a Cleaner in a file of its own in which nothing
+// is wrong.
 func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) string {
 	document := j.documents[cleaner]
 	switch {
@@ -58,8 +59,8 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 // many is how many objects are many for one run, whatever share of all that is.
 const many = 100
 
-// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it. What labelFilters leave out is not
-// counted among the objects, so that half of them says nothing then.
+// hitsMany reports whether a Cleaner would touch more than half of the objects, or many, and nothing limits it. What
+// labelFilters leave out is not counted among the objects, so that half of them says nothing then.
 func hitsMany(cleaner *v1alpha1.Cleaner, found *result) bool {
 	if cleaner.Spec.BlastRadiusLimit != nil {
 		return false

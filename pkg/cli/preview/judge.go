@@ -22,7 +22,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
 
-// preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the command.
+// preview previews one Cleaner. What goes wrong with it is told and decides how the command exits; an error ends the
+// command.
 func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	if j.dump != nil {
 		j.dump.Partial = cleaner.HasFindings() && !j.complete // a kind of which it holds nothing may use anything
@@ -46,7 +47,11 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	live.progress.Stop()
 	if ctx.Err() != nil {
 		live.flush("")
-		j.Note("stopped after judging %s, of which %s; nothing was changed", terminal.Grouped(live.considered, "object"), terminal.MatchWords(live.matched))
+		j.Note(
+			"stopped after judging %s, of which %s; nothing was changed",
+			terminal.Grouped(live.considered, "object"),
+			terminal.MatchWords(live.matched),
+		)
 		return terminal.OrStopped(ctx, context.Cause(ctx))
 	}
 	if err != nil {
@@ -59,17 +64,22 @@ func (j *job) preview(ctx context.Context, cleaner *v1alpha1.Cleaner) error {
 	return j.tell(ctx, runner, cleaner, found)
 }
 
-// unreachable says that the cluster did not answer at all: then no other Cleaner can be judged either, and one line says so.
+// unreachable says that the cluster did not answer at all: then no other Cleaner can be judged either, and one line
+// says so.
 func unreachable(found *run.Preview) error {
 	var network *net.OpError
 	if found.Considered > 0 || !errors.As(found.Incomplete, &network) {
 		return nil
 	}
-	return terminal.Fail(codes.ClusterUnreachable, fmt.Errorf("the cluster does not answer: %w", network), "kubectl config view --minify shows which cluster is asked")
+	return terminal.Fail(
+		codes.ClusterUnreachable,
+		fmt.Errorf("the cluster does not answer: %w", network),
+		"kubectl config view --minify shows which cluster is asked",
+	)
 }
 
-// checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Where that cannot be found
-// out, there is nothing to say.
+// checkTypes says what the operator would say of expressions that do not fit the kinds of the cluster. Where that
+// cannot be found out, there is nothing to say.
 func checkTypes(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) error {
 	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		if len(spec.MatchConditions) == 0 {
@@ -114,8 +124,17 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 		j.fails(j.Conclude(ctx, j.unjudgedError(cleaner, found, result)))
 	case result.Failed > 0:
 		j.fails(j.Conclude(ctx, &terminal.Failure{
-			Exit: codes.ExitPartial, Code: codes.ChangeFailed, Err: fmt.Errorf("cleaner %q: %s could not be changed", cleaner.Name, terminal.Counted(int(result.Failed), "object")),
-			Hint: "mend the transform" + j.placeOf(cleaner, first(found, v1alpha1.OutcomeFailed)) + "; the reasons stand beside the objects",
+			Exit: codes.ExitPartial,
+			Code: codes.ChangeFailed,
+			Err: fmt.Errorf(
+				"cleaner %q: %s could not be changed",
+				cleaner.Name,
+				terminal.Counted(int(result.Failed), "object"),
+			),
+			Hint: "mend the transform" + j.placeOf(
+				cleaner,
+				first(found, v1alpha1.OutcomeFailed),
+			) + "; the reasons stand beside the objects",
 		}))
 	}
 	return nil
@@ -134,7 +153,11 @@ func (j *job) tellIdentity(cleaner *v1alpha1.Cleaner) {
 	if account == nil || j.dump != nil || j.Overrides.AuthInfo.Impersonate == account.Username() {
 		return
 	}
-	j.Note("a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s", account, account.Username())
+	j.Note(
+		"a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s",
+		account,
+		account.Username(),
+	)
 }
 
 // tellAlong says what a delete would take along.
@@ -173,7 +196,12 @@ func (j *job) tellUncopied(cleaner *v1alpha1.Cleaner, found *run.Preview) {
 		parts = append(parts, terminal.Thousands(kinds[why])+" because "+why)
 	}
 	if total > 0 {
-		j.Note("no copy is kept of %s of the %s, so no restore brings them back: %s", terminal.Thousands(total), terminal.Grouped(planned, "object"), strings.Join(parts, ", "))
+		j.Note(
+			"no copy is kept of %s of the %s, so no restore brings them back: %s",
+			terminal.Thousands(total),
+			terminal.Grouped(planned, "object"),
+			strings.Join(parts, ", "),
+		)
 	}
 }
 

@@ -47,12 +47,20 @@ type live struct {
 func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
 	table := j.output == "table" || j.output == "wide"
 	return &live{
-		job: j, runner: runner, cleaner: cleaner, ctx: ctx, progress: j.StartProgress(j.progress),
-		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others, and of which
-		// objects a finding is unknown, is known at the end only.
+		job:      j,
+		runner:   runner,
+		cleaner:  cleaner,
+		ctx:      ctx,
+		progress: j.StartProgress(j.progress),
+		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others,
+		// and of which objects a finding is unknown, is known at the end only.
 		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
-			!deletesOthers(cleaner) && !cleaner.HasFindings(),
-		namespaces: map[string]*metav1.ObjectMeta{}, shown: map[types.UID]v1alpha1.OutcomeResult{}, beyond: beyond{}, flushed: j.Clock.Now(),
+			!deletesOthers(cleaner) &&
+			!cleaner.HasFindings(),
+		namespaces: map[string]*metav1.ObjectMeta{},
+		shown:      map[types.UID]v1alpha1.OutcomeResult{},
+		beyond:     beyond{},
+		flushed:    j.Clock.Now(),
 	}
 }
 
@@ -92,7 +100,9 @@ func (l *live) candidate(c object.Candidate) {
 	if !l.streams || l.shown[c.UID] != "" {
 		return
 	}
-	item := run.PreviewItem{Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned}}
+	item := run.PreviewItem{
+		Outcome: object.Outcome{Verdict: object.Verdict{Candidate: c, Act: true}, Result: v1alpha1.OutcomePlanned},
+	}
 	if reason := l.protection(c.Object); reason != "" {
 		guard.Protect(l.cleaner.EffectiveAction(), &item.Verdict, reason)
 	}
@@ -140,8 +150,8 @@ func (l *live) flushSometimes() {
 	}
 }
 
-// flush shows the rows of the objects that were found since the last time. stop is the word for why nothing would be touched after all.
-// The rows of several Cleaners wait for the last one: they stand under one header.
+// flush shows the rows of the objects that were found since the last time. stop is the word for why nothing would be
+// touched after all. The rows of several Cleaners wait for the last one: they stand under one header.
 func (l *live) flush(stop string) {
 	rows := together
 	if l.job.output == "wide" || len(l.job.only) > 0 {
@@ -161,7 +171,8 @@ func (l *live) flush(stop string) {
 	}
 }
 
-// tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold any more.
+// tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold
+// any more.
 func (j *job) tellRest(l *live, found *run.Preview) {
 	if j.output != "table" && j.output != "wide" {
 		return

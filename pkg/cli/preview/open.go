@@ -67,7 +67,8 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 	return cleaners, nil
 }
 
-// tellMissing says which kinds are missing from the manifests of --from: what would become of their objects is not known.
+// tellMissing says which kinds are missing from the manifests of --from: what would become of their objects is not
+// known.
 func (j *job) tellMissing(ctx context.Context) {
 	if len(j.missing) == 0 || j.complete {
 		return
@@ -83,9 +84,16 @@ func (j *job) tellMissing(ctx context.Context) {
 	slices.Sort(kinds)
 	slices.Sort(resources)
 	j.fails(j.Conclude(ctx, &terminal.Failure{
-		Exit: codes.ExitPartial, Code: codes.DumpPartial,
-		Err:  fmt.Errorf("the manifests hold no %s, so what Cleaners would do with them is not known", terminal.OrList(slices.Compact(kinds))),
-		Hint: fmt.Sprintf("add what this prints: kubectl get %s -A -o yaml; or, if there are none, say so with --complete", strings.Join(slices.Compact(resources), ",")),
+		Exit: codes.ExitPartial,
+		Code: codes.DumpPartial,
+		Err: fmt.Errorf(
+			"the manifests hold no %s, so what Cleaners would do with them is not known",
+			terminal.OrList(slices.Compact(kinds)),
+		),
+		Hint: fmt.Sprintf(
+			"add what this prints: kubectl get %s -A -o yaml; or, if there are none, say so with --complete",
+			strings.Join(slices.Compact(resources), ","),
+		),
 	}))
 }
 
@@ -143,7 +151,12 @@ func (j *job) tellProblems(cleaners []*v1alpha1.Cleaner, problems []manifest.Pro
 		return terminal.Fail("", fmt.Errorf("%s in the Cleaners; nothing was judged", terminal.Counted(n, "error")), "")
 	case n > 0:
 		j.fails(codes.ExitError)
-		j.Note("%s in the files; only the %s without any %s judged", terminal.Counted(n, "error"), terminal.Counted(len(cleaners), "Cleaner"), terminal.Plural(int64(len(cleaners)), "is", "are"))
+		j.Note(
+			"%s in the files; only the %s without any %s judged",
+			terminal.Counted(n, "error"),
+			terminal.Counted(len(cleaners), "Cleaner"),
+			terminal.Plural(int64(len(cleaners)), "is", "are"),
+		)
 	case len(cleaners) == 0:
 		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(j.files, " ")), "")
 	}
@@ -152,7 +165,13 @@ func (j *job) tellProblems(cleaners []*v1alpha1.Cleaner, problems []manifest.Pro
 
 // runner is what judges. Manifests have no metrics.
 func (j *job) runner() *run.Runner {
-	reader, protection := selector.NewReader(j.api.Raw, j.now), guard.Protection{Operator: j.operators(), Namespaces: j.protected()}
+	reader, protection := selector.NewReader(
+		j.api.Raw,
+		j.now,
+	), guard.Protection{
+		Operator:   j.operators(),
+		Namespaces: j.protected(),
+	}
 	operator, clk := reader, standing{Instant: j.now}
 	if j.self != j.api {
 		operator = selector.NewReader(j.self.Raw, j.now)
@@ -173,7 +192,11 @@ func (j *job) runner() *run.Runner {
 func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]graph.Source, error) {
 	sources, err := survey.Declared(ctx, reader, o.operators())
 	if apierrors.IsForbidden(err) {
-		o.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", o.operators(), survey.DeclaredIn)
+		o.Note(
+			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
+			o.operators(),
+			survey.DeclaredIn,
+		)
 		return nil, nil
 	}
 	return sources, err

@@ -93,7 +93,8 @@ func Command(s *terminal.Session) *cobra.Command {
 type job struct {
 	*options
 	api *cluster.Client
-	// self is the cluster as you see it, without --as: the Cleaners are yours to read, and the operator reads some things with its own rights.
+	// self is the cluster as you see it, without --as: the Cleaners are yours to read, and the operator reads some things
+	// with its own rights.
 	self    *cluster.Client
 	dump    *dump.Cluster // nil for a cluster
 	scripts *sandbox.Pool

@@ -19,7 +19,8 @@ type result struct {
 	// Considered is how many objects were judged, Matched how many of them match.
 	Considered int64 `json:"considered"`
 	Matched    int64 `json:"matched"`
-	// WouldAct is how many a run would delete or change. LeftAlone are those of the others that match, each with its reason.
+	// WouldAct is how many a run would delete or change. LeftAlone are those of the others that match, each with its
+	// reason.
 	WouldAct  int64 `json:"wouldAct"`
 	LeftAlone int64 `json:"leftAlone"`
 	// Failed is how many could not be judged, or not be changed.

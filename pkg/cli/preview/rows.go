@@ -27,8 +27,8 @@ type group struct {
 	namespaces int
 }
 
-// together makes one row of objects that stay as they are, or cannot be judged, for the same reason. Each object that would be touched or reported
-// keeps its own.
+// together makes one row of objects that stay as they are, or cannot be judged, for the same reason. Each object that
+// would be touched or reported keeps its own.
 func together(items []run.PreviewItem) []group {
 	type key struct {
 		kind   object.Kind
@@ -100,7 +100,10 @@ func (b beyond) add(g group) {
 const maxPlaces = 10
 
 func (b beyond) words() string {
-	places := slices.SortedFunc(maps.Keys(b), func(x, y string) int { return cmp.Or(cmp.Compare(b[y], b[x]), cmp.Compare(x, y)) })
+	places := slices.SortedFunc(
+		maps.Keys(b),
+		func(x, y string) int { return cmp.Or(cmp.Compare(b[y], b[x]), cmp.Compare(x, y)) },
+	)
 	total := int64(0)
 	for i, place := range places {
 		total += b[place]
@@ -126,12 +129,20 @@ func (j *job) diffs(items []run.PreviewItem) {
 	}
 	for i, item := range first {
 		if j.limit > 0 && int64(i) == j.limit {
-			j.Note("%s not shown; --limit 0 shows all", terminal.Grouped(int64(len(first)-i), "more patch")+" "+terminal.Plural(int64(len(first)-i), "is", "are"))
+			j.Note(
+				"%s not shown; --limit 0 shows all",
+				terminal.Grouped(int64(len(first)-i), "more patch")+" "+terminal.Plural(int64(len(first)-i), "is", "are"),
+			)
 			return
 		}
 		j.diff(item)
 		if same := others[patchKey(item)]; len(same) > 0 {
-			fmt.Fprintf(j.Out, "the same patch for %s more: %s\n", terminal.Thousands(int64(len(same))), terminal.OneLine(terminal.Shortened(same, maxPlaces)))
+			fmt.Fprintf(
+				j.Out,
+				"the same patch for %s more: %s\n",
+				terminal.Thousands(int64(len(same))),
+				terminal.OneLine(terminal.Shortened(same, maxPlaces)),
+			)
 		}
 	}
 }

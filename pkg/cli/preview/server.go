@@ -30,13 +30,18 @@ type asking struct {
 	forbidden string
 }
 
-// askServer asks the API server, as a dry run, whether it would do what is planned: for one object of each kind, or for all (--dry-run-all). What it
-// refuses is not planned any more. It returns how many it refuses.
+// askServer asks the API server, as a dry run, whether it would do what is planned: for one object of each kind, or for
+// all (--dry-run-all). What it refuses is not planned any more. It returns how many it refuses.
 func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refused int64) {
 	if j.dump != nil || found.Incomplete != nil || found.Limit != nil || found.Action == v1alpha1.ActionScan {
 		return 0
 	}
-	a := &asking{job: j, cleaner: l.cleaner, actor: action.NewActor(j.api.Raw).ForRun(j.Clock, func(error) bool { return false }), safe: map[object.Kind]bool{}}
+	a := &asking{
+		job:     j,
+		cleaner: l.cleaner,
+		actor:   action.NewActor(j.api.Raw).ForRun(j.Clock, func(error) bool { return false }),
+		safe:    map[object.Kind]bool{},
+	}
 	l.progress.Begin("asking the API server", false)
 	for i := range found.Items {
 		item := &found.Items[i]
@@ -46,10 +51,15 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 		}
 	}
 	if a.refused > 0 && !j.askAll {
-		j.Note("the API server was asked, as a dry run, for one object of each kind, and may refuse others as well; --dry-run-all asks for all")
+		j.Note(
+			"the API server was asked, as a dry run, for one object of each kind, and may refuse others as well; --dry-run-all asks for all",
+		)
 	}
 	if a.forbidden != "" {
-		j.Note("whether the API server would do all this is not known, because you may not: %s", terminal.OneLine(a.forbidden))
+		j.Note(
+			"whether the API server would do all this is not known, because you may not: %s",
+			terminal.OneLine(a.forbidden),
+		)
 	}
 	return a.refused
 }
@@ -71,7 +81,12 @@ func (a *asking) about(ctx context.Context, item *run.PreviewItem) {
 	}
 }
 
-func rehearse(ctx context.Context, actor *action.Actor, cleaner *v1alpha1.Cleaner, item *run.PreviewItem) object.Outcome {
+func rehearse(
+	ctx context.Context,
+	actor *action.Actor,
+	cleaner *v1alpha1.Cleaner,
+	item *run.PreviewItem,
+) object.Outcome {
 	var patch object.JSON
 	if item.Patch != nil {
 		text, err := json.Marshal(item.Patch)
@@ -83,7 +98,8 @@ func rehearse(ctx context.Context, actor *action.Actor, cleaner *v1alpha1.Cleane
 	return actor.Rehearse(ctx, item.Verdict, patch, cleaner.Spec.DeleteOptions)
 }
 
-// mayRehearse reports whether a dry run of a kind is safe: the API server itself serves it, and no server behind it, which may not know of dry runs.
+// mayRehearse reports whether a dry run of a kind is safe: the API server itself serves it, and no server behind it,
+// which may not know of dry runs.
 func (j *job) mayRehearse(ctx context.Context, kind object.Kind) bool {
 	if action.MayRehearse(kind) {
 		return true
@@ -98,5 +114,6 @@ func (j *job) mayRehearse(ctx context.Context, kind object.Kind) bool {
 	path := object.Kind{Resource: "apiservices"}
 	path.Group, path.Version = "apiregistration.k8s.io", "v1"
 	body, err := cluster.Send(ctx, j.api.Raw.Get().AbsPath(path.Path("", name)))
-	return err == nil && json.Unmarshal(body, &service) == nil && service.Metadata.Name == name && service.Spec.Service == nil
+	return err == nil && json.Unmarshal(body, &service) == nil && service.Metadata.Name == name &&
+		service.Spec.Service == nil
 }

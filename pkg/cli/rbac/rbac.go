@@ -52,18 +52,27 @@ func Command(s *terminal.Session) *cobra.Command {
 		Example: "  kubectl cleaner rbac -f cleaner.yaml\n  kubectl cleaner rbac -f cleaners/ --service-account team-a/cleaner | kubectl apply -f -\n" +
 			"  kubectl cleaner rbac unused-configmaps\n  kubectl cleaner rbac -l team=a",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources := slices.DeleteFunc([]bool{len(o.files) > 0, len(args) > 0, o.selector != ""}, func(given bool) bool { return !given })
+			sources := slices.DeleteFunc(
+				[]bool{len(o.files) > 0, len(args) > 0, o.selector != ""},
+				func(given bool) bool { return !given },
+			)
 			if len(sources) != 1 {
-				return terminal.UsageError(cmd, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)")
+				return terminal.UsageError(
+					cmd,
+					"needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)",
+				)
 			}
 			return o.run(cmd.Context(), cmd, args)
 		},
 		ValidArgsFunction: cluster.CompleteCleaners(s, &o.Connection),
 	}
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "the Cleaners of the cluster with these labels, for example team=a")
-	cmd.Flags().VarP(terminal.NewChoice(&o.output, "yaml", "json"), "output", "o", "what to print: yaml, with comments, or json, a List without them")
-	cmd.Flags().StringVar(&o.account, "service-account", "", "the account of the Cleaners that name none, as NAMESPACE/NAME")
+	cmd.Flags().
+		StringVarP(&o.selector, "selector", "l", "", "the Cleaners of the cluster with these labels, for example team=a")
+	cmd.Flags().
+		VarP(terminal.NewChoice(&o.output, "yaml", "json"), "output", "o", "what to print: yaml, with comments, or json, a List without them")
+	cmd.Flags().
+		StringVar(&o.account, "service-account", "", "the account of the Cleaners that name none, as NAMESPACE/NAME")
 	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "",
 		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
 	o.Bind(cmd.Flags())
@@ -108,7 +117,10 @@ func (o *options) givenAccount(cmd *cobra.Command) (*v1alpha1.ServiceAccountRef,
 	}
 	namespace, name, _ := strings.Cut(o.account, "/")
 	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return nil, terminal.UsageError(cmd, fmt.Sprintf("--service-account %q names no account; write NAMESPACE/NAME, for example team-a/cleaner", o.account))
+		return nil, terminal.UsageError(
+			cmd,
+			fmt.Sprintf("--service-account %q names no account; write NAMESPACE/NAME, for example team-a/cleaner", o.account),
+		)
 	}
 	return &v1alpha1.ServiceAccountRef{Namespace: namespace, Name: name}, nil
 }
@@ -122,7 +134,11 @@ type group struct {
 }
 
 // byAccount groups Cleaners by their accounts. The given one is for those that name none.
-func byAccount(cmd *cobra.Command, cleaners []*v1alpha1.Cleaner, given *v1alpha1.ServiceAccountRef) (groups []*group, err error) {
+func byAccount(
+	cmd *cobra.Command,
+	cleaners []*v1alpha1.Cleaner,
+	given *v1alpha1.ServiceAccountRef,
+) (groups []*group, err error) {
 	var without []string
 	for _, cleaner := range cleaners {
 		account := cmp.Or(cleaner.Spec.ServiceAccountRef, given)
@@ -148,7 +164,10 @@ func byAccount(cmd *cobra.Command, cleaners []*v1alpha1.Cleaner, given *v1alpha1
 
 // manifests are the ServiceAccounts, Roles and bindings of all groups.
 func (o *options) manifests(ctx context.Context, api *cluster.Client, groups []*group) (documents []string, err error) {
-	source := &rights.Source{Reader: selector.NewReader(api.Raw, cluster.Instant(o.Now())), Survey: survey.Options{Now: o.Now()}}
+	source := &rights.Source{
+		Reader: selector.NewReader(api.Raw, cluster.Instant(o.Now())),
+		Survey: survey.Options{Now: o.Now()},
+	}
 	if slices.ContainsFunc(groups, (*group).hasFindings) {
 		declared, err := o.declared(ctx, source.Reader)
 		if err != nil {
@@ -186,9 +205,19 @@ func (g *group) heading() string {
 	for _, cleaner := range g.cleaners {
 		names = append(names, terminal.OneLine(cleaner.Name))
 	}
-	text := fmt.Sprintf("# What %s %s needs as ServiceAccount %s.\n", terminal.Plural(int64(len(names)), "Cleaner", "each of the Cleaners"), strings.Join(names, ", "), g.account)
+	text := fmt.Sprintf(
+		"# What %s %s needs as ServiceAccount %s.\n",
+		terminal.Plural(int64(len(names)), "Cleaner", "each of the Cleaners"),
+		strings.Join(names, ", "),
+		g.account,
+	)
 	if len(g.unnamed) > 0 {
-		text += fmt.Sprintf("# Set spec.serviceAccountRef: {namespace: %s, name: %s} in: %s\n", g.account.Namespace, g.account.Name, terminal.OneLine(strings.Join(g.unnamed, ", ")))
+		text += fmt.Sprintf(
+			"# Set spec.serviceAccountRef: {namespace: %s, name: %s} in: %s\n",
+			g.account.Namespace,
+			g.account.Name,
+			terminal.OneLine(strings.Join(g.unnamed, ", ")),
+		)
 	}
 	return text + "# The operator must be allowed to impersonate the account (config/policy). Copies and records are written with the operator's own rights.\n"
 }
@@ -196,7 +225,11 @@ func (g *group) heading() string {
 // failure says why the rights are not all known.
 func failure(err error) error {
 	if unknown := (*selector.UnknownKindError)(nil); errors.As(err, &unknown) {
-		return terminal.Fail(codes.KindUnknown, err, "no Role was printed, because it would lack something; correct the selectors, or install what they need")
+		return terminal.Fail(
+			codes.KindUnknown,
+			err,
+			"no Role was printed, because it would lack something; correct the selectors, or install what they need",
+		)
 	}
 	return cluster.RequestError("finding out which rights are needed", err)
 }
@@ -206,7 +239,11 @@ func (o *options) declared(ctx context.Context, reader *selector.Reader) ([]grap
 	namespace := cmp.Or(o.operatorNamespace, o.Getenv("NAMESPACE"), cluster.DefaultOperatorNamespace)
 	sources, err := survey.Declared(ctx, reader, namespace)
 	if apierrors.IsForbidden(err) {
-		o.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
+		o.Note(
+			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
+			namespace,
+			survey.DeclaredIn,
+		)
 		return nil, nil
 	}
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// read reads the Cleaners of the files. Their scripts and schedules need no rights, so only what the API server would refuse is an error.
+// read reads the Cleaners of the files. Their scripts and schedules need no rights, so only what the API server would
+// refuse is an error.
 func (o *options) read(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 	sources, err := manifest.Read(o.Session, o.files)
 	if err != nil {
@@ -64,7 +65,12 @@ func (o *options) read(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 }
 
 // ofCluster are the Cleaners of the cluster that are named, or have the labels of --selector.
-func (o *options) ofCluster(ctx context.Context, cmd *cobra.Command, api *cluster.Client, names []string) (cleaners []*v1alpha1.Cleaner, err error) {
+func (o *options) ofCluster(
+	ctx context.Context,
+	cmd *cobra.Command,
+	api *cluster.Client,
+	names []string,
+) (cleaners []*v1alpha1.Cleaner, err error) {
 	for _, name := range names {
 		cleaner, err := api.Cleaner(ctx, name)
 		if err != nil {
@@ -90,7 +96,11 @@ func (o *options) ofCluster(ctx context.Context, cmd *cobra.Command, api *cluste
 	case err != nil:
 		return nil, cluster.RequestError("listing the Cleaners", err)
 	case len(cleaners) == 0:
-		return nil, terminal.Fail(codes.CleanerNotFound, fmt.Errorf("the cluster has no Cleaner with the labels %s", o.selector), "list them with: kubectl get cleaners --show-labels")
+		return nil, terminal.Fail(
+			codes.CleanerNotFound,
+			fmt.Errorf("the cluster has no Cleaner with the labels %s", o.selector),
+			"list them with: kubectl get cleaners --show-labels",
+		)
 	}
 	return cleaners, nil
 }

@@ -61,8 +61,11 @@ func (o *options) newest(ctx context.Context, api *cluster.Client, ref cluster.R
 	if len(unread) > 0 {
 		return nil, errors.Join(unread...)
 	}
-	return nil, terminal.Fail(codes.RestoreNothing, fmt.Errorf("no run that keeps copies touched %s%s", ref, lost),
-		"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies")
+	return nil, terminal.Fail(
+		codes.RestoreNothing,
+		fmt.Errorf("no run that keeps copies touched %s%s", ref, lost),
+		"write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace; "+terminal.Program+" runs lists which runs keep copies",
+	)
 }
 
 // touched reports whether the run deleted or changed the object, as far as the record lists objects.

@@ -39,7 +39,10 @@ type restoredObject struct {
 func (o *options) print(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	result := result{Run: run.Name, Cleaner: run.Spec.Cleaner, DryRun: o.dryRun, Objects: []restoredObject{}}
 	for _, i := range plan.Items {
-		result.Objects = append(result.Objects, restoredObject{i.Kind.APIVersion(), i.Kind.Kind, i.Namespace, i.Name, i.Step, i.Result, i.Reason, i.Notes})
+		result.Objects = append(
+			result.Objects,
+			restoredObject{i.Kind.APIVersion(), i.Kind.Kind, i.Namespace, i.Name, i.Step, i.Result, i.Reason, i.Notes},
+		)
 	}
 	switch o.output {
 	case "json":
@@ -68,7 +71,13 @@ func (o *options) rows(plan *restore.Plan, w io.Writer) *terminal.Table {
 		rows.Header = slices.Insert(rows.Header, 2, "APIVERSION")
 	}
 	for _, i := range plan.Items {
-		row := []terminal.Cell{{Text: i.Namespace}, {Text: i.Kind.Kind}, {Text: i.Name}, cell(rows.Paint, i, rows.Header), {Text: strings.Join(terminal.Compact(append([]string{i.Reason}, i.Notes...)), "; ")}}
+		row := []terminal.Cell{
+			{Text: i.Namespace},
+			{Text: i.Kind.Kind},
+			{Text: i.Name},
+			cell(rows.Paint, i, rows.Header),
+			{Text: strings.Join(terminal.Compact(append([]string{i.Reason}, i.Notes...)), "; ")},
+		}
 		if o.output == "wide" {
 			row = slices.Insert(row, 2, terminal.Cell{Text: i.Kind.APIVersion()})
 		}
@@ -143,7 +152,12 @@ func (o *options) conclusion(run *v1alpha1.CleanerRun, plan *restore.Plan) error
 	if problems == 0 {
 		fmt.Fprintln(o.ErrOut, summary)
 		if plan.Count(restore.Restored) > 0 {
-			fmt.Fprintf(o.ErrOut, "%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] %s-\n", o.Paint(o.ErrOut).Bold("hint:"), v1alpha1.RestoredFromAnnotation)
+			fmt.Fprintf(
+				o.ErrOut,
+				"%s no Cleaner touches them until you allow it: kubectl annotate KIND NAME [-n NAMESPACE] %s-\n",
+				o.Paint(o.ErrOut).Bold("hint:"),
+				v1alpha1.RestoredFromAnnotation,
+			)
 		}
 		return nil
 	}

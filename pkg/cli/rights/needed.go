@@ -71,7 +71,11 @@ func (s *Source) findings(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]Rig
 			why = "finding " + string(spec.Finding.Type) + ", to know which custom resources could name an object"
 		}
 		all = append(all, Right{
-			Verb: "list", Group: need.Kind.Group, Resource: need.Kind.Resource, Namespace: need.Namespace, Why: whyOf(cleaner, need.Selector, why),
+			Verb:      "list",
+			Group:     need.Kind.Group,
+			Resource:  need.Kind.Resource,
+			Namespace: need.Namespace,
+			Why:       whyOf(cleaner, need.Selector, why),
 		})
 	}
 	return all, nil
@@ -104,13 +108,21 @@ type collector struct {
 func (c *collector) add(verb string, kind object.Kind, subresource string, places []string, optional bool, why string) {
 	for _, namespace := range places {
 		c.rights = append(c.rights, Right{
-			Verb: verb, Group: kind.Group, Resource: kind.Resource + subresource, Namespace: namespace, Why: whyOf(c.cleaner, c.number, why), Optional: optional,
+			Verb:      verb,
+			Group:     kind.Group,
+			Resource:  kind.Resource + subresource,
+			Namespace: namespace,
+			Why:       whyOf(c.cleaner, c.number, why),
+			Optional:  optional,
 		})
 	}
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	kind, err := c.Reader.Resolve(ctx, schema.GroupVersionKind{Group: c.spec.Group, Version: c.spec.Version, Kind: c.spec.Kind})
+	kind, err := c.Reader.Resolve(
+		ctx,
+		schema.GroupVersionKind{Group: c.spec.Group, Version: c.spec.Version, Kind: c.spec.Kind},
+	)
 	if err != nil {
 		return err
 	}
@@ -142,7 +154,11 @@ func (c *collector) inputs(kind object.Kind, places []string) {
 	if c.spec.WantsMetrics() && c.spec.MetricSource != nil && c.spec.MetricSource.SecretRef != nil {
 		ref := c.spec.MetricSource.SecretRef
 		c.rights = append(c.rights, Right{
-			Verb: "get", Resource: "secrets", Namespace: ref.Namespace, Name: ref.Name, Why: whyOf(c.cleaner, c.number, "metricSource.secretRef"),
+			Verb:      "get",
+			Resource:  "secrets",
+			Namespace: ref.Namespace,
+			Name:      ref.Name,
+			Why:       whyOf(c.cleaner, c.number, "metricSource.secretRef"),
 		})
 	}
 }
@@ -187,7 +203,14 @@ func (c *collector) dependents(ctx context.Context, kind object.Kind, places []s
 			return err
 		}
 		few := kind.Kind == "Pod" // of which only those with ephemeral volumes own something
-		c.add("list", dependent, "", places, few, "find protected objects that would be deleted with "+terminal.WithArticle(kind.Kind))
+		c.add(
+			"list",
+			dependent,
+			"",
+			places,
+			few,
+			"find protected objects that would be deleted with "+terminal.WithArticle(kind.Kind),
+		)
 		if dependent.Kind != "PersistentVolumeClaim" { // which owns nothing
 			c.add("get", dependent, "", places, true, "find out who owns a protected object")
 		}
@@ -195,8 +218,8 @@ func (c *collector) dependents(ctx context.Context, kind object.Kind, places []s
 	return nil
 }
 
-// placesOf are the namespaces in which a selector looks; the empty one is the whole cluster. A namespaceSelector by the names of namespaces looks
-// in these; any other may select every namespace, also one that does not exist yet.
+// placesOf are the namespaces in which a selector looks; the empty one is the whole cluster. A namespaceSelector by the
+// names of namespaces looks in these; any other may select every namespace, also one that does not exist yet.
 func placesOf(spec *v1alpha1.ResourceSelector, namespaced bool) ([]string, error) {
 	everywhere := []string{""}
 	if !namespaced || spec.Namespace == "" && spec.NamespaceSelector == "" {
@@ -225,7 +248,8 @@ func placesOf(spec *v1alpha1.ResourceSelector, namespaced bool) ([]string, error
 func namesIn(parsed labels.Selector) []string {
 	requirements, _ := parsed.Requirements()
 	for _, r := range requirements {
-		if r.Key() == "kubernetes.io/metadata.name" && slices.Contains([]selection.Operator{selection.In, selection.Equals, selection.DoubleEquals}, r.Operator()) {
+		if r.Key() == "kubernetes.io/metadata.name" &&
+			slices.Contains([]selection.Operator{selection.In, selection.Equals, selection.DoubleEquals}, r.Operator()) {
 			return r.Values().List()
 		}
 	}

@@ -32,7 +32,11 @@ func NewReviewer(api *cluster.Client) *Reviewer {
 }
 
 // Missing are those of the rights that the account does not have.
-func (r *Reviewer) Missing(ctx context.Context, account v1alpha1.ServiceAccountRef, all []Right) (missing []Right, err error) {
+func (r *Reviewer) Missing(
+	ctx context.Context,
+	account v1alpha1.ServiceAccountRef,
+	all []Right,
+) (missing []Right, err error) {
 	for _, right := range all {
 		// Who may do it with everything needs no question for each kind.
 		may, err := r.may(ctx, account, Right{Verb: right.Verb, Group: "*", Resource: "*"})
@@ -62,7 +66,12 @@ func (r *Reviewer) may(ctx context.Context, account v1alpha1.ServiceAccountRef, 
 			User:   account.Username(),
 			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + account.Namespace, "system:authenticated"},
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: right.Verb, Group: right.Group, Resource: resource, Subresource: subresource, Namespace: right.Namespace, Name: right.Name,
+				Verb:        right.Verb,
+				Group:       right.Group,
+				Resource:    resource,
+				Subresource: subresource,
+				Namespace:   right.Namespace,
+				Name:        right.Name,
 			},
 		},
 	}
@@ -70,7 +79,10 @@ func (r *Reviewer) may(ctx context.Context, account v1alpha1.ServiceAccountRef, 
 	if err != nil {
 		return false, err
 	}
-	answer, err := cluster.Send(ctx, r.api.Raw.Post().AbsPath("/apis/authorization.k8s.io/v1/subjectaccessreviews").Body(body))
+	answer, err := cluster.Send(
+		ctx,
+		r.api.Raw.Post().AbsPath("/apis/authorization.k8s.io/v1/subjectaccessreviews").Body(body),
+	)
 	if err == nil {
 		err = json.Unmarshal(answer, &review)
 	}

@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rights knows which rights Cleaners need, where and why: as Roles for an account, and as questions to the API server.
+// Package rights knows which rights Cleaners need, where and why: as Roles for an account, and as questions to the API
+// server.
 package rights
 
 import (

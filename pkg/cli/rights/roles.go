@@ -44,15 +44,22 @@ func Roles(all []Right) (roles []Role) {
 	return roles
 }
 
-// Rules are the rules that give rights in one namespace. Resources of one group with the same verbs for the same reasons are in one rule.
+// Rules are the rules that give rights in one namespace. Resources of one group with the same verbs for the same
+// reasons are in one rule.
 func Rules(all []Right) (rules []Rule) {
 	for _, right := range all {
 		same := func(r Rule) bool {
-			return r.APIGroups[0] == right.Group && r.Resources[0] == right.Resource && strings.Join(r.ResourceNames, "") == right.Name
+			return r.APIGroups[0] == right.Group && r.Resources[0] == right.Resource &&
+				strings.Join(r.ResourceNames, "") == right.Name
 		}
 		i := slices.IndexFunc(rules, same)
 		if i < 0 {
-			i, rules = len(rules), append(rules, Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{right.Group}, Resources: []string{right.Resource}}})
+			i, rules = len(
+				rules,
+			), append(
+				rules,
+				Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{right.Group}, Resources: []string{right.Resource}}},
+			)
 			if right.Name != "" {
 				rules[i].ResourceNames = []string{right.Name}
 			}
@@ -89,7 +96,9 @@ func (r *Rule) sort() {
 func merged(rules []Rule) (all []Rule) {
 	for _, rule := range rules {
 		i := slices.IndexFunc(all, func(r Rule) bool {
-			return r.APIGroups[0] == rule.APIGroups[0] && slices.Equal(r.ResourceNames, rule.ResourceNames) && slices.Equal(r.Verbs, rule.Verbs) && slices.Equal(r.Whys, rule.Whys)
+			return r.APIGroups[0] == rule.APIGroups[0] && slices.Equal(r.ResourceNames, rule.ResourceNames) &&
+				slices.Equal(r.Verbs, rule.Verbs) &&
+				slices.Equal(r.Whys, rule.Whys)
 		})
 		if i < 0 {
 			all = append(all, rule)
@@ -106,7 +115,13 @@ func merged(rules []Rule) (all []Rule) {
 
 // YAML is the Role as YAML, with a comment above each rule that says who needs it.
 func (r Role) YAML(name string) (string, error) {
-	head, err := terminal.AsYAML(map[string]any{"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": r.Kind(), "metadata": metadata(name, r.Namespace)})
+	head, err := terminal.AsYAML(
+		map[string]any{
+			"apiVersion": rbacv1.SchemeGroupVersion.String(),
+			"kind":       r.Kind(),
+			"metadata":   metadata(name, r.Namespace),
+		},
+	)
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +160,10 @@ func metadata(name, namespace string) map[string]any {
 func ForAccount(account v1alpha1.ServiceAccountRef, all []Right) ([]string, error) {
 	name := "kubecleaner:" + account.Namespace + ":" + account.Name // no two accounts have the same
 	text, err := terminal.AsYAML(map[string]any{
-		"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata(account.Name, account.Namespace), "automountServiceAccountToken": false,
+		"apiVersion":                   "v1",
+		"kind":                         "ServiceAccount",
+		"metadata":                     metadata(account.Name, account.Namespace),
+		"automountServiceAccountToken": false,
 	})
 	if err != nil {
 		return nil, err
@@ -157,9 +175,11 @@ func ForAccount(account v1alpha1.ServiceAccountRef, all []Right) ([]string, erro
 			return nil, err
 		}
 		bound, err := terminal.AsYAML(map[string]any{
-			"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": role.Kind() + "Binding", "metadata": metadata(name, role.Namespace),
-			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": role.Kind(), "name": name},
-			"subjects": []any{map[string]any{"kind": "ServiceAccount", "namespace": account.Namespace, "name": account.Name}},
+			"apiVersion": rbacv1.SchemeGroupVersion.String(),
+			"kind":       role.Kind() + "Binding",
+			"metadata":   metadata(name, role.Namespace),
+			"roleRef":    map[string]any{"apiGroup": rbacv1.GroupName, "kind": role.Kind(), "name": name},
+			"subjects":   []any{map[string]any{"kind": "ServiceAccount", "namespace": account.Namespace, "name": account.Name}},
 		})
 		if err != nil {
 			return nil, err

@@ -41,10 +41,15 @@ func newFollower(asked *v1alpha1.Cleaner) *follower {
 	return &follower{cleaner: asked.Name, uid: asked.UID, value: asked.RunRequest(), phase: "waiting for the operator"}
 }
 
-// step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing to wait for.
+// step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing
+// to wait for.
 func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
 	if c.UID != f.uid {
-		return false, terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner), "")
+		return false, terminal.Fail(
+			codes.RunNotBegun,
+			fmt.Errorf("cleaner %q was deleted and created again; the request was for the one before", f.cleaner),
+			"",
+		)
 	}
 	if f.run == "" {
 		if err := f.find(c); err != nil || f.run == "" {
@@ -100,7 +105,15 @@ func (f *follower) waiting(c *v1alpha1.Cleaner) error {
 	switch requested := c.RunRequest(); requested {
 	case f.value:
 	case "":
-		return terminal.Fail(codes.RunNotBegun, fmt.Errorf("the request was taken back: cleaner %q does not have the annotation %s any more", f.cleaner, v1alpha1.RunRequestedAtAnnotation), "")
+		return terminal.Fail(
+			codes.RunNotBegun,
+			fmt.Errorf(
+				"the request was taken back: cleaner %q does not have the annotation %s any more",
+				f.cleaner,
+				v1alpha1.RunRequestedAtAnnotation,
+			),
+			"",
+		)
 	default: // somebody else asked as well; one run answers both
 		f.value = requested
 	}
@@ -114,10 +127,18 @@ func (f *follower) waiting(c *v1alpha1.Cleaner) error {
 // notBegun says why there is no run.
 func (f *follower) notBegun(c *v1alpha1.Cleaner) error {
 	message := "the operator did not say why"
-	if condition := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil && condition.Status == metav1.ConditionFalse {
+	if condition := meta.FindStatusCondition(
+		c.Status.Conditions,
+		v1alpha1.ConditionRunSucceeded,
+	); condition != nil &&
+		condition.Status == metav1.ConditionFalse {
 		message = condition.Message
 	}
-	return terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message), "see: kubectl describe cleaner "+f.cleaner)
+	return terminal.Fail(
+		codes.RunNotBegun,
+		fmt.Errorf("cleaner %q did not run: %s", f.cleaner, message),
+		"see: kubectl describe cleaner "+f.cleaner,
+	)
 }
 
 // follow waits for the end of the run, and tells it.

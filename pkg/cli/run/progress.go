@@ -16,7 +16,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// runPoll is how often the record of a run that is followed is read. The operator writes its progress every five seconds.
+// runPoll is how often the record of a run that is followed is read. The operator writes its progress every five
+// seconds.
 const runPoll = 2 * time.Second
 
 // progress is how far a run has come, as its record says.
@@ -34,8 +35,8 @@ type look struct {
 	progress terminal.Measure
 }
 
-// lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says nothing, and one that is
-// not there the first time may be so a moment later.
+// lookAtRun reads now and then how far a run has come, until the context ends. A record that cannot be read says
+// nothing, and one that is not there the first time may be so a moment later.
 func (o *options) lookAtRun(ctx context.Context, api *cluster.Client, run string, seen chan<- look) {
 	for again := false; ; again = true {
 		var record v1alpha1.CleanerRun
@@ -59,7 +60,8 @@ func (o *options) lookAtRun(ctx context.Context, api *cluster.Client, run string
 	}
 }
 
-// Line is "listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s" or "deleting · 120 of 300 objects · 16/s · 11s left".
+// Line is "listing ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s" or "deleting · 120 of 300 objects · 16/s · 11s
+// left".
 func (r *progress) Line(took time.Duration) string {
 	parts := []string{strings.TrimSpace(r.doing() + " " + r.Kind)}
 	switch {

@@ -65,7 +65,11 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
-	flags.Var(terminal.ProgressChoice(&o.progress), "progress", "how to show the progress of a run that is followed: auto, plain, json or none")
+	flags.Var(
+		terminal.ProgressChoice(&o.progress),
+		"progress",
+		"how to show the progress of a run that is followed: auto, plain, json or none",
+	)
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -89,7 +93,10 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err := o.ready(before); err != nil {
 		return err
 	}
-	if err := api.Intact(ctx, "no run was asked for: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
+	if err := api.Intact(
+		ctx,
+		"no run was asked for: what writes to a Cleaner now makes the loss of its fields last",
+	); err != nil {
 		return err
 	}
 	if err := o.confirm(before); err != nil {
@@ -101,7 +108,12 @@ func (o *options) run(ctx context.Context, name string) error {
 	}
 	o.tellAsked(before)
 	if !o.wait {
-		fmt.Fprintf(o.ErrOut, "%s to see how it goes: kubectl get cleaner %s -o wide --watch\n", o.Paint(o.ErrOut).Bold("hint:"), before.Name)
+		fmt.Fprintf(
+			o.ErrOut,
+			"%s to see how it goes: kubectl get cleaner %s -o wide --watch\n",
+			o.Paint(o.ErrOut).Bold("hint:"),
+			before.Name,
+		)
 		return nil
 	}
 	return o.follow(ctx, api, newFollower(asked))
@@ -114,11 +126,15 @@ func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted { // older operators say False of a suspended one
 		return nil
 	}
-	return terminal.Fail(codes.RunNotReady, fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message), "no run was asked for; mend the Cleaner first")
+	return terminal.Fail(
+		codes.RunNotReady,
+		fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message),
+		"no run was asked for; mend the Cleaner first",
+	)
 }
 
-// requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one that was
-// restored with it, so a clock that is behind is put right.
+// requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one
+// that was restored with it, so a clock that is behind is put right.
 func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
 	if created := cleaner.CreationTimestamp.Time; now.Before(created) {
 		now = created.Add(time.Duration(now.Nanosecond()))
@@ -128,11 +144,21 @@ func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
 
 // ask sets the annotation, and returns the Cleaner with it.
 func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alpha1.Cleaner, error) {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}}})
+	patch, err := json.Marshal(
+		map[string]any{
+			"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}},
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
-	body, err := cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner)).Param("fieldManager", cluster.FieldManager).Body(patch))
+	body, err := cluster.Send(
+		ctx,
+		c.Raw.Patch(types.MergePatchType).
+			AbsPath(cluster.CleanerPath(cleaner)).
+			Param("fieldManager", cluster.FieldManager).
+			Body(patch),
+	)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, c.NoCleaner(ctx, cleaner)
@@ -153,7 +179,11 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 	if cleaner.IsSuspended() {
 		o.Note("it is suspended, and runs all the same: once, now")
 	}
-	return o.Confirm(codes.RunNotConfirmed, "no run was asked for", terminal.Program+" preview "+cleaner.Name+" shows what it would do")
+	return o.Confirm(
+		codes.RunNotConfirmed,
+		"no run was asked for",
+		terminal.Program+" preview "+cleaner.Name+" shows what it would do",
+	)
 }
 
 // lastMatches says how much the last run matched, as a hint at how much it will be.
@@ -162,12 +192,17 @@ func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
 	if last == nil {
 		return "; it has not run yet"
 	}
-	return fmt.Sprintf("; its last run, %s ago, matched %s", duration.HumanDuration(max(0, o.Now().Sub(last.NominalTime.Time))), terminal.Grouped(last.Matched, "object"))
+	return fmt.Sprintf(
+		"; its last run, %s ago, matched %s",
+		duration.HumanDuration(max(0, o.Now().Sub(last.NominalTime.Time))),
+		terminal.Grouped(last.Matched, "object"),
+	)
 }
 
 // onlyReports reports whether the operator said that this version of the Cleaner only reports now, whatever its action.
 func onlyReports(cleaner *v1alpha1.Cleaner) bool {
-	return cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan && cleaner.Status.ObservedGeneration == cleaner.Generation
+	return cleaner.Status.Action == v1alpha1.ActionScan && cleaner.EffectiveAction() != v1alpha1.ActionScan &&
+		cleaner.Status.ObservedGeneration == cleaner.Generation
 }
 
 // tellAsked says what was asked for.
@@ -176,7 +211,10 @@ func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
 	if onlyReports(cleaner) {
-		does = "it only reports what matches, because " + cmp.Or(terminal.OneLine(cleaner.Status.DryRunReason), v1alpha1.DryRunByFlag)
+		does = "it only reports what matches, because " + cmp.Or(
+			terminal.OneLine(cleaner.Status.DryRunReason),
+			v1alpha1.DryRunByFlag,
+		)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
 	if lacking := journal.MayLackCopies(cleaner); lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete {

@@ -24,8 +24,8 @@ type sighting struct {
 	err     error
 }
 
-// lookAtCleaner tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at. Where watching is
-// not allowed or breaks off, it asks again now and then.
+// lookAtCleaner tells how a Cleaner is, and whenever it changes, until the context ends or there is nothing to look at.
+// Where watching is not allowed or breaks off, it asks again now and then.
 func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name string, seen chan<- sighting) {
 	tell := func(s sighting) bool {
 		select {
@@ -62,8 +62,12 @@ func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name
 
 // tellChanges tells the changes of a Cleaner, and reports whether it makes sense to begin anew.
 func tellChanges(ctx context.Context, c *cluster.Client, from *v1alpha1.Cleaner, tell func(sighting) bool) bool {
-	body, err := c.Raw.Get().AbsPath(cluster.CleanerPath("")).Param("watch", "true").Param("fieldSelector", "metadata.name="+from.Name).
-		Param("resourceVersion", from.ResourceVersion).Stream(ctx)
+	body, err := c.Raw.Get().
+		AbsPath(cluster.CleanerPath("")).
+		Param("watch", "true").
+		Param("fieldSelector", "metadata.name="+from.Name).
+		Param("resourceVersion", from.ResourceVersion).
+		Stream(ctx)
 	if err != nil {
 		return true
 	}

@@ -31,7 +31,12 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 		case n.State == v1alpha1.NotificationFailed:
 			o.Note("notification %s (%s) was not delivered: %s", terminal.OneLine(n.Name), n.Type, terminal.OneLine(n.Message))
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			o.Note("notification %s (%s) could not be delivered yet: %s", terminal.OneLine(n.Name), n.Type, terminal.OneLine(n.Message))
+			o.Note(
+				"notification %s (%s) could not be delivered yet: %s",
+				terminal.OneLine(n.Name),
+				n.Type,
+				terminal.OneLine(n.Message),
+			)
 		}
 	}
 	took := ""
@@ -42,7 +47,17 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, terminal.OneLine(record.Status.Message))
 		return nil
 	}
-	f := &terminal.Failure{Exit: codes.ExitError, Code: codes.RunFailed, Err: fmt.Errorf("run %s ended%s: %s: %s", record.Name, took, record.Status.Reason, terminal.OneLine(record.Status.Message))}
+	f := &terminal.Failure{
+		Exit: codes.ExitError,
+		Code: codes.RunFailed,
+		Err: fmt.Errorf(
+			"run %s ended%s: %s: %s",
+			record.Name,
+			took,
+			record.Status.Reason,
+			terminal.OneLine(record.Status.Message),
+		),
+	}
 	switch record.Status.Reason {
 	case v1alpha1.ReasonPartiallyFailed, v1alpha1.ReasonViewIncomplete, v1alpha1.ReasonForbidden:
 		f.Exit = codes.ExitPartial
@@ -53,13 +68,25 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 
 // tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
 func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"}}
+	rows := &terminal.Table{
+		Out:    o.Out,
+		Paint:  o.Paint(o.Out),
+		Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"},
+	}
 	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
 		because := cmp.Or(object.Reason, object.Message)
 		if object.Outcome == v1alpha1.OutcomeMatched || object.Outcome == v1alpha1.OutcomeProtected {
 			because = terminal.Because(object.Reason, object.Message)
 		}
-		rows.Add([]terminal.Cell{{Text: object.Namespace}, {Text: object.Kind}, {Text: object.Name}, {Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)}, {Text: because}})
+		rows.Add(
+			[]terminal.Cell{
+				{Text: object.Namespace},
+				{Text: object.Kind},
+				{Text: object.Name},
+				{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)},
+				{Text: because},
+			},
+		)
 	}
 	rows.Flush()
 	o.tellRest(record)
@@ -74,13 +101,29 @@ func (o *options) tellRest(record *v1alpha1.CleanerRun) {
 	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
 	switch {
 	case omitted > 0 && record.Status.Intent != nil:
-		fmt.Fprintf(o.ErrOut, "... and %s more; all that the run was going to touch are in: %s runs %s -o json\n", terminal.Thousands(max(listed, 0)+omitted), terminal.Program, record.Name)
+		fmt.Fprintf(
+			o.ErrOut,
+			"... and %s more; all that the run was going to touch are in: %s runs %s -o json\n",
+			terminal.Thousands(max(listed, 0)+omitted),
+			terminal.Program,
+			record.Name,
+		)
 	case listed > 0 && omitted > 0:
-		fmt.Fprintf(o.ErrOut, "... and %s more, %s of them in: kubectl get %s -o yaml\n", terminal.Thousands(listed+omitted), terminal.Thousands(listed), where)
+		fmt.Fprintf(
+			o.ErrOut,
+			"... and %s more, %s of them in: kubectl get %s -o yaml\n",
+			terminal.Thousands(listed+omitted),
+			terminal.Thousands(listed),
+			where,
+		)
 	case listed > 0:
 		fmt.Fprintf(o.ErrOut, "... and %s more: kubectl get %s -o yaml\n", terminal.Thousands(listed), where)
 	case omitted > 0:
-		o.Note("%s not listed: the record has no room for %s; what failed, and what is rare, is listed first", terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
+		o.Note(
+			"%s not listed: the record has no room for %s; what failed, and what is rare, is listed first",
+			terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"),
+			terminal.Plural(omitted, "it", "them"),
+		)
 	}
 }
 
@@ -103,7 +146,10 @@ func afterRun(record *v1alpha1.CleanerRun) string {
 
 func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string) string {
 	switch {
-	case outcome == v1alpha1.OutcomeDeleted, outcome == v1alpha1.OutcomeTerminating, outcome == v1alpha1.OutcomeTransformed, outcome == v1alpha1.OutcomeMatched:
+	case outcome == v1alpha1.OutcomeDeleted,
+		outcome == v1alpha1.OutcomeTerminating,
+		outcome == v1alpha1.OutcomeTransformed,
+		outcome == v1alpha1.OutcomeMatched:
 		return paint.Green
 	case outcome.IsFailure(), outcome == v1alpha1.OutcomeNotEvaluated:
 		return paint.Red
@@ -131,7 +177,14 @@ func (o *options) tellEnd(ctx context.Context, api *cluster.Client, f *follower,
 // summedUp is what a Cleaner's status knows of its last run.
 func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
 	last := cleaner.Status.LastRun
-	record := v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, Action: last.Action, DryRun: last.DryRun, DryRunReason: last.DryRunReason}}
+	record := v1alpha1.CleanerRun{
+		Spec: v1alpha1.CleanerRunSpec{
+			Cleaner:      cleaner.Name,
+			Action:       last.Action,
+			DryRun:       last.DryRun,
+			DryRunReason: last.DryRunReason,
+		},
+	}
 	record.Name = last.Name
 	record.Status.RunCounts, record.Status.Objects = last.RunCounts, last.Matches
 	record.Status.Duration = last.Duration

@@ -15,12 +15,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// change is an object whose outcome is another than in the run before. Nil is an object that one of the runs does not have.
+// change is an object whose outcome is another than in the run before. Nil is an object that one of the runs does not
+// have.
 type change struct {
 	before, now *v1alpha1.ObjectOutcome
 }
 
-// compare are the objects that differ, in the order of now, and how many are the same. Then come those that only the run before has.
+// compare are the objects that differ, in the order of now, and how many are the same. Then come those that only the
+// run before has.
 func compare(before, now []v1alpha1.ObjectOutcome) (changes []change, same int) {
 	type key struct{ apiVersion, kind, namespace, name string }
 	of := func(o *v1alpha1.ObjectOutcome) key { return key{o.APIVersion, o.Kind, o.Namespace, o.Name} }

@@ -21,7 +21,8 @@ import (
 // phaseWaiting is shown of a run that has no record yet, and phaseReading of one that has touched nothing yet.
 const phaseWaiting, phaseReading = "Waiting", "Reading"
 
-// printAll prints the runs of a Cleaner, or of all without a name; to people also those that wait, and why Cleaners only report, if they do.
+// printAll prints the runs of a Cleaner, or of all without a name; to people also those that wait, and why Cleaners
+// only report, if they do.
 func (o *options) printAll(ctx context.Context, api *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) error {
 	if o.output != "table" && o.output != "wide" {
 		return o.print(runs, nil)
@@ -36,9 +37,14 @@ func (o *options) printAll(ctx context.Context, api *cluster.Client, cleaner str
 	return nil
 }
 
-// now are the runs of the Cleaner, or of all without a name, that have no record yet, and why Cleaners only report although they may say
-// otherwise. Nothing, when that cannot be read.
-func (o *options) now(ctx context.Context, api *cluster.Client, cleaner string, runs []v1alpha1.CleanerRun) (waiting []v1alpha1.CleanerRun, off string) {
+// now are the runs of the Cleaner, or of all without a name, that have no record yet, and why Cleaners only report
+// although they may say otherwise. Nothing, when that cannot be read.
+func (o *options) now(
+	ctx context.Context,
+	api *cluster.Client,
+	cleaner string,
+	runs []v1alpha1.CleanerRun,
+) (waiting []v1alpha1.CleanerRun, off string) {
 	recorded := map[string]bool{}
 	for i := range runs {
 		recorded[runs[i].Name] = true
@@ -80,7 +86,11 @@ func (o *options) print(runs, waiting []v1alpha1.CleanerRun) error {
 		o.Note("there are no runs")
 		return nil
 	}
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NAME", "CLEANER", "ACTION", "PHASE", "WHEN", "MATCHED", "ACTED", "FAILED", "COPIES", "KEPT UNTIL"}}
+	rows := &terminal.Table{
+		Out:    o.Out,
+		Paint:  o.Paint(o.Out),
+		Header: []string{"NAME", "CLEANER", "ACTION", "PHASE", "WHEN", "MATCHED", "ACTED", "FAILED", "COPIES", "KEPT UNTIL"},
+	}
 	if o.output == "wide" {
 		rows.Header = append(rows.Header, "TRIGGER", "SKIPPED", "STORAGE", "SIZE", "WHY")
 	}
@@ -121,7 +131,11 @@ func (o *options) row(paint terminal.Paint, run *v1alpha1.CleanerRun) []terminal
 	}
 	counts := []terminal.Cell{{}, {}, {}} // a run that reads or waits has none yet
 	if run.Status.Phase != "" && run.Status.Phase != phaseWaiting {
-		counts = []terminal.Cell{{Text: fmt.Sprint(run.Status.Matched)}, {Text: fmt.Sprint(run.Status.Acted)}, {Text: fmt.Sprint(run.Status.Failed)}}
+		counts = []terminal.Cell{
+			{Text: fmt.Sprint(run.Status.Matched)},
+			{Text: fmt.Sprint(run.Status.Acted)},
+			{Text: fmt.Sprint(run.Status.Failed)},
+		}
 	}
 	row := append([]terminal.Cell{
 		{Text: run.Name},

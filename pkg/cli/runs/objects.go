@@ -14,14 +14,30 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// outcomes are all outcomes in the order in which they are shown: what went wrong, what was done, what matched, and last what was left alone
-// as it should be.
+// outcomes are all outcomes in the order in which they are shown: what went wrong, what was done, what matched, and
+// last what was left alone as it should be.
 var outcomes = []v1alpha1.OutcomeResult{
-	v1alpha1.OutcomeFailed, v1alpha1.OutcomeDenied, v1alpha1.OutcomeKindGone, v1alpha1.OutcomeNotEvaluated,
-	v1alpha1.OutcomeDeleted, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomePlanned,
-	v1alpha1.OutcomeMatched, v1alpha1.OutcomeDryRun, v1alpha1.OutcomeNotActed, v1alpha1.OutcomeInterrupted, v1alpha1.OutcomeAbandoned,
-	v1alpha1.OutcomeConflict, v1alpha1.OutcomeChanged, v1alpha1.OutcomeReplaced, v1alpha1.OutcomeGone, v1alpha1.OutcomeUnchanged,
-	v1alpha1.OutcomeUnknown, v1alpha1.OutcomeProtected,
+	v1alpha1.OutcomeFailed,
+	v1alpha1.OutcomeDenied,
+	v1alpha1.OutcomeKindGone,
+	v1alpha1.OutcomeNotEvaluated,
+	v1alpha1.OutcomeDeleted,
+	v1alpha1.OutcomeTerminating,
+	v1alpha1.OutcomeTransformed,
+	v1alpha1.OutcomeFoundGone,
+	v1alpha1.OutcomePlanned,
+	v1alpha1.OutcomeMatched,
+	v1alpha1.OutcomeDryRun,
+	v1alpha1.OutcomeNotActed,
+	v1alpha1.OutcomeInterrupted,
+	v1alpha1.OutcomeAbandoned,
+	v1alpha1.OutcomeConflict,
+	v1alpha1.OutcomeChanged,
+	v1alpha1.OutcomeReplaced,
+	v1alpha1.OutcomeGone,
+	v1alpha1.OutcomeUnchanged,
+	v1alpha1.OutcomeUnknown,
+	v1alpha1.OutcomeProtected,
 }
 
 // filter is which objects of a run are asked for. Empty is all.
@@ -44,7 +60,11 @@ func (f *filter) check() string {
 		if near := suggest.Nearest(wanted, names); near != "" {
 			return fmt.Sprintf("--outcome %s: there is no such outcome; did you mean %s?", terminal.Quoted(wanted), near)
 		}
-		return fmt.Sprintf("--outcome %s: there is no such outcome; there are %s", terminal.Quoted(wanted), terminal.OrList(names))
+		return fmt.Sprintf(
+			"--outcome %s: there is no such outcome; there are %s",
+			terminal.Quoted(wanted),
+			terminal.OrList(names),
+		)
 	}
 	return ""
 }
@@ -55,7 +75,8 @@ func (f *filter) wants(o *v1alpha1.ObjectOutcome) bool {
 	if !hasGroup {
 		group = ""
 	}
-	return among(f.outcomes, string(o.Outcome)) && among(f.namespaces, o.Namespace) && (among(f.kinds, o.Kind) || among(f.kinds, o.Kind+"."+group))
+	return among(f.outcomes, string(o.Outcome)) && among(f.namespaces, o.Namespace) &&
+		(among(f.kinds, o.Kind) || among(f.kinds, o.Kind+"."+group))
 }
 
 // among reports whether the word is among those that are wanted, or all are.
@@ -72,7 +93,12 @@ func (f *filter) inOrder(objects []v1alpha1.ObjectOutcome) []v1alpha1.ObjectOutc
 		}
 	}
 	slices.SortStableFunc(wanted, func(a, b v1alpha1.ObjectOutcome) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(rank(&a), rank(&b)),
+			cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name),
+		)
 	})
 	return wanted
 }

@@ -62,13 +62,28 @@ func (o *options) tellRun(run *v1alpha1.CleanerRun) {
 	if status.Duration != nil {
 		took = ", took " + status.Duration.Round(100*time.Millisecond).String()
 	}
-	fmt.Fprintf(o.Out, "run %s of cleaner %s: %s, %s, %s ago%s\n", run.Name, run.Spec.Cleaner, run.Spec.Action, phaseWords(run),
-		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))), took)
+	fmt.Fprintf(
+		o.Out,
+		"run %s of cleaner %s: %s, %s, %s ago%s\n",
+		run.Name,
+		run.Spec.Cleaner,
+		run.Spec.Action,
+		phaseWords(run),
+		duration.HumanDuration(max(0, o.Now().Sub(run.Spec.NominalTime.Time))),
+		took,
+	)
 	if status.Message != "" {
 		fmt.Fprintln(o.Out, terminal.OneLine(status.Message))
 	}
 	if kept := status.Copies; kept != nil && kept.Dropped == "" {
-		fmt.Fprintf(o.Out, "copies of %s until %s: %s restore %s\n", terminal.Grouped(kept.Objects, "object"), kept.ExpirationTime.UTC().Format(time.RFC3339), terminal.Program, run.Name)
+		fmt.Fprintf(
+			o.Out,
+			"copies of %s until %s: %s restore %s\n",
+			terminal.Grouped(kept.Objects, "object"),
+			kept.ExpirationTime.UTC().Format(time.RFC3339),
+			terminal.Program,
+			run.Name,
+		)
 	}
 }
 
@@ -78,24 +93,51 @@ func (o *options) tellObjects(run *v1alpha1.CleanerRun, objects []v1alpha1.Objec
 	listed := objects
 	if o.limit > 0 && len(objects) > o.limit {
 		listed = objects[:o.limit]
-		rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"}}
+		rows := &terminal.Table{
+			Out:    o.Out,
+			Paint:  o.Paint(o.Out),
+			Header: []string{"OUTCOME", "KIND", "NAMESPACE", "OBJECTS", "WHY"},
+		}
 		for _, g := range groups(objects) {
 			rows.Add([]terminal.Cell{
-				{Text: string(g.of.Outcome), In: colourOf(rows.Paint, g.of.Outcome)}, {Text: g.of.Kind}, {Text: g.of.Namespace}, {Text: terminal.Thousands(g.count)}, {Text: g.why},
+				{
+					Text: string(g.of.Outcome),
+					In:   colourOf(rows.Paint, g.of.Outcome),
+				},
+				{Text: g.of.Kind},
+				{Text: g.of.Namespace},
+				{Text: terminal.Thousands(g.count)},
+				{Text: g.why},
 			})
 		}
 		rows.Flush()
 		fmt.Fprintln(o.Out)
 	}
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"OUTCOME", "NAMESPACE", "KIND", "NAME", "WHY"}}
+	rows := &terminal.Table{
+		Out:    o.Out,
+		Paint:  o.Paint(o.Out),
+		Header: []string{"OUTCOME", "NAMESPACE", "KIND", "NAME", "WHY"},
+	}
 	for i := range listed {
 		object := &listed[i]
-		row := []terminal.Cell{{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)}, {Text: object.Namespace}, {Text: object.Kind}, {Text: object.Name}, {Text: why(object)}}
+		row := []terminal.Cell{
+			{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)},
+			{Text: object.Namespace},
+			{Text: object.Kind},
+			{Text: object.Name},
+			{Text: why(object)},
+		}
 		rows.Add(row)
 	}
 	rows.Flush()
 	if more := len(objects) - len(listed); more > 0 {
-		fmt.Fprintf(o.ErrOut, "... and %s more; for all of them: %s runs %s --limit 0; for some of them: --outcome, --namespace, --kind\n", terminal.Thousands(int64(more)), terminal.Program, run.Name)
+		fmt.Fprintf(
+			o.ErrOut,
+			"... and %s more; for all of them: %s runs %s --limit 0; for some of them: --outcome, --namespace, --kind\n",
+			terminal.Thousands(int64(more)),
+			terminal.Program,
+			run.Name,
+		)
 	}
 }
 
@@ -105,8 +147,18 @@ func (o *options) tellOmitted(run *v1alpha1.CleanerRun) {
 	if omitted == 0 {
 		return
 	}
-	o.Note("%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
-		terminal.Grouped(omitted, "more object")+" "+terminal.Plural(omitted, "is", "are"), terminal.Plural(omitted, "it", "them"))
+	o.Note(
+		"%s not listed: the run was not going to touch %s, and the record has no room; status.tallies counts them",
+		terminal.Grouped(
+			omitted,
+			"more object",
+		)+" "+terminal.Plural(
+			omitted,
+			"is",
+			"are",
+		),
+		terminal.Plural(omitted, "it", "them"),
+	)
 }
 
 func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string) string {

@@ -43,8 +43,8 @@ func parsePattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
-// resolveExcluded finds out which kinds the words of --exclude mean, as --kind does. That one means none is no error: a cluster need not
-// have each kind that is of no interest.
+// resolveExcluded finds out which kinds the words of --exclude mean, as --kind does. That one means none is no error: a
+// cluster need not have each kind that is of no interest.
 func (j *job) resolveExcluded() {
 	for i := range j.exclude {
 		p := &j.exclude[i]

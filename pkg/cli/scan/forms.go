@@ -30,14 +30,42 @@ func columns(f *search.Finding) []string {
 		return t.UTC().Format(time.RFC3339)
 	}
 	return []string{
-		state, string(f.Type), f.APIVersion, f.Kind, f.Namespace, f.Name, stamp(f.Created), stamp(f.Since), string(f.Confidence), f.ManagedBy, volumes, balancers, f.Why(),
+		state,
+		string(f.Type),
+		f.APIVersion,
+		f.Kind,
+		f.Namespace,
+		f.Name,
+		stamp(f.Created),
+		stamp(f.Since),
+		string(f.Confidence),
+		f.ManagedBy,
+		volumes,
+		balancers,
+		f.Why(),
 	}
 }
 
 // printCSV prints findings for a spreadsheet, which must not take any of it for a formula.
 func (j *job) printCSV(r *Result) error {
 	w := csv.NewWriter(j.Out)
-	rows := [][]string{{"state", "type", "apiVersion", "kind", "namespace", "name", "created", "since", "confidence", "managedBy", "volumeBytes", "loadBalancers", "why"}}
+	rows := [][]string{
+		{
+			"state",
+			"type",
+			"apiVersion",
+			"kind",
+			"namespace",
+			"name",
+			"created",
+			"since",
+			"confidence",
+			"managedBy",
+			"volumeBytes",
+			"loadBalancers",
+			"why",
+		},
+	}
 	for _, f := range slices.Concat(r.Findings, r.Unknown) {
 		row := columns(&f)
 		for i, text := range row {
@@ -77,5 +105,6 @@ func (j *job) printMarkdown(r *Result) {
 
 // markdown keeps what others wrote from being read as markup.
 func markdown(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;").Replace(terminal.OneLine(text))
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;").
+		Replace(terminal.OneLine(text))
 }

@@ -49,9 +49,14 @@ func (j *job) print(r *Result) error {
 	return nil
 }
 
-// printTable prints findings in rows, the worst first, with an empty line between types, and below them those that are unknown.
+// printTable prints findings in rows, the worst first, with an empty line between types, and below them those that are
+// unknown.
 func (j *job) printTable(r *Result) {
-	rows := &terminal.Table{Out: j.Out, Paint: j.Paint(j.Out), Header: []string{"TYPE", "KIND", "NAMESPACE", "NAME", "AGE"}}
+	rows := &terminal.Table{
+		Out:    j.Out,
+		Paint:  j.Paint(j.Out),
+		Header: []string{"TYPE", "KIND", "NAMESPACE", "NAME", "AGE"},
+	}
 	if j.output == "wide" {
 		rows.Header = append(rows.Header, "SINCE", "CONFIDENCE", "FREES", "MANAGED BY")
 	}
@@ -77,7 +82,11 @@ func (j *job) printTable(r *Result) {
 
 func (j *job) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
 	typ := terminal.Cell{Text: string(f.Type)}
-	if broken := slices.Index(search.Worst, f.Type); broken < slices.Index(search.Worst, "Unused") && len(f.Of.Unknown) == 0 {
+	if broken := slices.Index(
+		search.Worst,
+		f.Type,
+	); broken < slices.Index(search.Worst, "Unused") &&
+		len(f.Of.Unknown) == 0 {
 		typ.In = paint.Red
 	}
 	row := []terminal.Cell{typ, {Text: f.Kind}, {Text: f.Namespace}, {Text: f.Name}, {Text: j.ago(f.Created)}}
@@ -86,7 +95,13 @@ func (j *job) row(paint terminal.Paint, f *search.Finding) []terminal.Cell {
 		if f.Frees != nil {
 			frees = strings.Join(words(f.Frees), ", ")
 		}
-		row = append(row, terminal.Cell{Text: j.ago(f.Since)}, terminal.Cell{Text: string(f.Confidence)}, terminal.Cell{Text: frees}, terminal.Cell{Text: f.ManagedBy})
+		row = append(
+			row,
+			terminal.Cell{Text: j.ago(f.Since)},
+			terminal.Cell{Text: string(f.Confidence)},
+			terminal.Cell{Text: frees},
+			terminal.Cell{Text: f.ManagedBy},
+		)
 	}
 	if j.output == "wide" {
 		return append(row, terminal.Cell{Text: f.Why()})
@@ -117,7 +132,11 @@ func (j *job) summary(r *Result) string {
 	of := fmt.Sprintf("in %s of %s", terminal.Grouped(r.Objects, "object"), terminal.Counted(r.Kinds, "kind"))
 	unknown := ""
 	if n := int64(len(r.Unknown)); n > 0 {
-		unknown = fmt.Sprintf(" Of %s it is unknown whether %s.", terminal.Grouped(n, "more object"), terminal.Plural(n, "it is a finding", "they are findings"))
+		unknown = fmt.Sprintf(
+			" Of %s it is unknown whether %s.",
+			terminal.Grouped(n, "more object"),
+			terminal.Plural(n, "it is a finding", "they are findings"),
+		)
 	}
 	if r.Kinds == 0 {
 		return "Nothing could be read, and so nothing is known."
@@ -139,7 +158,10 @@ func (j *job) summary(r *Result) string {
 	}
 	text := fmt.Sprintf("%s %s: %s.", terminal.Counted(len(r.Findings), "finding"), of, strings.Join(parts, ", "))
 	if r.Frees.Objects > 0 {
-		text += " Deleting what may be deleted would free " + strings.Join(append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object")), ", ") + "."
+		text += " Deleting what may be deleted would free " + strings.Join(
+			append(words(&r.Frees), terminal.Counted(r.Frees.Objects, "object")),
+			", ",
+		) + "."
 	}
 	return text + r.Requested.words() + unknown
 }
@@ -169,8 +191,18 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		return context.Cause(ctx)
 	}
 	if r.BelowConfidence > 0 {
-		j.Note("%s less sure than %s, and not shown; to see all: --min-confidence Weak",
-			terminal.Grouped(int64(r.BelowConfidence), "more finding")+terminal.Plural(int64(r.BelowConfidence), " is", " are"), j.minConfidence)
+		j.Note(
+			"%s less sure than %s, and not shown; to see all: --min-confidence Weak",
+			terminal.Grouped(
+				int64(r.BelowConfidence),
+				"more finding",
+			)+terminal.Plural(
+				int64(r.BelowConfidence),
+				" is",
+				" are",
+			),
+			j.minConfidence,
+		)
 	}
 	if err := j.tellUnread(r); err != nil {
 		return err
@@ -188,7 +220,9 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 // where are the flags that say what is read, and narrowing those that say what is shown, too.
 var (
 	where     = []string{"from", "complete", "references", "operator-namespace", "kubeconfig", "context", "as"}
-	narrowing = append([]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"}, where...)
+	narrowing = append(
+		[]string{"namespace", "all-namespaces", "selector", "kind", "type", "min-confidence", "exclude"},
+		where...)
 )
 
 // hint says how to go on, to people.
@@ -198,9 +232,21 @@ func (j *job) hint(r *Result) {
 	}
 	bold := j.Paint(j.ErrOut).Bold("hint:")
 	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused }))]
-	fmt.Fprintf(j.ErrOut, "%s who uses one of them, and what was searched: %s why %s%s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(first.Ref().String())),
-		given(j.flags, where...))
-	fmt.Fprintf(j.ErrOut, "%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n", bold, terminal.Program, given(j.flags, narrowing...))
+	fmt.Fprintf(
+		j.ErrOut,
+		"%s who uses one of them, and what was searched: %s why %s%s\n",
+		bold,
+		terminal.Program,
+		terminal.ShellWord(terminal.OneLine(first.Ref().String())),
+		given(j.flags, where...),
+	)
+	fmt.Fprintf(
+		j.ErrOut,
+		"%s Cleaners that look for the same on a schedule: %s scan%s -o cleaner > cleaner.yaml\n",
+		bold,
+		terminal.Program,
+		given(j.flags, narrowing...),
+	)
 }
 
 // given are those of the flags that were given, as they may be given again.

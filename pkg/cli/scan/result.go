@@ -16,7 +16,8 @@ import (
 
 // Result is what -o json prints.
 type Result struct {
-	// Findings are what is known, the worst first. Unknown are those of which something could not be read that may use them.
+	// Findings are what is known, the worst first. Unknown are those of which something could not be read that may use
+	// them.
 	Findings []search.Finding `json:"findings"`
 	Unknown  []search.Finding `json:"unknown"`
 	// Unread are the lists that could not be read.
@@ -82,6 +83,9 @@ func (j *job) result(stopped bool) *Result {
 // matters reports whether something is unknown because objects of the kind could not be read.
 func (r *Result) matters(kind object.Kind) bool {
 	return slices.ContainsFunc(r.Unknown, func(f search.Finding) bool {
-		return slices.ContainsFunc(f.NotReadable, func(u search.Unread) bool { return u.Kind == kind.Kind && u.Group == kind.Group })
+		return slices.ContainsFunc(
+			f.NotReadable,
+			func(u search.Unread) bool { return u.Kind == kind.Kind && u.Group == kind.Group },
+		)
 	})
 }

@@ -18,13 +18,15 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is what a Role is called that gives what is missing.
+// scanRole is the ClusterRole that lets people scan, as config/default installs it; and missingRole is what a Role is
+// called that gives what is missing.
 const (
 	scanRole    = "kubecleaner-scan"
 	missingRole = "kubecleaner-scan-missing"
 )
 
-// tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command exits then.
+// tellUnread tells people what could not be read, and how to come by the right to read it. It returns how the command
+// exits then.
 func (j *job) tellUnread(r *Result) error {
 	unread := r.allUnread()
 	if len(unread) == 0 {
@@ -41,16 +43,27 @@ func (j *job) tellUnread(r *Result) error {
 		}
 	}
 	if absent == len(unread) && len(r.Unknown) == 0 {
-		j.Note("the manifests hold nothing of %s; if the cluster does, that may change what is found", terminal.Counted(absent, "kind"))
+		j.Note(
+			"the manifests hold nothing of %s; if the cluster does, that may change what is found",
+			terminal.Counted(absent, "kind"),
+		)
 		return nil
 	}
-	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete, Err: fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread))}
+	f := &terminal.Failure{
+		Exit: codes.ExitPartial,
+		Code: codes.ScanIncomplete,
+		Err:  fmt.Errorf("%s could not be read: %s", terminal.Counted(len(unread), "list"), search.UnreadWords(unread)),
+	}
 	switch {
 	case absent > 0:
 		unread = slices.DeleteFunc(unread, func(u search.Unread) bool {
 			return !r.matters(object.Kind{GroupVersionKind: schema.GroupVersionKind{Group: u.Group, Kind: u.Kind}})
 		})
-		f.Err = fmt.Errorf("the manifests hold nothing of %s that could use what was found: %s", terminal.Counted(len(unread), "kind"), search.UnreadWords(unread))
+		f.Err = fmt.Errorf(
+			"the manifests hold nothing of %s that could use what was found: %s",
+			terminal.Counted(len(unread), "kind"),
+			search.UnreadWords(unread),
+		)
 		f.Hint = "if the cluster has none of them either, give --complete"
 	case len(forbidden) > 0 && j.output != "role":
 		j.tellRights(r, forbidden)
@@ -80,14 +93,29 @@ func (r *Result) forbidden() []search.Unread {
 func (j *job) tellRights(r *Result, forbidden []search.Unread) {
 	hint := j.Paint(j.ErrOut).Bold("hint:")
 	if j.Namespace == "" {
-		fmt.Fprintf(j.ErrOut, "%s to look at one namespace, in which you may have more rights: %s scan -n NAMESPACE\n", hint, terminal.Program)
+		fmt.Fprintf(
+			j.ErrOut,
+			"%s to look at one namespace, in which you may have more rights: %s scan -n NAMESPACE\n",
+			hint,
+			terminal.Program,
+		)
 	}
 	all := "could use these objects"
 	if len(r.Unknown) == 0 {
 		all = "a scan reads"
 	}
-	j.Note("you may not list all that %s. Somebody who may can give you the right to list %s", all, terminal.Counted(len(forbidden), "kind"))
-	fmt.Fprintf(j.ErrOut, "%s the Role for that, and how to bind it: %s scan%s -o role\n", hint, terminal.Program, given(j.flags, narrowing...))
+	j.Note(
+		"you may not list all that %s. Somebody who may can give you the right to list %s",
+		all,
+		terminal.Counted(len(forbidden), "kind"),
+	)
+	fmt.Fprintf(
+		j.ErrOut,
+		"%s the Role for that, and how to bind it: %s scan%s -o role\n",
+		hint,
+		terminal.Program,
+		given(j.flags, narrowing...),
+	)
 }
 
 // printRole prints the Role that would give the missing rights, and the command that gives it to the user.
@@ -115,11 +143,24 @@ func (j *job) printRole(ctx context.Context, r *Result) error {
 		if role.Namespace == "" {
 			fmt.Fprintf(j.Out, "# kubectl create clusterrolebinding %s --clusterrole=%s %s\n", missingRole, missingRole, user)
 		} else {
-			fmt.Fprintf(j.Out, "# kubectl create rolebinding %s -n %s --role=%s %s\n", missingRole, role.Namespace, missingRole, user)
+			fmt.Fprintf(
+				j.Out,
+				"# kubectl create rolebinding %s -n %s --role=%s %s\n",
+				missingRole,
+				role.Namespace,
+				missingRole,
+				user,
+			)
 		}
 	}
 	if j.Namespace == "" {
-		fmt.Fprintf(j.Out, "# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n", scanRole, scanRole, user)
+		fmt.Fprintf(
+			j.Out,
+			"# or, for every scan, where KubeCleaner is installed: kubectl create clusterrolebinding %s --clusterrole=%s %s\n",
+			scanRole,
+			scanRole,
+			user,
+		)
 	}
 	return nil
 }

@@ -42,10 +42,14 @@ func (o *Flags) Glance(ctx context.Context) (*Reading, error) {
 
 // Names are those of the objects of a kind. Nil where they cannot be read.
 func (s *Reading) Names(ctx context.Context, kind object.Kind, namespace string) (names []string) {
-	err := s.Reader.Each(ctx, selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true}, func(o object.Object) error {
-		names = append(names, strings.Clone(o.Name))
-		return nil
-	})
+	err := s.Reader.Each(
+		ctx,
+		selector.Ask{Kind: kind, Namespace: namespace, MetadataOnly: true},
+		func(o object.Object) error {
+			names = append(names, strings.Clone(o.Name))
+			return nil
+		},
+	)
 	if err != nil {
 		return nil
 	}
@@ -56,7 +60,11 @@ func (s *Reading) Names(ctx context.Context, kind object.Kind, namespace string)
 var Namespaces = object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}
 
 // CompleteNamespaces completes the names of namespaces.
-func (o *Flags) CompleteNamespaces(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o *Flags) CompleteNamespaces(
+	cmd *cobra.Command,
+	_ []string,
+	_ string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	s, err := o.Glance(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -64,8 +72,13 @@ func (o *Flags) CompleteNamespaces(cmd *cobra.Command, _ []string, _ string) ([]
 	return s.Names(cmd.Context(), Namespaces, ""), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteKinds completes the last of several kinds that have findings. Without a cluster to ask it knows Kubernetes' own.
-func (o *Flags) CompleteKinds(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// CompleteKinds completes the last of several kinds that have findings. Without a cluster to ask it knows Kubernetes'
+// own.
+func (o *Flags) CompleteKinds(
+	cmd *cobra.Command,
+	_ []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var words []string
 	s, err := o.Glance(cmd.Context())
 	for _, kind := range finding.Kinds() {

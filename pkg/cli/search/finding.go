@@ -71,14 +71,27 @@ type Frees struct {
 	LoadBalancers int   `json:"loadBalancers,omitempty"`
 }
 
-// Worst is the order of types: what is broken now, what costs and serves nobody, what serves nobody at present, what is done.
+// Worst is the order of types: what is broken now, what costs and serves nobody, what serves nobody at present, what is
+// done.
 var Worst = []v1alpha1.FindingType{
-	v1alpha1.FindingStuck, v1alpha1.FindingCertificateExpired, v1alpha1.FindingUnhealthy, v1alpha1.FindingFailed, v1alpha1.FindingDangling,
-	v1alpha1.FindingUnused, v1alpha1.FindingExpired, v1alpha1.FindingCascading, v1alpha1.FindingIdle, v1alpha1.FindingFinished,
+	v1alpha1.FindingStuck,
+	v1alpha1.FindingCertificateExpired,
+	v1alpha1.FindingUnhealthy,
+	v1alpha1.FindingFailed,
+	v1alpha1.FindingDangling,
+	v1alpha1.FindingUnused,
+	v1alpha1.FindingExpired,
+	v1alpha1.FindingCascading,
+	v1alpha1.FindingIdle,
+	v1alpha1.FindingFinished,
 }
 
 // Confidences are in the order of how sure they are.
-var Confidences = []v1alpha1.FindingConfidence{v1alpha1.ConfidenceCertain, v1alpha1.ConfidenceLikely, v1alpha1.ConfidenceWeak}
+var Confidences = []v1alpha1.FindingConfidence{
+	v1alpha1.ConfidenceCertain,
+	v1alpha1.ConfidenceLikely,
+	v1alpha1.ConfidenceWeak,
+}
 
 // Add adds what an object frees.
 func (f *Frees) Add(found *finding.Finding) {
@@ -122,7 +135,11 @@ func NewFinding(f *finding.Finding) Finding {
 	for _, u := range f.Unknown {
 		if u.Err != nil {
 			s.NotReadable = append(s.NotReadable, Unread{
-				Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: terminal.OneLine(u.Err.Error()),
+				Kind:      u.Kind.Kind,
+				Group:     u.Kind.Group,
+				Elsewhere: u.Elsewhere,
+				Forbidden: apierrors.IsForbidden(u.Err),
+				Error:     terminal.OneLine(u.Err.Error()),
 			})
 		}
 	}

@@ -21,7 +21,10 @@ func (o *Flags) Check(cmd *cobra.Command) error {
 	case o.Complete && len(o.From) == 0:
 		return terminal.UsageError(cmd, "--complete says something of the manifests of --from; give that as well")
 	case len(o.From) > 0 && given != "":
-		return terminal.UsageError(cmd, fmt.Sprintf("--from asks no cluster, and --%s says which to ask; leave one of them out", given))
+		return terminal.UsageError(
+			cmd,
+			fmt.Sprintf("--from asks no cluster, and --%s says which to ask; leave one of them out", given),
+		)
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package search looks for findings: in a cluster or in manifests, in all namespaces or in one. What cannot be read is kept, because then
-// something is unknown. scan shows all that was found, why what is known of one object.
+// Package search looks for findings: in a cluster or in manifests, in all namespaces or in one. What cannot be read is
+// kept, because then something is unknown. scan shows all that was found, why what is known of one object.
 package search
 
 import (
@@ -44,10 +44,25 @@ type Flags struct {
 
 // BindAll adds the flags.
 func (o *Flags) BindAll(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.From, "from", nil, "look at the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's (may be given several times)")
-	flags.BoolVar(&o.Complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
-	flags.StringArrayVar(&o.references, "references", nil, "a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
-		survey.DeclaredIn+" of the operator's namespace (may be given several times)")
+	flags.StringArrayVar(
+		&o.From,
+		"from",
+		nil,
+		"look at the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's (may be given several times)",
+	)
+	flags.BoolVar(
+		&o.Complete,
+		"complete",
+		false,
+		"with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold",
+	)
+	flags.StringArrayVar(
+		&o.references,
+		"references",
+		nil,
+		"a file that says which fields of custom resources name other objects, in addition to ConfigMap "+
+			survey.DeclaredIn+" of the operator's namespace (may be given several times)",
+	)
 	flags.StringVar(&o.operatorNamespace, "operator-namespace", "",
 		"the operator's namespace (default: the environment variable NAMESPACE, or "+cluster.DefaultOperatorNamespace+")")
 	flags.Var(terminal.ProgressChoice(&o.progress), "progress",
@@ -116,7 +131,11 @@ func (s *Reading) declare(ctx context.Context) error {
 	declared, err := survey.Declared(ctx, s.Reader, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		s.Options.Note("whether ConfigMap %s/%s declares more references is not known: you may not read it", namespace, survey.DeclaredIn)
+		s.Options.Note(
+			"whether ConfigMap %s/%s declares more references is not known: you may not read it",
+			namespace,
+			survey.DeclaredIn,
+		)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && unreachable(err) == nil:
@@ -128,7 +147,8 @@ func (s *Reading) declare(ctx context.Context) error {
 	return nil
 }
 
-// Kind is the kind that somebody means who writes its name, its plural, or a short name, with a group after a dot if need be.
+// Kind is the kind that somebody means who writes its name, its plural, or a short name, with a group after a dot if
+// need be.
 func (s *Reading) Kind(word string) (object.Kind, error) {
 	name, group, grouped := strings.Cut(strings.ToLower(word), ".")
 	var known []string
@@ -149,7 +169,12 @@ func (s *Reading) Kind(word string) (object.Kind, error) {
 	if s.Dump != nil {
 		where = "the manifests"
 	}
-	err := fmt.Errorf("%s %s no kind %q that could be listed", where, map[bool]string{true: "have", false: "has"}[s.Dump != nil], word)
+	err := fmt.Errorf(
+		"%s %s no kind %q that could be listed",
+		where,
+		map[bool]string{true: "have", false: "has"}[s.Dump != nil],
+		word,
+	)
 	return object.Kind{}, terminal.Fail(codes.KindUnknown, err, hint)
 }
 

@@ -21,11 +21,17 @@ import (
 )
 
 func namespacePath(name string) string {
-	return object.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces"}.Path("", name)
+	return object.Kind{
+		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"),
+		Resource:         "namespaces",
+	}.Path(
+		"",
+		name,
+	)
 }
 
-// stopReason is the value of the annotation by which all acting is stopped. Nil when it is not. Who may not read the namespace may still
-// be allowed to annotate it, so an error ends nothing.
+// stopReason is the value of the annotation by which all acting is stopped. Nil when it is not. Who may not read the
+// namespace may still be allowed to annotate it, so an error ends nothing.
 func stopReason(ctx context.Context, c *cluster.Client, namespace string) (*string, error) {
 	var metadata metav1.PartialObjectMetadata
 	if err := c.Read(ctx, namespacePath(namespace), &metadata); err != nil {
@@ -39,14 +45,26 @@ func stopReason(ctx context.Context, c *cluster.Client, namespace string) (*stri
 
 // annotate sets the annotation that stops all acting, or removes it.
 func annotate(ctx context.Context, c *cluster.Client, namespace string, reason *string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}})
+	patch, err := json.Marshal(
+		map[string]any{"metadata": map[string]any{"annotations": map[string]*string{v1alpha1.StopAnnotation: reason}}},
+	)
 	if err != nil {
 		return err
 	}
-	_, err = cluster.Send(ctx, c.Raw.Patch(types.MergePatchType).AbsPath(namespacePath(namespace)).Param("fieldManager", cluster.FieldManager).Body(patch))
+	_, err = cluster.Send(
+		ctx,
+		c.Raw.Patch(types.MergePatchType).
+			AbsPath(namespacePath(namespace)).
+			Param("fieldManager", cluster.FieldManager).
+			Body(patch),
+	)
 	switch {
 	case apierrors.IsNotFound(err):
-		return terminal.Fail(codes.OperatorNotFound, errors.New("there is no namespace "+terminal.Quoted(namespace)), "say which one is the operator's with --operator-namespace")
+		return terminal.Fail(
+			codes.OperatorNotFound,
+			errors.New("there is no namespace "+terminal.Quoted(namespace)),
+			"say which one is the operator's with --operator-namespace",
+		)
 	case err != nil:
 		return cluster.RequestError("annotating namespace "+namespace, err)
 	}

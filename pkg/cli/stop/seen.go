@@ -21,9 +21,14 @@ import (
 // seenPatience is how long the operator may take to say that it knows of a stop. It needs about a second.
 const seenPatience = 10 * time.Second
 
-// acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails when none does. Then the
-// annotation may be on a namespace that the operator does not look at. unseen says why it cannot be seen.
-func (o *options) acknowledged(parent context.Context, api *cluster.Client, namespace, words string) (unseen string, err error) {
+// acknowledged waits until a Cleaner's status says what the operator says when it has read the annotation, and fails
+// when none does. Then the annotation may be on a namespace that the operator does not look at. unseen says why it
+// cannot be seen.
+func (o *options) acknowledged(
+	parent context.Context,
+	api *cluster.Client,
+	namespace, words string,
+) (unseen string, err error) {
 	ctx, cancel := context.WithTimeout(parent, seenPatience+cluster.Rewatch)
 	defer cancel()
 	var reasons []string
@@ -60,35 +65,46 @@ func (o *options) acknowledged(parent context.Context, api *cluster.Client, name
 	case len(reasons) > 0:
 		instead = "Cleaners say: " + terminal.OneLine(strings.Join(reasons, "; ")) + ". "
 	}
-	return "", terminal.Fail(codes.StopNotSeen, fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
-		"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
+	return "", terminal.Fail(
+		codes.StopNotSeen,
+		fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
+			"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),
 		"say which namespace is the operator's with --operator-namespace; what is set stays, and to remove it: "+
-			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-")
+			"kubectl annotate namespace "+namespace+" "+v1alpha1.StopAnnotation+"-",
+	)
 }
 
-// nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another namespace.
+// nothingToResume says that the namespace has no annotation. That is an error if acting seems to be stopped by another
+// namespace.
 func (o *options) nothingToResume(ctx context.Context, api *cluster.Client, namespace string) error {
 	all, err := whatCleanersSay(ctx, api)
 	reasons := slices.DeleteFunc(all.reasons, func(why string) bool { return why == v1alpha1.DryRunByFlag })
 	if len(reasons) > 0 {
 		say := terminal.OneLine(strings.Join(reasons, "; "))
-		return terminal.Fail(codes.OperatorNotFound, fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
+		return terminal.Fail(
+			codes.OperatorNotFound,
+			fmt.Errorf("namespace %s has no annotation %s, but Cleaners say: %s", namespace, v1alpha1.StopAnnotation, say),
 			"say which namespace is the operator's with --operator-namespace; if acting was resumed a moment ago, look again in a second; "+
-				"if the operator does not run, they say what was")
+				"if the operator does not run, they say what was",
+		)
 	}
 	fmt.Fprintf(o.ErrOut, "nothing to resume: namespace %s has no annotation %s\n", namespace, v1alpha1.StopAnnotation)
 	if err != nil {
 		o.Note("whether Cleaners say that acting is stopped could not be seen: %s", terminal.OneLine(err.Error()))
 	}
 	if n := len(all.suspended); n > 0 {
-		o.Note("%s suspended, each by itself: %s; to resume one: %s resume NAME", terminal.Counted(n, "Cleaner")+" "+terminal.Plural(int64(n), "is", "are"),
-			terminal.OneLine(terminal.Shortened(all.suspended, 10)), terminal.Program)
+		o.Note(
+			"%s suspended, each by itself: %s; to resume one: %s resume NAME",
+			terminal.Counted(n, "Cleaner")+" "+terminal.Plural(int64(n), "is", "are"),
+			terminal.OneLine(terminal.Shortened(all.suspended, 10)),
+			terminal.Program,
+		)
 	}
 	return nil
 }
 
-// said is what the Cleaners' manifests and statuses say: how many there are, which are suspended, and for which reasons the operator makes them
-// only report.
+// said is what the Cleaners' manifests and statuses say: how many there are, which are suspended, and for which reasons
+// the operator makes them only report.
 type said struct {
 	cleaners           int
 	suspended, reasons []string

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stop is kubectl cleaner stop, suspend and resume: the annotation that ends all acting, whether the operator saw it, and spec.suspend of
-// single Cleaners.
+// Package stop is kubectl cleaner stop, suspend and resume: the annotation that ends all acting, whether the operator
+// saw it, and spec.suspend of single Cleaners.
 package stop
 
 import (
@@ -45,7 +45,12 @@ func Command(s *terminal.Session) *cobra.Command {
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return terminal.UsageError(cmd, "takes no arguments, because it stops all Cleaners; to stop one: "+terminal.Program+" suspend "+terminal.ShellWord(args[0]))
+				return terminal.UsageError(
+					cmd,
+					"takes no arguments, because it stops all Cleaners; to stop one: "+terminal.Program+" suspend "+terminal.ShellWord(
+						args[0],
+					),
+				)
 			}
 			return nil
 		},
@@ -98,23 +103,42 @@ func (o *options) stop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.ErrOut, "namespace %s is annotated %s%s: %s\n", namespace, v1alpha1.StopAnnotation, already, reasonWords(reason))
+	fmt.Fprintf(
+		o.ErrOut,
+		"namespace %s is annotated %s%s: %s\n",
+		namespace,
+		v1alpha1.StopAnnotation,
+		already,
+		reasonWords(reason),
+	)
 	unseen, err := o.acknowledged(ctx, api, namespace, stop.Words(reason))
 	if err != nil {
 		return err
 	}
 	if unseen == "" {
 		fmt.Fprintln(o.ErrOut, "all acting is stopped: the operator has seen it")
-		fmt.Fprintln(o.ErrOut, "each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each")
+		fmt.Fprintln(
+			o.ErrOut,
+			"each run finishes the objects in hand, at most 16; Cleaners go on to run, and only report: kubectl get cleaners shows Scan for each",
+		)
 	} else {
-		o.Note("whether the operator knows of it could not be seen: %s; it counts if %s is the operator's namespace (--operator-namespace)", unseen, namespace)
+		o.Note(
+			"whether the operator knows of it could not be seen: %s; it counts if %s is the operator's namespace (--operator-namespace)",
+			unseen,
+			namespace,
+		)
 	}
 	o.hintResume()
 	return nil
 }
 
-// annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was there.
-func (o *options) annotated(ctx context.Context, api *cluster.Client, namespace string) (value, already string, err error) {
+// annotated sees to it that the namespace has the annotation, and returns its value. already is " already" when it was
+// there.
+func (o *options) annotated(
+	ctx context.Context,
+	api *cluster.Client,
+	namespace string,
+) (value, already string, err error) {
 	there, _ := stopReason(ctx, api, namespace)
 	why := strings.TrimSpace(o.reason)
 	if there != nil && strings.Contains(*there, why) { // also when no reason is given
@@ -131,13 +155,21 @@ func (o *options) annotated(ctx context.Context, api *cluster.Client, namespace 
 		value = value + "; before: " + *there
 	}
 	if len(value) > maxReason {
-		return "", "", terminal.Fail(codes.UsageWrong, fmt.Errorf("the reason is too long: with the name and the time it has %d bytes of at most %d", len(value), maxReason),
-			"write the rest where people look for it, and name that place in --reason")
+		return "", "", terminal.Fail(
+			codes.UsageWrong,
+			fmt.Errorf(
+				"the reason is too long: with the name and the time it has %d bytes of at most %d",
+				len(value),
+				maxReason,
+			),
+			"write the rest where people look for it, and name that place in --reason",
+		)
 	}
 	return value, "", annotate(ctx, api, namespace, &value)
 }
 
-// maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages and in a metric.
+// maxReason is how long the annotation's value may be, in bytes: it stands in the status of each Cleaner, in messages
+// and in a metric.
 const maxReason = 1024
 
 func (o *options) hintResume() {
@@ -156,12 +188,21 @@ func (o *options) resume(ctx context.Context) error {
 	if err := annotate(ctx, api, namespace, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.ErrOut, "acting goes on: the annotation %s is removed from namespace %s", v1alpha1.StopAnnotation, namespace)
+	fmt.Fprintf(
+		o.ErrOut,
+		"acting goes on: the annotation %s is removed from namespace %s",
+		v1alpha1.StopAnnotation,
+		namespace,
+	)
 	if reason != nil {
 		fmt.Fprintf(o.ErrOut, "; it was: %s", reasonWords(*reason))
 	}
-	fmt.Fprintf(o.ErrOut, "\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",
-		o.Paint(o.ErrOut).Bold("hint:"), terminal.Program)
+	fmt.Fprintf(
+		o.ErrOut,
+		"\nthe next run of each Cleaner acts; runs that were stopped are not repeated\n%s to run one now: %s run NAME\n",
+		o.Paint(o.ErrOut).Bold("hint:"),
+		terminal.Program,
+	)
 	return nil
 }
 
@@ -186,14 +227,23 @@ func (o *options) find(ctx context.Context) (*cluster.Client, string, error) {
 	case len(found) == 1:
 		return api, found[0], nil
 	case len(found) > 1:
-		return nil, "", terminal.Fail(codes.OperatorNotFound, fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
-			"say which one with --operator-namespace")
+		return nil, "", terminal.Fail(
+			codes.OperatorNotFound,
+			fmt.Errorf("there is a Deployment of the operator in each of these namespaces: %s", strings.Join(found, ", ")),
+			"say which one with --operator-namespace",
+		)
 	case err == nil: // to guess could mean to stop nothing, and to say otherwise
-		return nil, "", terminal.Fail(codes.OperatorNotFound, errors.New("there is no Deployment of the operator in the cluster"),
-			"say in which namespace it runs with --operator-namespace")
+		return nil, "", terminal.Fail(
+			codes.OperatorNotFound,
+			errors.New("there is no Deployment of the operator in the cluster"),
+			"say in which namespace it runs with --operator-namespace",
+		)
 	}
-	o.Note("the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
-		cluster.DefaultOperatorNamespace, terminal.OneLine(err.Error()))
+	o.Note(
+		"the operator's Deployment could not be looked for, so its namespace is taken to be %s (--operator-namespace): %s",
+		cluster.DefaultOperatorNamespace,
+		terminal.OneLine(err.Error()),
+	)
 	return api, cluster.DefaultOperatorNamespace, nil
 }
 

@@ -41,7 +41,10 @@ func (o *options) setSuspended(ctx context.Context, names []string, suspend bool
 	if err != nil {
 		return err
 	}
-	if err := api.Intact(ctx, "nothing was changed: what writes to a Cleaner now makes the loss of its fields last"); err != nil {
+	if err := api.Intact(
+		ctx,
+		"nothing was changed: what writes to a Cleaner now makes the loss of its fields last",
+	); err != nil {
 		return err
 	}
 	var failed []error
@@ -62,7 +65,13 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 		already = " already"
 	} else {
 		patch := fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)
-		_, err := cluster.Send(ctx, api.Raw.Patch(types.MergePatchType).AbsPath(cluster.CleanerPath(cleaner.Name)).Param("fieldManager", cluster.FieldManager).Body(patch))
+		_, err := cluster.Send(
+			ctx,
+			api.Raw.Patch(types.MergePatchType).
+				AbsPath(cluster.CleanerPath(cleaner.Name)).
+				Param("fieldManager", cluster.FieldManager).
+				Body(patch),
+		)
 		switch {
 		case apierrors.IsNotFound(err):
 			return api.NoCleaner(ctx, cleaner.Name)
@@ -76,7 +85,11 @@ func (o *options) setOne(ctx context.Context, api *cluster.Client, name string, 
 		o.tellResumed(cleaner, already)
 	}
 	if by := cluster.ManagedBy(cleaner); by != "" && already == "" {
-		o.Note("%s manages cleaner %q and may take this back: change spec.suspend where its manifest is, too", terminal.OneLine(by), cleaner.Name)
+		o.Note(
+			"%s manages cleaner %q and may take this back: change spec.suspend where its manifest is, too",
+			terminal.OneLine(by),
+			cleaner.Name,
+		)
 	}
 	return nil
 }
@@ -96,9 +109,17 @@ func (o *options) tellResumed(cleaner *v1alpha1.Cleaner, already string) {
 	if already != "" {
 		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended\n", cleaner.Name)
 	} else {
-		fmt.Fprintf(o.ErrOut, "cleaner %q is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n", cleaner.Name)
+		fmt.Fprintf(
+			o.ErrOut,
+			"cleaner %q is not suspended any more: it runs when it is due; what was due meanwhile is not made up for\n",
+			cleaner.Name,
+		)
 	}
 	if why := cleaner.Status.DryRunReason; why != "" {
-		o.Note("Cleaners only report now, because %s; to let acting go on: %s resume, without a name", terminal.OneLine(why), terminal.Program)
+		o.Note(
+			"Cleaners only report now, because %s; to let acting go on: %s resume, without a name",
+			terminal.OneLine(why),
+			terminal.Program,
+		)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Paint colours words, or leaves them as they are. Colour is never the only signal. It is the mark of a terminal, or empty.
+// Paint colours words, or leaves them as they are. Colour is never the only signal. It is the mark of a terminal, or
+// empty.
 type Paint string
 
 // Paint decides for one stream: the flag first, then NO_COLOR and CLICOLOR_FORCE, then whether it is a terminal.

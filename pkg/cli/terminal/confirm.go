@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
 
-// Confirm asks whether to go on. Without a yes it fails with the code, and says that nothing was done. instead is the way out for who has nobody
-// to answer.
+// Confirm asks whether to go on. Without a yes it fails with the code, and says that nothing was done. instead is the
+// way out for who has nobody to answer.
 func (s *Session) Confirm(code codes.Code, nothing, instead string) error {
 	fmt.Fprint(s.ErrOut, "Go on? [y/N] ")
 	answer, err := bufio.NewReader(s.In).ReadString('\n')

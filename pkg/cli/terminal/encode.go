@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// WriteYAML writes a value as YAML. Where that would hold something unsafe it writes JSON, which is YAML too and escapes it.
+// WriteYAML writes a value as YAML. Where that would hold something unsafe it writes JSON, which is YAML too and
+// escapes it.
 func WriteYAML(w io.Writer, value any) error {
 	text, err := AsYAML(value)
 	switch {
@@ -23,7 +24,8 @@ func WriteYAML(w io.Writer, value any) error {
 	return err
 }
 
-// AsYAML is a value as YAML. It goes through JSON, whose control characters the YAML library refuses unless they are escaped.
+// AsYAML is a value as YAML. It goes through JSON, whose control characters the YAML library refuses unless they are
+// escaped.
 func AsYAML(value any) (string, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -42,7 +42,12 @@ func Quit(exit int) error { return &Failure{Exit: exit} }
 // UsageError says that a command was called wrongly.
 func UsageError(cmd *cobra.Command, message string) error {
 	path := cmd.CommandPath()
-	return &Failure{Exit: codes.ExitUsage, Code: codes.UsageWrong, Err: fmt.Errorf("%s: %s", path, message), Hint: "run: " + path + " --help"}
+	return &Failure{
+		Exit: codes.ExitUsage,
+		Code: codes.UsageWrong,
+		Err:  fmt.Errorf("%s: %s", path, message),
+		Hint: "run: " + path + " --help",
+	}
 }
 
 // Conclude tells the error, if there is one, and returns the code to exit with.
@@ -95,7 +100,8 @@ func OrInterrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// Together is one error that tells all of them, each in a line with its way out. How the command exits the first decides.
+// Together is one error that tells all of them, each in a line with its way out. How the command exits the first
+// decides.
 func Together(all []error) error {
 	var first *Failure
 	if len(all) == 1 || !errors.As(all[0], &first) {

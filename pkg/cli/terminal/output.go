@@ -15,8 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// output is what all text goes through on its way out, to the standard output and to the standard error. Names, messages and
-// errors come from files and from the cluster: nothing in them may be obeyed by a terminal, or change what a reader sees.
+// output is what all text goes through on its way out, to the standard output and to the standard error. Names,
+// messages and errors come from files and from the cluster: nothing in them may be obeyed by a terminal, or change what
+// a reader sees.
 type output struct {
 	io.Writer
 	// mark stands before the commands that are the plugin's own. It is random, so that no other text has it.

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// progressAfter is how long work must take before its progress is shown, and progressEvery how often a line is rewritten.
+	// progressAfter is how long work must take before its progress is shown, and progressEvery how often a line is
+	// rewritten.
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
 	// progressLine is how often a line is added where none can be rewritten.
@@ -198,7 +199,13 @@ func (p *Progress) facts(took time.Duration) any {
 	if p.elsewhere != nil {
 		return p.elsewhere.Facts(took)
 	}
-	return progressFacts{p.phase, p.considered, p.matched, rate(p.considered, took), took.Round(100 * time.Millisecond).Seconds()}
+	return progressFacts{
+		p.phase,
+		p.considered,
+		p.matched,
+		rate(p.considered, took),
+		took.Round(100 * time.Millisecond).Seconds(),
+	}
 }
 
 // line is "reading ConfigMap · 41,500 objects (38 match) · 4.1k/s · 12s".
@@ -211,7 +218,11 @@ func (p *Progress) line(took time.Duration) string {
 	case p.counted && p.whole:
 		parts = append(parts, Grouped(p.considered, "object"), Short1000(rate(p.considered, took))+"/s")
 	case p.counted:
-		parts = append(parts, fmt.Sprintf("%s (%s)", Grouped(p.considered, "object"), MatchWords(p.matched)), Short1000(rate(p.considered, took))+"/s")
+		parts = append(
+			parts,
+			fmt.Sprintf("%s (%s)", Grouped(p.considered, "object"), MatchWords(p.matched)),
+			Short1000(rate(p.considered, took))+"/s",
+		)
 	}
 	return strings.Join(append(parts, took.Truncate(time.Second).String()), " · ")
 }

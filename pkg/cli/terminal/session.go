@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package terminal is what every command needs to talk to people: streams through which nothing passes that a terminal obeys, colours,
-// tables, words, progress, and errors with a code and a way out. It knows no cluster and no Cleaners.
+// Package terminal is what every command needs to talk to people: streams through which nothing passes that a terminal
+// obeys, colours, tables, words, progress, and errors with a code and a way out. It knows no cluster and no Cleaners.
 package terminal
 
 import (

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table prints rows in columns. Rows that are printed together are as wide as the widest of them; later ones are no narrower.
+// Table prints rows in columns. Rows that are printed together are as wide as the widest of them; later ones are no
+// narrower.
 type Table struct {
 	Out    io.Writer
 	Paint  Paint

@@ -12,12 +12,19 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 )
 
-// adapt makes objects what a run would see of them, as far as files leave it open: tests for k8s-cleaner name other versions than
-// the Cleaner does, and no namespaces. A note tells what was assumed.
+// adapt makes objects what a run would see of them, as far as files leave it open: tests for k8s-cleaner name other
+// versions than the Cleaner does, and no namespaces. A note tells what was assumed.
 func (t *trial) adapt() {
 	for _, o := range slices.Concat(t.files.matching, t.files.nonMatching, t.files.resources) {
 		if was := o.Kind; t.adaptVersion(o) {
-			t.note(o, fmt.Sprintf("it is of %s, and is judged as %s, the version that the Cleaner selects", was.APIVersion(), o.Kind.APIVersion()))
+			t.note(
+				o,
+				fmt.Sprintf(
+					"it is of %s, and is judged as %s, the version that the Cleaner selects",
+					was.APIVersion(),
+					o.Kind.APIVersion(),
+				),
+			)
 		}
 		if t.adaptNamespace(o) {
 			t.note(o, "it has no namespace, and is judged as if it were in one that the Cleaner selects")
@@ -31,26 +38,34 @@ func (t *trial) adapt() {
 // selectorsFor are the selectors of an object's group and kind.
 func (t *trial) selectorsFor(o *tested) []v1alpha1.ResourceSelector {
 	all := slices.Clone(t.Cleaner.Spec.ResourcePolicySet.ResourceSelectors)
-	return slices.DeleteFunc(all, func(s v1alpha1.ResourceSelector) bool { return s.Group != o.Kind.Group || s.Kind != o.Kind.Kind })
+	return slices.DeleteFunc(
+		all,
+		func(s v1alpha1.ResourceSelector) bool { return s.Group != o.Kind.Group || s.Kind != o.Kind.Kind },
+	)
 }
 
 // adaptVersion gives an object the version in which a run would read it. It reports whether that is another one.
 func (t *trial) adaptVersion(o *tested) bool {
 	selectors := t.selectorsFor(o)
-	if len(selectors) == 0 || slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.Version == o.Kind.Version }) {
+	if len(selectors) == 0 ||
+		slices.ContainsFunc(selectors, func(s v1alpha1.ResourceSelector) bool { return s.Version == o.Kind.Version }) {
 		return false
 	}
 	o.Kind.Version = selectors[0].Version
 	return true
 }
 
-// adaptNamespace puts an object that has no namespace, and must have one, where the selectors look. It reports whether that matters.
+// adaptNamespace puts an object that has no namespace, and must have one, where the selectors look. It reports whether
+// that matters.
 func (t *trial) adaptNamespace(o *tested) bool {
 	if o.Namespace != "" || !dump.KindOf(o.Kind.GroupVersionKind).Namespaced {
 		return false
 	}
 	o.Anywhere = true
-	return slices.ContainsFunc(t.selectorsFor(o), func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "" || s.NamespaceSelector != "" })
+	return slices.ContainsFunc(
+		t.selectorsFor(o),
+		func(s v1alpha1.ResourceSelector) bool { return s.Namespace != "" || s.NamespaceSelector != "" },
+	)
 }
 
 func (t *trial) note(o *tested, message string) {

@@ -68,8 +68,14 @@ func readTest(dir string) (*directory, []manifest.Problem, error) {
 	problems = append(problems, wrong...)
 	if !files.hasMatching && !files.hasNonMatching && !files.hasUpdated {
 		problems = append(problems, manifest.Problem{
-			File: filepath.Join(dir, cleanerFile), Line: 1, Code: codes.TestNothing, Message: "there is nothing to try the Cleaner on",
-			Hint: "put " + terminal.OrList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
+			File: filepath.Join(
+				dir,
+				cleanerFile,
+			),
+			Line:    1,
+			Code:    codes.TestNothing,
+			Message: "there is nothing to try the Cleaner on",
+			Hint:    "put " + terminal.OrList([]string{matchingFile, nonMatchingFile, updatedFile}) + " beside it",
 		})
 	}
 	if len(problems) > 0 {
@@ -102,13 +108,24 @@ func (f *directory) readCleaner() ([]manifest.Problem, error) {
 		case almost != nil:
 			problems = append(problems, *almost)
 		case is && f.cleaner != nil:
-			problems = append(problems, d.At("", codes.FileNoCleaner, "there is more than one Cleaner in this file", "give each one a directory of its own"))
+			problems = append(
+				problems,
+				d.At(
+					"",
+					codes.FileNoCleaner,
+					"there is more than one Cleaner in this file",
+					"give each one a directory of its own",
+				),
+			)
 		case is:
 			f.cleaner = d
 		}
 	}
 	if f.cleaner == nil && len(problems) == 0 {
-		problems = append(problems, manifest.Problem{File: path, Line: 1, Code: codes.FileNoCleaner, Message: "there is no Cleaner in this file"})
+		problems = append(
+			problems,
+			manifest.Problem{File: path, Line: 1, Code: codes.FileNoCleaner, Message: "there is no Cleaner in this file"},
+		)
 	}
 	return problems, nil
 }
@@ -130,13 +147,25 @@ func readObjects(path string) (objects []*tested, problems []manifest.Problem, e
 	for _, d := range docs {
 		o, err := newTestObject(d, len(objects))
 		if err != nil {
-			problems = append(problems, manifest.Problem{File: d.File, Line: d.Line, Code: codes.FieldValue, Message: err.Error()})
+			problems = append(
+				problems,
+				manifest.Problem{File: d.File, Line: d.Line, Code: codes.FieldValue, Message: err.Error()},
+			)
 			continue
 		}
 		objects = append(objects, o)
 	}
 	if len(docs) == 0 && len(problems) == 0 {
-		problems = append(problems, manifest.Problem{File: path, Line: 1, Code: codes.FileEmpty, Message: "the file is empty", Hint: "put objects into it, or remove it"})
+		problems = append(
+			problems,
+			manifest.Problem{
+				File:    path,
+				Line:    1,
+				Code:    codes.FileEmpty,
+				Message: "the file is empty",
+				Hint:    "put objects into it, or remove it",
+			},
+		)
 	}
 	return objects, problems, nil
 }

@@ -78,7 +78,16 @@ func (in *inputFiles) read(dir string) (problems []manifest.Problem, err error) 
 			return nil, err
 		}
 		if err := yaml.UnmarshalStrict(text, file.into); err != nil {
-			problems = append(problems, manifest.Problem{File: path, Line: 1, Code: codes.FieldValue, Message: "it cannot be read: " + terminal.OneLine(err.Error()), Hint: file.hint})
+			problems = append(
+				problems,
+				manifest.Problem{
+					File:    path,
+					Line:    1,
+					Code:    codes.FieldValue,
+					Message: "it cannot be read: " + terminal.OneLine(err.Error()),
+					Hint:    file.hint,
+				},
+			)
 		}
 	}
 	return problems, nil
@@ -143,7 +152,12 @@ func (in *inputFiles) log(pod object.Object, wanted inputs.Log) (string, error) 
 	}
 	text, found := in.logs[pod.Namespace+"/"+pod.Name][name]
 	if !found {
-		return "", fmt.Errorf("%s does not tell it: write %s: and below it %s: and the log, which may be \"\"", logsFile, pod.Namespace+"/"+pod.Name, name)
+		return "", fmt.Errorf(
+			"%s does not tell it: write %s: and below it %s: and the log, which may be \"\"",
+			logsFile,
+			pod.Namespace+"/"+pod.Name,
+			name,
+		)
 	}
 	return text, nil
 }

@@ -21,9 +21,14 @@ func (t *trial) tryTransform(ctx context.Context) {
 	files := t.files
 	if len(files.matching) != len(files.updated) {
 		t.result.fail(failure{
-			File: files.updated[0].file, Line: 1,
-			Message: fmt.Sprintf("has %s, and %s has %d; each object of the one must have its own in the other, in the same order",
-				terminal.Counted(len(files.updated), "object"), matchingFile, len(files.matching)),
+			File: files.updated[0].file,
+			Line: 1,
+			Message: fmt.Sprintf(
+				"has %s, and %s has %d; each object of the one must have its own in the other, in the same order",
+				terminal.Counted(len(files.updated), "object"),
+				matchingFile,
+				len(files.matching),
+			),
 		})
 		return
 	}
@@ -46,7 +51,11 @@ func (t *trial) tryTransform(ctx context.Context) {
 		case err != nil:
 			t.fail(want, "could not be compared", err.Error())
 		case diff != "":
-			t.fail(want, "is not what the Cleaner makes of "+o.String()+" in line "+fmt.Sprint(o.line)+" of "+matchingFile, hidden(diff, o.Object, want.Object, got))
+			t.fail(
+				want,
+				"is not what the Cleaner makes of "+o.String()+" in line "+fmt.Sprint(o.line)+" of "+matchingFile,
+				hidden(diff, o.Object, want.Object, got),
+			)
 		default:
 			t.result.pass(want)
 		}

@@ -32,7 +32,8 @@ type result struct {
 	passed []string
 }
 
-// failure is one object that was not dealt with as the files say, or something wrong with the files. A note has the same shape.
+// failure is one object that was not dealt with as the files say, or something wrong with the files. A note has the
+// same shape.
 type failure struct {
 	File    string   `json:"file"`
 	Line    int      `json:"line"`

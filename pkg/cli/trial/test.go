@@ -60,8 +60,10 @@ func Command(s *terminal.Session) *cobra.Command {
 		Args:    terminal.AtLeastOne("a directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd, args) },
 	}
-	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "junit"), "output", "o", "what to print: text, json or junit")
-	cmd.Flags().StringVar(&o.now, "now", "", "the time at which the Cleaners run, for example 2026-01-31T12:00:00Z (default: now)")
+	cmd.Flags().
+		VarP(terminal.NewChoice(&o.output, "text", "json", "junit"), "output", "o", "what to print: text, json or junit")
+	cmd.Flags().
+		StringVar(&o.now, "now", "", "the time at which the Cleaners run, for example 2026-01-31T12:00:00Z (default: now)")
 	cmd.Flags().StringVar(&o.only, "run", "", "a regular expression: only the directories whose path it matches are tried")
 	return cmd
 }
@@ -163,18 +165,26 @@ func (o *options) try(ctx context.Context, checker *check.Checker, dir string) (
 		}
 	}
 	for _, name := range files.inputs.unknown(checked.Cleaner) {
-		result.fail(failure{File: filepath.Join(dir, metricsFile), Line: 1, Message: fmt.Sprintf("no metricQueries have the name %q", name)})
+		result.fail(
+			failure{
+				File:    filepath.Join(dir, metricsFile),
+				Line:    1,
+				Message: fmt.Sprintf("no metricQueries have the name %q", name),
+			},
+		)
 	}
 	if len(result.Failures) > 0 {
 		return result, nil
 	}
 	trial := &trial{files: files, result: result, mask: object.Masker(files.secrets()...)}
 	trial.Cleaner, trial.Now = checked.Cleaner, checker.Now
-	trial.Session = checker.Pool.Open(sandbox.Options{Now: checker.Now, Seed: checker.Now.Unix(), Print: func(line string) {
-		if !trial.Explaining.Load() {
-			fmt.Fprintf(o.ErrOut, "%s: script printed: %s\n", dir, trial.mask(line))
-		}
-	}})
+	trial.Session = checker.Pool.Open(
+		sandbox.Options{Now: checker.Now, Seed: checker.Now.Unix(), Print: func(line string) {
+			if !trial.Explaining.Load() {
+				fmt.Fprintf(o.ErrOut, "%s: script printed: %s\n", dir, trial.mask(line))
+			}
+		}},
+	)
 	defer trial.Session.Close()
 	err = trial.run(ctx)
 	if stopped := context.Cause(ctx); stopped != nil {

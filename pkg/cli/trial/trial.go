@@ -43,7 +43,13 @@ func (t *trial) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		judge := selector.Judge{Script: spec.Evaluate, Session: t.Session, Given: given, Aggregated: aggregated != "", Finding: t.Finds(i)}
+		judge := selector.Judge{
+			Script:     spec.Evaluate,
+			Session:    t.Session,
+			Given:      given,
+			Aggregated: aggregated != "",
+			Finding:    t.Finds(i),
+		}
 		if len(spec.MatchConditions) > 0 {
 			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
 			if err != nil {
@@ -68,7 +74,8 @@ func (t *trial) run(ctx context.Context) error {
 	return nil
 }
 
-// lookup finds what the selectors' findings ask for: all objects of the directory are the cluster. One that stands in several files is one object.
+// lookup finds what the selectors' findings ask for: all objects of the directory are the cluster. One that stands in
+// several files is one object.
 func (t *trial) lookup() (survey.Lookup, error) {
 	var objects []object.Object
 	uids := map[string]types.UID{}
@@ -138,7 +145,8 @@ func (t *trial) tryEach(ctx context.Context) {
 	}
 }
 
-// tryTogether tries a Cleaner with an aggregatedSelection. It sees resources.yaml or, without that, what the other files hold.
+// tryTogether tries a Cleaner with an aggregatedSelection. It sees resources.yaml or, without that, what the other
+// files hold.
 func (t *trial) tryTogether(ctx context.Context) {
 	input := t.files.resources
 	if !t.files.hasResources {
@@ -154,7 +162,13 @@ func (t *trial) tryTogether(ctx context.Context) {
 	}
 	selected, err := t.Session.Choose(ctx, t.Cleaner.Spec.ResourcePolicySet.AggregatedSelection, objects, unchosen...)
 	if err != nil {
-		t.result.fail(failure{File: t.files.cleaner.File, Line: t.files.cleaner.Line, Message: t.mask(t.located("aggregatedSelection: " + err.Error()))})
+		t.result.fail(
+			failure{
+				File:    t.files.cleaner.File,
+				Line:    t.files.cleaner.Line,
+				Message: t.mask(t.located("aggregatedSelection: " + err.Error())),
+			},
+		)
 		return
 	}
 	chosen := map[string]string{}
@@ -195,9 +209,13 @@ func (t *trial) unexpected(candidates []*tested, chosen map[string]string, expec
 	}
 }
 
-// candidates are the objects that the selectors select for the aggregated script, each once, in the order of a run, and the places of
-// those that it may not choose. refusals say why an object would not be chosen. It is not ok when an object could not be judged.
-func (t *trial) candidates(ctx context.Context, input []*tested) (given []*tested, unchosen []int, refusals map[string][]string, ok bool) {
+// candidates are the objects that the selectors select for the aggregated script, each once, in the order of a run, and
+// the places of those that it may not choose. refusals say why an object would not be chosen. It is not ok when an
+// object could not be judged.
+func (t *trial) candidates(
+	ctx context.Context,
+	input []*tested,
+) (given []*tested, unchosen []int, refusals map[string][]string, ok bool) {
 	refusals = map[string][]string{}
 	mayChoose := map[*tested]bool{} // of those that are given
 	ok = true
@@ -229,8 +247,8 @@ func (t *trial) candidates(ctx context.Context, input []*tested) (given []*teste
 	return given, unchosen, refusals, ok
 }
 
-// refuse says why each object would not be chosen, of which refusals has what the selectors say. Of those that are given to the script,
-// mayChoose says whether it may choose them.
+// refuse says why each object would not be chosen, of which refusals has what the selectors say. Of those that are
+// given to the script, mayChoose says whether it may choose them.
 func (t *trial) refuse(input []*tested, mayChoose map[*tested]bool, refusals map[string][]string) {
 	for _, o := range input {
 		id := o.identity()

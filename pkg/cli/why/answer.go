@@ -52,7 +52,8 @@ type Result struct {
 	// DeletedBy is the run that deleted it.
 	DeletedBy *deletion `json:"deletedBy,omitempty"`
 
-	// Selects is true of a Service whose selector matches a Pod, or the template of one: it is used, although nothing need name it.
+	// Selects is true of a Service whose selector matches a Pod, or the template of one: it is used, although nothing need
+	// name it.
 	Selects bool `json:"selects,omitempty"`
 
 	read bool // whether somebody may read it through the API by its name
@@ -90,12 +91,22 @@ type deletion struct {
 // answer puts together what is known of the object.
 func (j *job) answer(ctx context.Context) (*Result, error) {
 	r := &Result{
-		APIVersion: j.of.APIVersion(), Kind: j.of.Kind, Namespace: j.name.Namespace, Name: j.name.Name, Exists: j.found != nil,
-		Users: []user{}, Findings: []search.Finding{}, Searched: []string{}, NotReadable: []search.Unread{}, Cleaners: []selecting{},
+		APIVersion:  j.of.APIVersion(),
+		Kind:        j.of.Kind,
+		Namespace:   j.name.Namespace,
+		Name:        j.name.Name,
+		Exists:      j.found != nil,
+		Users:       []user{},
+		Findings:    []search.Finding{},
+		Searched:    []string{},
+		NotReadable: []search.Unread{},
+		Cleaners:    []selecting{},
 	}
 	j.addFindings(r) // first: what is found unused counts no more as a user
 	use := j.Finder.Graph().Use(j.name)
-	if selected := j.Finder.Graph().Selected(j.name); selected.IsUsed() && j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
+	if selected := j.Finder.Graph().
+		Selected(j.name); selected.IsUsed() &&
+		j.of.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 		use.Live, r.Selects = true, true // what its selector matches serves through it
 	}
 	r.read = use.Read
@@ -142,7 +153,8 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []user {
 	for _, e := range evidence {
 		u := user{User: userOf(e.From, e.Path), Optional: e.Optional, Reads: e.Strength == graph.Reads}
 		i := slices.IndexFunc(use.Users, func(user graph.User) bool { return user.Name == e.From })
-		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) && !u.Reads // one that is owned is not told apart from its owner
+		u.Idle = (i >= 0 && use.Users[i].Idle || !use.IsUsed()) &&
+			!u.Reads // one that is owned is not told apart from its owner
 		known := slices.IndexFunc(users, func(other user) bool { return other.User == u.User })
 		if known < 0 {
 			users = append(users, u)
@@ -160,8 +172,13 @@ func usersOf(evidence []graph.Evidence, use graph.Use) []user {
 			}
 			return 0
 		}
-		return cmp.Or(isPod(a)-isPod(b), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
-			strings.Compare(a.Path, b.Path))
+		return cmp.Or(
+			isPod(a)-isPod(b),
+			strings.Compare(a.Kind, b.Kind),
+			strings.Compare(a.Namespace, b.Namespace),
+			strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Path, b.Path),
+		)
 	})
 	return users
 }
@@ -177,8 +194,17 @@ func (j *job) searchedBy(r *Result) {
 		r.Searched = append(r.Searched, kind.Kind)
 	}
 	for _, u := range unread {
-		found := search.Unread{Kind: u.Kind.Kind, Group: u.Kind.Group, Elsewhere: u.Elsewhere, Forbidden: apierrors.IsForbidden(u.Err), Error: terminal.OneLine(u.Err.Error())}
-		if i := slices.IndexFunc(j.Unread, func(list search.UnreadList) bool { return list.Kind.GroupKind() == u.Kind }); i >= 0 {
+		found := search.Unread{
+			Kind:      u.Kind.Kind,
+			Group:     u.Kind.Group,
+			Elsewhere: u.Elsewhere,
+			Forbidden: apierrors.IsForbidden(u.Err),
+			Error:     terminal.OneLine(u.Err.Error()),
+		}
+		if i := slices.IndexFunc(
+			j.Unread,
+			func(list search.UnreadList) bool { return list.Kind.GroupKind() == u.Kind },
+		); i >= 0 {
 			found = j.Describe(j.Unread[i])
 		}
 		r.NotReadable = append(r.NotReadable, found)
@@ -207,7 +233,12 @@ func (j *job) nearest(ctx context.Context) *nearby {
 // findCleaners looks for Cleaners that select objects of the kind, in the namespace, with such labels.
 func (j *job) findCleaners(ctx context.Context, r *Result) {
 	var cleaners []v1alpha1.Cleaner
-	err := cluster.List[v1alpha1.CleanerList](ctx, j.API, cluster.CleanerPath(""), func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) })
+	err := cluster.List[v1alpha1.CleanerList](
+		ctx,
+		j.API,
+		cluster.CleanerPath(""),
+		func(cleaner *v1alpha1.Cleaner) { cleaners = append(cleaners, *cleaner) },
+	)
 	switch {
 	case apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return // Cleaners are not installed
@@ -217,7 +248,11 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 	}
 	t := &explain.Judge{Namespaces: map[string]labels.Set{}}
 	if j.name.Namespace != "" {
-		if namespaces, err := j.Reader.Namespaces(ctx, []string{j.name.Namespace}); err == nil && namespaces[j.name.Namespace] != nil {
+		if namespaces, err := j.Reader.Namespaces(
+			ctx,
+			[]string{j.name.Namespace},
+		); err == nil &&
+			namespaces[j.name.Namespace] != nil {
 			t.Namespaces[j.name.Namespace] = namespaces[j.name.Namespace].Labels
 		}
 	}
@@ -226,7 +261,8 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 		cleaner := &cleaners[i]
 		found := selecting{Name: cleaner.Name, Action: cleaner.EffectiveAction()}
 		for n, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) && selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
+			if spec.Group == j.of.Group && spec.Kind == j.of.Kind && r.has(spec.Finding) &&
+				selectsLabels(ctx, n, spec, o, t.Scope(spec, o)) {
 				found.Selectors = append(found.Selectors, n)
 			}
 		}
@@ -241,8 +277,19 @@ func (r *Result) has(wanted *v1alpha1.FindingSelector) bool {
 	return wanted == nil || slices.ContainsFunc(r.Findings, func(f search.Finding) bool { return f.Type == wanted.Type })
 }
 
-func selectsLabels(ctx context.Context, n int, spec v1alpha1.ResourceSelector, o *explain.Subject, scope selector.Scope) bool {
-	part := v1alpha1.ResourceSelector{Group: spec.Group, Version: spec.Version, Kind: spec.Kind, LabelFilters: spec.LabelFilters}
+func selectsLabels(
+	ctx context.Context,
+	n int,
+	spec v1alpha1.ResourceSelector,
+	o *explain.Subject,
+	scope selector.Scope,
+) bool {
+	part := v1alpha1.ResourceSelector{
+		Group:        spec.Group,
+		Version:      spec.Version,
+		Kind:         spec.Kind,
+		LabelFilters: spec.LabelFilters,
+	}
 	s, err := selector.New(n, part, selector.Judge{}, o.Created)
 	if err != nil {
 		return false

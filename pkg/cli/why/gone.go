@@ -20,7 +20,12 @@ import (
 // findRun looks for the run that deleted the object, the latest first.
 func (j *job) findRun(ctx context.Context, r *Result) {
 	var runs []v1alpha1.CleanerRun
-	err := cluster.List[v1alpha1.CleanerRunList](ctx, j.API, cluster.RunPath(""), func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) })
+	err := cluster.List[v1alpha1.CleanerRunList](
+		ctx,
+		j.API,
+		cluster.RunPath(""),
+		func(run *v1alpha1.CleanerRun) { runs = append(runs, *run) },
+	)
 	if apierrors.IsNotFound(err) || ctx.Err() != nil {
 		return
 	}
@@ -29,7 +34,10 @@ func (j *job) findRun(ctx context.Context, r *Result) {
 		j.Note("whether a run deleted it is not known: %s", terminal.OneLine(err.Error()))
 		return
 	}
-	slices.SortStableFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
+	slices.SortStableFunc(
+		runs,
+		func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) },
+	)
 	for i := range runs {
 		run := &runs[i]
 		if r.DeletedBy = j.deletedIn(run); r.DeletedBy != nil {
@@ -53,13 +61,23 @@ func (j *job) findRun(ctx context.Context, r *Result) {
 func (j *job) deletedIn(run *v1alpha1.CleanerRun) *deletion {
 	for _, o := range run.Status.Objects {
 		gv, err := schema.ParseGroupVersion(o.APIVersion)
-		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace || o.Name != j.name.Name ||
+		if err != nil || gv.Group != j.of.Group || o.Kind != j.of.Kind || o.Namespace != j.name.Namespace ||
+			o.Name != j.name.Name ||
 			o.Outcome != v1alpha1.OutcomeDeleted {
 			continue
 		}
-		found := &deletion{Run: run.Name, Cleaner: run.Spec.Cleaner, At: run.Spec.NominalTime.Time, Why: cmp.Or(o.Message, o.Reason)}
+		found := &deletion{
+			Run:     run.Name,
+			Cleaner: run.Spec.Cleaner,
+			At:      run.Spec.NominalTime.Time,
+			Why:     cmp.Or(o.Message, o.Reason),
+		}
 		if kept := run.Status.Copies; kept != nil && kept.Dropped == "" {
-			found.Restore = terminal.Program + " restore " + terminal.ShellWord(run.Name) + " --only " + terminal.ShellWord(cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String())
+			found.Restore = terminal.Program + " restore " + terminal.ShellWord(
+				run.Name,
+			) + " --only " + terminal.ShellWord(
+				cluster.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String(),
+			)
 			found.Until = search.TimeOf(kept.ExpirationTime.Time)
 		}
 		return found

@@ -72,8 +72,14 @@ func (j *job) headline(r *Result) string {
 		what += " (which you may not read)"
 	case !r.Exists && r.DeletedBy != nil:
 		d := r.DeletedBy
-		text := fmt.Sprintf("%s is gone: run %s of Cleaner %s deleted it %s ago, on %s", what, d.Run, d.Cleaner, duration.HumanDuration(max(0, j.Now().Sub(d.At))),
-			d.At.UTC().Format(time.RFC3339))
+		text := fmt.Sprintf(
+			"%s is gone: run %s of Cleaner %s deleted it %s ago, on %s",
+			what,
+			d.Run,
+			d.Cleaner,
+			duration.HumanDuration(max(0, j.Now().Sub(d.At))),
+			d.At.UTC().Format(time.RFC3339),
+		)
 		if d.Why != "" {
 			text += ", because: " + d.Why
 		}
@@ -98,7 +104,11 @@ func (j *job) since(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf(" It is so since %s, %s ago.", t.UTC().Format(time.RFC3339), duration.HumanDuration(max(0, j.Now().Sub(*t))))
+	return fmt.Sprintf(
+		" It is so since %s, %s ago.",
+		t.UTC().Format(time.RFC3339),
+		duration.HumanDuration(max(0, j.Now().Sub(*t))),
+	)
 }
 
 // mostUsers is how many users of one kind and field are shown by name.
@@ -122,7 +132,13 @@ func (j *job) printUsers(r *Result) {
 			u := r.Users[end]
 			names = append(names, strings.TrimPrefix(u.Namespace+"/"+u.Name, "/"))
 		}
-		rows = append(rows, [2]string{first.Kind + " " + terminal.Shortened(names, mostUsers), strings.Join(append([]string{first.Path}, first.words()...), "   ")})
+		rows = append(
+			rows,
+			[2]string{
+				first.Kind + " " + terminal.Shortened(names, mostUsers),
+				strings.Join(append([]string{first.Path}, first.words()...), "   "),
+			},
+		)
 		i = end
 	}
 	indented(j.Out, rows)
@@ -157,7 +173,12 @@ func (u user) words() (words []string) {
 func (j *job) printSearched(r *Result, say func(string, ...any)) {
 	fmt.Fprintln(j.Out)
 	if n := len(r.Searched); n > 0 {
-		say("Searched: %s that can name %s: %s.", terminal.Counted(n, "kind"), terminal.WithArticle(j.of.Kind), strings.Join(r.Searched, ", "))
+		say(
+			"Searched: %s that can name %s: %s.",
+			terminal.Counted(n, "kind"),
+			terminal.WithArticle(j.of.Kind),
+			strings.Join(r.Searched, ", "),
+		)
 	} else if len(r.NotReadable) == 0 {
 		say("No kind is known that names %s.", terminal.WithArticle(j.of.Kind))
 	}
@@ -186,7 +207,10 @@ func (j *job) printCleaners(r *Result) {
 	if len(r.Cleaners) == 0 {
 		return
 	}
-	fmt.Fprintln(j.Out, "\nCleaners that may select it, by kind, namespace and labels; their conditions and scripts were not asked:")
+	fmt.Fprintln(
+		j.Out,
+		"\nCleaners that may select it, by kind, namespace and labels; their conditions and scripts were not asked:",
+	)
 	var rows [][2]string
 	for _, c := range r.Cleaners {
 		var selectors []string
@@ -214,7 +238,11 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:
 		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
-		f.Err = fmt.Errorf("%s could not be read: %s", terminal.Counted(len(r.NotReadable), "kind"), search.UnreadWords(r.NotReadable))
+		f.Err = fmt.Errorf(
+			"%s could not be read: %s",
+			terminal.Counted(len(r.NotReadable), "kind"),
+			search.UnreadWords(r.NotReadable),
+		)
 		switch {
 		case j.Dump != nil:
 			f.Hint = "if the cluster has none of them, give --complete"
@@ -223,8 +251,14 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		}
 		return f
 	case len(r.Cleaners) > 0:
-		fmt.Fprintf(j.ErrOut, "%s whether a Cleaner would touch it: %s preview %s --only %s\n", bold, terminal.Program, terminal.ShellWord(terminal.OneLine(r.Cleaners[0].Name)),
-			terminal.ShellWord(terminal.OneLine(cluster.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}.String())))
+		fmt.Fprintf(
+			j.ErrOut,
+			"%s whether a Cleaner would touch it: %s preview %s --only %s\n",
+			bold,
+			terminal.Program,
+			terminal.ShellWord(terminal.OneLine(r.Cleaners[0].Name)),
+			terminal.ShellWord(terminal.OneLine(cluster.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}.String())),
+		)
 	}
 	return nil
 }

@@ -49,14 +49,18 @@ func Command(s *terminal.Session) *cobra.Command {
 			"  kubectl cleaner why StorageClass/fast",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return terminal.UsageError(cmd, fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)))
+				return terminal.UsageError(
+					cmd,
+					fmt.Sprintf("needs one object, KIND/NAMESPACE/NAME or KIND/NAME, and was given %d", len(args)),
+				)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace of KIND/NAME")
-	cmd.Flags().VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
+	cmd.Flags().
+		VarP(terminal.NewChoice(&o.output, "text", "json", "yaml"), "output", "o", "what to print: text, json or yaml")
 	o.BindAll(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("namespace", o.CompleteNamespaces) // it fails only for a flag that does not exist
 	cmd.ValidArgsFunction = terminal.CompleteFirst(completeObjects(&o.Flags))
@@ -81,9 +85,15 @@ func (o *options) run(cmd *cobra.Command, text string) error {
 	wanted, ok := cluster.ParseRef(text)
 	switch {
 	case !ok:
-		return terminal.UsageError(cmd, fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		return terminal.UsageError(
+			cmd,
+			fmt.Sprintf("%q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text),
+		)
 	case wanted.Namespace != "" && o.namespace != "" && wanted.Namespace != o.namespace:
-		return terminal.UsageError(cmd, fmt.Sprintf("%q is in another namespace than -n %s says; leave one of them out", text, o.namespace))
+		return terminal.UsageError(
+			cmd,
+			fmt.Sprintf("%q is in another namespace than -n %s says; leave one of them out", text, o.namespace),
+		)
 	}
 	if err := o.Check(cmd); err != nil {
 		return err
@@ -116,7 +126,10 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
 		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s, or give -n", false: "has no namespace; write %s/%s"}[j.of.Namespaced]
-		return terminal.UsageError(cmd, fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name))
+		return terminal.UsageError(
+			cmd,
+			fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name),
+		)
 	}
 	j.name = graph.Name{GroupKind: j.of.GroupKind(), Namespace: wanted.Namespace, Name: wanted.Name}
 	switch found, err := j.Reader.Object(ctx, j.of, wanted.Namespace, wanted.Name); {
@@ -153,7 +166,9 @@ func (j *job) noObject(ctx context.Context) error {
 	}
 	hint := ""
 	if near := suggest.Nearest(j.name.Name, j.Names(ctx, j.of, j.Namespace)); near != "" {
-		hint = "did you mean " + terminal.Quoted(cluster.Ref{Kind: j.of.Kind, Namespace: j.Namespace, Name: near}.String()) + "?"
+		hint = "did you mean " + terminal.Quoted(
+			cluster.Ref{Kind: j.of.Kind, Namespace: j.Namespace, Name: near}.String(),
+		) + "?"
 	}
 	where := "the cluster, and no run that is on record deleted it"
 	switch {
@@ -162,7 +177,11 @@ func (j *job) noObject(ctx context.Context) error {
 	case j.unrecorded:
 		where = "the cluster, and not all records of runs could be read"
 	}
-	return terminal.Fail(codes.WhyNotFound, fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where), hint)
+	return terminal.Fail(
+		codes.WhyNotFound,
+		fmt.Errorf("there is no %s in %s", terminal.OneLine(j.name.String()), where),
+		hint,
+	)
 }
 
 // completeObjects completes the kind, then the namespace, then the name.

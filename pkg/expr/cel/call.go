@@ -33,8 +33,8 @@ func applyOverload(function string, impl *functions.Overload, args []ref.Val) re
 // maxNumber is how long the text of a quantity may be, in bytes.
 const maxNumber = 100
 
-// shortNumber refuses numbers such as "1e1000000000": Kubernetes' parser writes them out, and takes minutes. It may be an
-// object that says so, and not the expression.
+// shortNumber refuses numbers such as "1e1000000000": Kubernetes' parser writes them out, and takes minutes. It may be
+// an object that says so, and not the expression.
 func shortNumber(apply func([]ref.Val) ref.Val) func([]ref.Val) ref.Val {
 	return func(args []ref.Val) ref.Val {
 		text, _ := args[0].(types.String)

@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cel judges objects by the matchConditions of a selector: expressions in the Common Expression Language, as in a
-// ValidatingAdmissionPolicy. It reads objects as the bytes that the API server sent and decodes only what an expression asks
-// for. Expressions have no side effects, and their cost is limited, so they run in the operator itself.
+// Package cel judges objects by the matchConditions of a selector: expressions in the Common Expression Language, as in
+// a ValidatingAdmissionPolicy. It reads objects as the bytes that the API server sent and decodes only what an
+// expression asks for. Expressions have no side effects, and their cost is limited, so they run in the operator itself.
 package cel
 
 import (
@@ -30,9 +30,9 @@ type condition struct {
 	late bool
 }
 
-// Compile compiles all conditions. Their types are not checked but where they are plain: object can be anything. The error
-// joins all problems, each with its place, such as "matchConditions[2] (unused): line 1, column 8: undeclared reference to
-// 'objct': objct.spec.x > 1". The inputs that the selector asks for are variables as well.
+// Compile compiles all conditions. Their types are not checked but where they are plain: object can be anything. The
+// error joins all problems, each with its place, such as "matchConditions[2] (unused): line 1, column 8: undeclared
+// reference to 'objct': objct.spec.x > 1". The inputs that the selector asks for are variables as well.
 func Compile(conditions []v1alpha1.MatchCondition, inputs ...Input) (*Program, error) {
 	env, err := newEnv(append(variablesOf(inputs), celgo.Variable("object", celgo.DynType))...)
 	if err != nil {

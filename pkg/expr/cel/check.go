@@ -21,12 +21,13 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// Check compiles all conditions for objects of a schema: a field that the kind does not have and a comparison that cannot be
-// are problems, with their places. What the schema leaves open is not checked, and neither is a nil schema. The error joins
-// all problems. What passes may still fail on an object: a field that is known may be missing.
+// Check compiles all conditions for objects of a schema: a field that the kind does not have and a comparison that
+// cannot be are problems, with their places. What the schema leaves open is not checked, and neither is a nil schema.
+// The error joins all problems. What passes may still fail on an object: a field that is known may be missing.
 //
-// Evaluation knows no types: objects are as the API server sent them. So, unlike in a ValidatingAdmissionPolicy, a date and
-// bytes are the texts that they are sent as, and fields have their plain names, also in an index: object.spec["a-b"].
+// Evaluation knows no types: objects are as the API server sent them. So, unlike in a ValidatingAdmissionPolicy, a date
+// and bytes are the texts that they are sent as, and fields have their plain names, also in an index:
+// object.spec["a-b"].
 func Check(conditions []v1alpha1.MatchCondition, schema *spec.Schema, inputs ...Input) error {
 	if schema == nil {
 		_, err := Compile(conditions, inputs...)
@@ -37,7 +38,12 @@ func Check(conditions []v1alpha1.MatchCondition, schema *spec.Schema, inputs ...
 	for i, condition := range conditions {
 		// Each has an environment of its own, which knows what was asked for in vain.
 		known := newSchemaTypes()
-		env, err := newEnv(append(variablesOf(inputs), celgo.Variable("object", known.typeOf("object", withMetadata(schema))), provide(known))...)
+		env, err := newEnv(
+			append(
+				variablesOf(inputs),
+				celgo.Variable("object", known.typeOf("object", withMetadata(schema))),
+				provide(known),
+			)...)
 		if err != nil {
 			return fmt.Errorf("making the CEL environment: %w", err)
 		}
@@ -97,8 +103,10 @@ func plain(parsed *celgo.Ast) {
 var (
 	undefinedField = regexp.MustCompile(`^undefined field '(.*)'$`)
 	// asMap are complaints that an object is used as the map that it is when it is evaluated.
-	asMap = regexp.MustCompile(`^found no matching overload for '(@in|_==_|_!=_|_\[_\]|_\[\?_\]|_\?_:_|size|orValue|or)' applied to '.*\{\}.*'$` +
-		`|^expression of type '.*\{\}' cannot be range of a comprehension`)
+	asMap = regexp.MustCompile(
+		`^found no matching overload for '(@in|_==_|_!=_|_\[_\]|_\[\?_\]|_\?_:_|size|orValue|or)' applied to '.*\{\}.*'$` +
+			`|^expression of type '.*\{\}' cannot be range of a comprehension`,
+	)
 )
 
 // explain says more to an issue, or nothing when it is none.

@@ -14,7 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Costs are counted much as Kubernetes does: a step of an evaluation costs 1, ten bytes of text that are read or made cost 1.
+// Costs are counted much as Kubernetes does: a step of an evaluation costs 1, ten bytes of text that are read or made
+// cost 1.
 const (
 	// objectCost is what all conditions together may cost on one object.
 	objectCost = 100_000
@@ -23,8 +24,8 @@ const (
 	runCost = 1_000_000_000
 	// interruptEvery is after how many turns of a loop it is seen that the context has ended.
 	interruptEvery = 100
-	// maxPattern is how many steps a regular expression may have when its repetitions are written out, and maxPatterns all of
-	// a selector together. A step takes about 50 bytes.
+	// maxPattern is how many steps a regular expression may have when its repetitions are written out, and maxPatterns all
+	// of a selector together. A step takes about 50 bytes.
 	maxPattern  = 10_000
 	maxPatterns = 100_000
 
@@ -33,8 +34,8 @@ const (
 	far = 1 << 31
 )
 
-// isConstant reports whether a function takes the same time whatever the size of its arguments, though they may be maps or
-// lists. Everything that is not listed here is taken to read its arguments to the bottom.
+// isConstant reports whether a function takes the same time whatever the size of its arguments, though they may be maps
+// or lists. Everything that is not listed here is taken to read its arguments to the bottom.
 func isConstant(function string) bool {
 	switch function {
 	case operators.NotStrictlyFalse, "size", "type", "dyn", "cel.@mapInsert", "first", "last",
@@ -69,11 +70,11 @@ func (m *meter) charge(units uint64) bool {
 	return false
 }
 
-// callCost is what a call will cost, as far as that can be told from its arguments. It is asked before the call is made, so
-// it must itself not cost more than that.
+// callCost is what a call will cost, as far as that can be told from its arguments. It is asked before the call is
+// made, so it must itself not cost more than that.
 //
-// cel-go's own accounting asks what a call has cost after it was made, and takes a list of lists to be as large as the outer
-// one. That is too late for a result that is a million times larger than the expression.
+// cel-go's own accounting asks what a call has cost after it was made, and takes a list of lists to be as large as the
+// outer one. That is too late for a result that is a million times larger than the expression.
 func callCost(function string, args []ref.Val) uint64 {
 	text := func(i int) string {
 		if i < len(args) {
@@ -134,7 +135,8 @@ func weighAll(args []ref.Val) uint64 {
 	return total
 }
 
-// weigh is what it costs to read a value to the bottom. It stops soon behind the limit, and behind the limit of an object.
+// weigh is what it costs to read a value to the bottom. It stops soon behind the limit, and behind the limit of an
+// object.
 func weigh(v ref.Val, limit uint64) uint64 {
 	limit = min(limit, objectCost)
 	switch v := v.(type) {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// newEnv is the environment of Kubernetes' ValidatingAdmissionPolicy with all functions that any version offers, but for those
-// of authorization, and with one that reads time marks. It is made here, and not taken from k8s.io/apiserver, because that one counts costs in its own way, which
-// is slow, and too late for what is hostile.
+// newEnv is the environment of Kubernetes' ValidatingAdmissionPolicy with all functions that any version offers, but
+// for those of authorization, and with one that reads time marks. It is made here, and not taken from k8s.io/apiserver,
+// because that one counts costs in its own way, which is slow, and too late for what is hostile.
 func newEnv(options ...celgo.EnvOption) (*celgo.Env, error) {
 	all := append(libraries(), celgo.Variable("now", celgo.TimestampType))
 	return celgo.NewEnv(append(all, options...)...)
@@ -25,11 +25,30 @@ func newEnv(options ...celgo.EnvOption) (*celgo.Env, error) {
 
 func libraries() []celgo.EnvOption {
 	return []celgo.EnvOption{
-		celgo.HomogeneousAggregateLiterals(), celgo.DefaultUTCTimeZone(true), celgo.CrossTypeNumericComparisons(true), celgo.OptionalTypes(),
-		celgo.ASTValidators(celgo.ValidateDurationLiterals(), celgo.ValidateTimestampLiterals(), celgo.ValidateHomogeneousAggregateLiterals()),
-		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(), ext.Lists(ext.ListsVersion(3)),
-		library.Lists(library.ListsVersion(1)), library.URLs(), library.Regex(), library.Quantity(), library.IP(), library.CIDR(),
-		library.Format(), library.SemverLib(library.SemverVersion(1)), marks(),
+		celgo.HomogeneousAggregateLiterals(),
+		celgo.DefaultUTCTimeZone(true),
+		celgo.CrossTypeNumericComparisons(true),
+		celgo.OptionalTypes(),
+		celgo.ASTValidators(
+			celgo.ValidateDurationLiterals(),
+			celgo.ValidateTimestampLiterals(),
+			celgo.ValidateHomogeneousAggregateLiterals(),
+		),
+		ext.Strings(ext.StringsVersion(2)),
+		ext.Sets(),
+		ext.TwoVarComprehensions(),
+		ext.Lists(ext.ListsVersion(3)),
+		library.Lists(
+			library.ListsVersion(1),
+		),
+		library.URLs(),
+		library.Regex(),
+		library.Quantity(),
+		library.IP(),
+		library.CIDR(),
+		library.Format(),
+		library.SemverLib(library.SemverVersion(1)),
+		marks(),
 	}
 }
 
@@ -49,7 +68,13 @@ type sizes struct {
 // parse parses an expression and refuses what would take too long, or too much memory, to compile.
 func (s *sizes) parse(env *celgo.Env, where, expression string) (*celgo.Ast, []error) {
 	if s.bytes += len(expression); s.bytes > maxExpressions {
-		return nil, []error{fmt.Errorf("%s: the expressions of a selector are longer than %d bytes together; make them shorter", where, maxExpressions)}
+		return nil, []error{
+			fmt.Errorf(
+				"%s: the expressions of a selector are longer than %d bytes together; make them shorter",
+				where,
+				maxExpressions,
+			),
+		}
 	}
 	parsed, issues := env.Parse(expression)
 	if found := problems(where, expression, issues, unavailable); len(found) > 0 {
@@ -78,14 +103,17 @@ func (s *sizes) addPattern(pattern string) error {
 		return err
 	}
 	if s.steps += steps; steps > maxPattern || s.steps > maxPatterns {
-		return fmt.Errorf("a regular expression may have %d steps when its repetitions are written out, and all of a selector %d; make it shorter",
-			maxPattern, maxPatterns)
+		return fmt.Errorf(
+			"a regular expression may have %d steps when its repetitions are written out, and all of a selector %d; make it shorter",
+			maxPattern,
+			maxPatterns,
+		)
 	}
 	return nil
 }
 
-// problems makes cel-go's issues readable: one error each, with place, cause and the line of the expression. explain may
-// put more to a cause.
+// problems makes cel-go's issues readable: one error each, with place, cause and the line of the expression. explain
+// may put more to a cause.
 func problems(where, expression string, issues *celgo.Issues, explain func(cause string) string) []error {
 	if issues == nil {
 		return nil

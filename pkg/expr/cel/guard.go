@@ -41,12 +41,16 @@ func newGuard(env *celgo.Env) (guard, error) {
 // options are what makes programs keep to the limits.
 func (g guard) options() []celgo.ProgramOption {
 	return []celgo.ProgramOption{
-		celgo.EvalOptions(celgo.OptOptimize), celgo.InterruptCheckFrequency(interruptEvery), celgo.CustomDecoratorV2(g.decorate),
+		celgo.EvalOptions(
+			celgo.OptOptimize,
+		),
+		celgo.InterruptCheckFrequency(interruptEvery),
+		celgo.CustomDecoratorV2(g.decorate),
 	}
 }
 
-// decorate replaces a step of a program by one that is paid for. Constants are free, and so are "&&" and "||". A turn of a
-// loop is not: each has a call to find out whether to go on, or to add to the result.
+// decorate replaces a step of a program by one that is paid for. Constants are free, and so are "&&" and "||". A turn
+// of a loop is not: each has a call to find out whether to go on, or to add to the result.
 func (g guard) decorate(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch step := i.(type) {
 	case interpreter.InterpretableConst:

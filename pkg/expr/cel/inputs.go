@@ -15,7 +15,8 @@ import (
 type Input string
 
 const (
-	// Events are the events of the object: a list of maps with reason, message, type, count and lastTimestamp, newest first.
+	// Events are the events of the object: a list of maps with reason, message, type, count and lastTimestamp, newest
+	// first.
 	Events Input = "events"
 	// Metrics are the results of the selector's queries: a map from their names to numbers.
 	Metrics Input = "metrics"

@@ -29,10 +29,20 @@ var endOfTime = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 func marks() celgo.EnvOption {
 	return celgo.Function(
 		expiresAt,
-		celgo.Overload("expires_at_dyn", []*celgo.Type{celgo.DynType}, celgo.TimestampType, celgo.UnaryBinding(func(o ref.Val) ref.Val {
-			return expiry(o, nil)
-		})),
-		celgo.Overload("expires_at_dyn_list", []*celgo.Type{celgo.DynType, celgo.ListType(celgo.StringType)}, celgo.TimestampType, celgo.BinaryBinding(expiryOf)),
+		celgo.Overload(
+			"expires_at_dyn",
+			[]*celgo.Type{celgo.DynType},
+			celgo.TimestampType,
+			celgo.UnaryBinding(func(o ref.Val) ref.Val {
+				return expiry(o, nil)
+			}),
+		),
+		celgo.Overload(
+			"expires_at_dyn_list",
+			[]*celgo.Type{celgo.DynType, celgo.ListType(celgo.StringType)},
+			celgo.TimestampType,
+			celgo.BinaryBinding(expiryOf),
+		),
 	)
 }
 

@@ -20,8 +20,8 @@ import (
 // maxSchemas is how many schemas are kept. That of a Pod takes half a megabyte.
 const maxSchemas = 16
 
-// Schemas keeps the schemas that were read: a document has more than a megabyte, and its URL changes when it does. It is safe
-// for concurrent use. Nil keeps nothing.
+// Schemas keeps the schemas that were read: a document has more than a megabyte, and its URL changes when it does. It
+// is safe for concurrent use. Nil keeps nothing.
 type Schemas struct {
 	mu   sync.Mutex
 	kept map[schema.GroupVersionKind]keptSchema
@@ -77,8 +77,8 @@ type Published struct {
 	index   object.JSON
 }
 
-// Schema reads from the API server's OpenAPI v3 documents what Check needs to know of a kind: types and fields, with all
-// references resolved. Nil without an error means that the cluster publishes none for the kind.
+// Schema reads from the API server's OpenAPI v3 documents what Check needs to know of a kind: types and fields, with
+// all references resolved. Nil without an error means that the cluster publishes none for the kind.
 func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*spec.Schema, error) {
 	if !p.asked {
 		index, err := document(ctx, p.client, "/openapi/v3")
@@ -138,15 +138,16 @@ func document(ctx context.Context, client rest.Interface, url string) (object.JS
 
 func isOf(definition object.JSON, gvk schema.GroupVersionKind) bool {
 	for is := range definition.Field("x-kubernetes-group-version-kind").Elements() {
-		if is.Field("group").Text() == gvk.Group && is.Field("version").Text() == gvk.Version && is.Field("kind").Text() == gvk.Kind {
+		if is.Field("group").Text() == gvk.Group && is.Field("version").Text() == gvk.Version &&
+			is.Field("kind").Text() == gvk.Kind {
 			return true
 		}
 	}
 	return false
 }
 
-// definitions are the schemas of a document, as text. Of a document of more than a megabyte only what a kind refers to is
-// decoded, each definition once.
+// definitions are the schemas of a document, as text. Of a document of more than a megabyte only what a kind refers to
+// is decoded, each definition once.
 type definitions struct {
 	schemas  map[string]object.JSON
 	resolved map[string]*spec.Schema
@@ -197,7 +198,8 @@ func (d definitions) decode(text object.JSON) *spec.Schema {
 	return s
 }
 
-// presence reads which fields each object has: those that are required, and those with a default. What that is does not matter here.
+// presence reads which fields each object has: those that are required, and those with a default. What that is does not
+// matter here.
 func (d definitions) presence(s *spec.Schema, text object.JSON) {
 	for name := range text.Field("required").Elements() {
 		s.Required = append(s.Required, name.Text())

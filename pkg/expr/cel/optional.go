@@ -19,7 +19,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 )
 
-// Missing is a field that a condition reads and that an object may not have. On such an object the condition is an error.
+// Missing is a field that a condition reads and that an object may not have. On such an object the condition is an
+// error.
 type Missing struct {
 	// Condition is the condition's index, and Line and Column where the field stands in its expression, counted from 1.
 	Condition, Line, Column int
@@ -27,15 +28,20 @@ type Missing struct {
 	Path string
 }
 
-// MissingFields are the optional fields of a schema that conditions read without asking first whether they are there. A field counts as asked for
-// when any of the conditions does so: the order in which conditions are combined does not matter, so none is told that is none. Conditions that do
-// not compile have none.
+// MissingFields are the optional fields of a schema that conditions read without asking first whether they are there. A
+// field counts as asked for when any of the conditions does so: the order in which conditions are combined does not
+// matter, so none is told that is none. Conditions that do not compile have none.
 func MissingFields(conditions []v1alpha1.MatchCondition, schema *spec.Schema, inputs ...Input) ([]Missing, error) {
 	var found []Missing
 	asked := map[string]bool{}
 	for i, condition := range conditions {
 		known := newSchemaTypes()
-		env, err := newEnv(append(variablesOf(inputs), celgo.Variable("object", known.typeOf("object", withMetadata(schema))), provide(known))...)
+		env, err := newEnv(
+			append(
+				variablesOf(inputs),
+				celgo.Variable("object", known.typeOf("object", withMetadata(schema))),
+				provide(known),
+			)...)
 		if err != nil {
 			return nil, fmt.Errorf("making the CEL environment: %w", err)
 		}
@@ -109,8 +115,8 @@ func (r *reading) call(call ast.CallExpr) {
 	}
 }
 
-// isOptional reports whether the field of a selection may be missing. A map of the object's, such as its labels, need not have any key; what inputs
-// have is not known here.
+// isOptional reports whether the field of a selection may be missing. A map of the object's, such as its labels, need
+// not have any key; what inputs have is not known here.
 func (r *reading) isOptional(selected ast.SelectExpr) bool {
 	of := r.checked.GetType(selected.Operand().ID())
 	if of.Kind() == types.MapKind {

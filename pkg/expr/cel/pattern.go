@@ -52,8 +52,8 @@ func patternSize(pattern string) (int, error) {
 	return stepsOf(parsed), nil
 }
 
-// maxDynamicPattern is the length in bytes of the longest regular expression that is not written in the expression itself: each
-// use reads it anew.
+// maxDynamicPattern is the length in bytes of the longest regular expression that is not written in the expression
+// itself: each use reads it anew.
 const maxDynamicPattern = 4 << 10
 
 // stepsOfText is patternSize of what is not known to be a regular expression: compiling it says so.

@@ -13,12 +13,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// ReadsMetadataOnly reports whether the conditions look at nothing of an object but its metadata, kind and apiVersion. It is
-// found out from the expressions, whatever they would come to: false is always safe.
+// ReadsMetadataOnly reports whether the conditions look at nothing of an object but its metadata, kind and apiVersion.
+// It is found out from the expressions, whatever they would come to: false is always safe.
 func (r *Run) ReadsMetadataOnly() bool { return r.program.metadataOnly }
 
-// readsMetadataOnly compares how often the object is named with how often that is to take one of these fields of it. A loop's
-// variable of the same name counts as the object.
+// readsMetadataOnly compares how often the object is named with how often that is to take one of these fields of it. A
+// loop's variable of the same name counts as the object.
 func readsMetadataOnly(expression ast.Expr) bool {
 	named, plain := 0, 0
 	ast.PostOrderVisit(expression, ast.NewExprVisitor(func(e ast.Expr) {
@@ -46,8 +46,8 @@ func looksAt(expression ast.Expr, name string) bool {
 	return found
 }
 
-// fieldOfObject is the field that an expression takes of the object, as object.x, has(object.x), object["x"], object.?x or
-// object[?"x"].
+// fieldOfObject is the field that an expression takes of the object, as object.x, has(object.x), object["x"], object.?x
+// or object[?"x"].
 func fieldOfObject(e ast.Expr) (string, bool) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -59,7 +59,8 @@ func fieldOfObject(e ast.Expr) (string, bool) {
 		default:
 			return "", false
 		}
-		if call.IsMemberFunction() || len(call.Args()) != 2 || !isObject(call.Args()[0]) || call.Args()[1].Kind() != ast.LiteralKind {
+		if call.IsMemberFunction() || len(call.Args()) != 2 || !isObject(call.Args()[0]) ||
+			call.Args()[1].Kind() != ast.LiteralKind {
 			return "", false
 		}
 		name, ok := call.Args()[1].AsLiteral().(types.String)

@@ -67,23 +67,30 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.Whole {
-		return fmt.Sprintf("the conditions used up the %d cost units of a whole run; select fewer objects with labelFilters or "+
-			"namespace, put the cheapest condition first, or make the expressions cheaper", e.Limit)
+		return fmt.Sprintf(
+			"the conditions used up the %d cost units of a whole run; select fewer objects with labelFilters or "+
+				"namespace, put the cheapest condition first, or make the expressions cheaper",
+			e.Limit,
+		)
 	}
 	return fmt.Sprintf("condition %q: the conditions cost more than %d units on one object; avoid loops within loops and "+
 		"texts that grow, or put a cheaper condition first", e.Condition, e.Limit)
 }
 
-// Evaluate judges one object. It matches when all conditions hold. They are asked in their order, and the first that is false
-// ends it. As in a ValidatingAdmissionPolicy, a condition that fails on the object is an error only if none of the others is
-// false, before or behind it. Only the cost limits end everything, with a *LimitError. An object of which o.Raw is not
-// well-formed is judged arbitrarily. The message is the messages of the conditions.
+// Evaluate judges one object. It matches when all conditions hold. They are asked in their order, and the first that is
+// false ends it. As in a ValidatingAdmissionPolicy, a condition that fails on the object is an error only if none of
+// the others is false, before or behind it. Only the cost limits end everything, with a *LimitError. An object of which
+// o.Raw is not well-formed is judged arbitrarily. The message is the messages of the conditions.
 func (r *Run) Evaluate(ctx context.Context, o object.Object) (matches bool, message string, err error) {
 	return r.EvaluateWith(ctx, o, nil)
 }
 
 // EvaluateWith is Evaluate with data: a well-formed JSON map of the inputs that the conditions were compiled for.
-func (r *Run) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (matches bool, message string, err error) {
+func (r *Run) EvaluateWith(
+	ctx context.Context,
+	o object.Object,
+	data object.JSON,
+) (matches bool, message string, err error) {
 	return r.evaluate(ctx, o, data, func(*condition) bool { return true })
 }
 
@@ -92,13 +99,23 @@ func (r *Run) HasLate() bool {
 	return slices.ContainsFunc(r.program.conditions, func(c condition) bool { return c.late })
 }
 
-// EvaluatePart is EvaluateWith for only those conditions that look at logs, or only the others: logs are dear, and read only for the
-// objects for which the others hold.
-func (r *Run) EvaluatePart(ctx context.Context, o object.Object, data object.JSON, late bool) (matches bool, message string, err error) {
+// EvaluatePart is EvaluateWith for only those conditions that look at logs, or only the others: logs are dear, and read
+// only for the objects for which the others hold.
+func (r *Run) EvaluatePart(
+	ctx context.Context,
+	o object.Object,
+	data object.JSON,
+	late bool,
+) (matches bool, message string, err error) {
 	return r.evaluate(ctx, o, data, func(c *condition) bool { return c.late == late })
 }
 
-func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, asked func(*condition) bool) (matches bool, message string, err error) {
+func (r *Run) evaluate(
+	ctx context.Context,
+	o object.Object,
+	data object.JSON,
+	asked func(*condition) bool,
+) (matches bool, message string, err error) {
 	if r.spent.Load() > runCost {
 		return false, "", &LimitError{Limit: runCost, Whole: true}
 	}
@@ -111,7 +128,14 @@ func (r *Run) evaluate(ctx context.Context, o object.Object, data object.JSON, a
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()
 	vars := &variables{
-		object: &mapValue{text: o.Raw, kind: &o.Kind, mem: mem}, data: &mapValue{text: data, mem: mem}, now: r.now, meter: meter{left: objectCost, stop: stop},
+		object: &mapValue{
+			text: o.Raw,
+			kind: &o.Kind,
+			mem:  mem,
+		},
+		data:  &mapValue{text: data, mem: mem},
+		now:   r.now,
+		meter: meter{left: objectCost, stop: stop},
 	}
 	defer func() { r.spent.Add(objectCost - vars.meter.left) }()
 	var failed error
@@ -162,7 +186,11 @@ func (c *condition) evaluate(ctx context.Context, vars *variables) (holds bool, 
 	}
 	answer, ok := result.(types.Bool)
 	if !ok {
-		return false, fmt.Errorf("condition %q: the result is of type %s, but it must be true or false", c.name, result.Type())
+		return false, fmt.Errorf(
+			"condition %q: the result is of type %s, but it must be true or false",
+			c.name,
+			result.Type(),
+		)
 	}
 	return bool(answer), nil
 }
@@ -170,8 +198,8 @@ func (c *condition) evaluate(ctx context.Context, vars *variables) (holds bool, 
 // maxDetail is how many bytes of cel-go's message are kept: it may quote a value.
 const maxDetail = 400
 
-// explain says what went wrong where, and the way out. It keeps the text only: an error of cel-go holds values, and they do
-// not outlive the evaluation.
+// explain says what went wrong where, and the way out. It keeps the text only: an error of cel-go holds values, and
+// they do not outlive the evaluation.
 func (c *condition) explain(err error) error {
 	where := ""
 	var located *types.Err

@@ -16,8 +16,8 @@ const (
 	embedded        = "x-kubernetes-embedded-resource"
 )
 
-// schemaTypes gives a schema's objects to cel-go as types. A type is made when it is first asked for, so of a large schema
-// only what an expression uses costs anything. It is for one check: it is not safe for concurrent use.
+// schemaTypes gives a schema's objects to cel-go as types. A type is made when it is first asked for, so of a large
+// schema only what an expression uses costs anything. It is for one check: it is not safe for concurrent use.
 type schemaTypes struct {
 	types.Provider
 	// objects are the types by name. The name is the path with "{}" behind, which nobody can write in an expression.
@@ -30,7 +30,8 @@ func newSchemaTypes() *schemaTypes {
 	return &schemaTypes{objects: map[string]*spec.Schema{}, missed: map[string][]string{}}
 }
 
-// typeOf is the type of what stands at a path. What could be several things is dyn, which is checked when it is evaluated.
+// typeOf is the type of what stands at a path. What could be several things is dyn, which is checked when it is
+// evaluated.
 func (s *schemaTypes) typeOf(path string, schema *spec.Schema) *types.Type {
 	if schema == nil || schema.Nullable {
 		return types.DynType
@@ -162,7 +163,13 @@ func objectMeta() spec.Schema {
 		"labels": texts, "annotations": texts, "finalizers": *spec.ArrayProperty(&text),
 		"ownerReferences": *spec.ArrayProperty(&owner), "managedFields": *spec.ArrayProperty(&entry),
 	})
-	metadata.Required = []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} // the namespace, unless the kind has none
+	metadata.Required = []string{
+		"name",
+		"namespace",
+		"uid",
+		"resourceVersion",
+		"creationTimestamp",
+	} // the namespace, unless the kind has none
 	return metadata
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// value is what an expression sees of JSON text. A map or list is read when it is first looked into, one level deep, so most
-// of an object is never decoded. Numbers are as Kubernetes decodes them: an integer that fits 64 bits is an int, any other
-// number a double. A field that is null is there, and is null.
+// value is what an expression sees of JSON text. A map or list is read when it is first looked into, one level deep, so
+// most of an object is never decoded. Numbers are as Kubernetes decodes them: an integer that fits 64 bits is an int,
+// any other number a double. A field that is null is there, and is null.
 func value(text object.JSON, mem *memory) ref.Val {
 	switch text.Type() {
 	case object.Map:

@@ -48,9 +48,9 @@ func (b *sandbox) len(state *gopher.LState) int {
 	return 1
 }
 
-// wrapLibraries teaches the functions that read tables without their metatables to know ours. They stay the same functions:
-// their upvalues are kept. Only the first argument is made plain, and the second of setmetatable: of a metatable the
-// interpreter reads the fields without asking anyone.
+// wrapLibraries teaches the functions that read tables without their metatables to know ours. They stay the same
+// functions: their upvalues are kept. Only the first argument is made plain, and the second of setmetatable: of a
+// metatable the interpreter reads the fields without asking anyone.
 func (b *sandbox) wrapLibraries() {
 	base, table := b.globals.shared, b.overlayOf("table").shared
 	for _, name := range []string{"next", "pairs", "rawset", "unpack"} {

@@ -21,10 +21,10 @@ type Selected struct {
 	Message string
 }
 
-// Aggregate calls evaluate once over all objects. Order is that of the script. An object that is chosen twice stands where it was chosen
-// first, with all that is said of it. Entries are matched by identity, never by content: an object that was not given, or whose identity the script
-// altered, fails the whole call, because nothing that such a script says can be trusted. It fails with ErrBeyondPart where data might make a
-// difference that Secrets are without.
+// Aggregate calls evaluate once over all objects. Order is that of the script. An object that is chosen twice stands
+// where it was chosen first, with all that is said of it. Entries are matched by identity, never by content: an object
+// that was not given, or whose identity the script altered, fails the whole call, because nothing that such a script
+// says can be trusted. It fails with ErrBeyondPart where data might make a difference that Secrets are without.
 func (s *Session) Aggregate(ctx context.Context, objects *Collection) ([]Selected, error) {
 	if err := s.open(ctx, object.Object{}); err != nil {
 		return nil, err
@@ -109,7 +109,10 @@ func (g *given) selected(result gopher.LValue) ([]Selected, error) {
 func (g *given) entries(list *gopher.LTable) ([]Selected, error) {
 	length := list.MaxN()
 	if key, _ := list.Next(gopher.LNil); length == 0 && key != gopher.LNil {
-		return nil, faultf("evaluate returned resources with the key %s; it must be a list, filled with table.insert", key.String())
+		return nil, faultf(
+			"evaluate returned resources with the key %s; it must be a list, filled with table.insert",
+			key.String(),
+		)
 	}
 	if length > maxEntries+g.objects.Len() {
 		return nil, faultf("evaluate returned %d resources; it was given %d", length, g.objects.Len())
@@ -142,7 +145,9 @@ func joined(first, second string) string {
 	switch {
 	case first == "":
 		return second
-	case len(first)+len(between) >= messageLimit, strings.Contains(between+first+between, between+second+between), second == "":
+	case len(first)+len(between) >= messageLimit,
+		strings.Contains(between+first+between, between+second+between),
+		second == "":
 		return first
 	}
 	return clean(first + between + second)

@@ -36,8 +36,8 @@ func (c clock) time(state *gopher.LState) int {
 	return 1
 }
 
-// wholeNumber reads a field of a date table as the interpreter's own os.time does. Scripts fill it with what string.match cut
-// out of a timestamp: "08" is 8.
+// wholeNumber reads a field of a date table as the interpreter's own os.time does. Scripts fill it with what
+// string.match cut out of a timestamp: "08" is 8.
 func wholeNumber(value gopher.LValue) (int, bool) {
 	switch value := value.(type) {
 	case gopher.LNumber:
@@ -112,8 +112,9 @@ func formatTime(at time.Time, format string) string {
 	return text.String()
 }
 
-// conversion knows what the interpreter's own os.date knows, and prints an unknown letter unchanged as that does. %c has
-// its text too, which messages of existing scripts show; %a and %x, which it prints wrongly, are those of the C locale.
+// conversion knows what the interpreter's own os.date knows, and prints an unknown letter unchanged as that does. %c
+// has its text too, which messages of existing scripts show; %a and %x, which it prints wrongly, are those of the C
+// locale.
 func conversion(at time.Time, letter byte) string {
 	layouts := map[byte]string{
 		'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'c': "02 Jan 06 15:04 MST", 'd': "02", 'D': "01/02/06",
@@ -131,7 +132,8 @@ func conversion(at time.Time, letter byte) string {
 	return string([]byte{'%', letter})
 }
 
-// difftime refuses all but numbers, as the interpreter's own does: what is no date must not count as one that is long ago.
+// difftime refuses all but numbers, as the interpreter's own does: what is no date must not count as one that is long
+// ago.
 func difftime(state *gopher.LState) int {
 	state.Push(gopher.LNumber(state.CheckInt64(1) - state.CheckInt64(2)))
 	return 1

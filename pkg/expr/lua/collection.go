@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Blocks hold the bytes of collected objects: one allocation for each object would be slower, and one for all would have to be
-// copied when it grows. They double from the first size to the last.
+// Blocks hold the bytes of collected objects: one allocation for each object would be slower, and one for all would
+// have to be copied when it grows. They double from the first size to the last.
 const (
 	firstBlock = 16 << 10
 	lastBlock  = 1 << 20
@@ -91,8 +91,8 @@ func (c *Collection) Truncate(n int) {
 	c.items = c.items[:n]
 }
 
-// Without is a collection of all objects but those at some places, with the same bytes. place says where in this collection an object of
-// that one is.
+// Without is a collection of all objects but those at some places, with the same bytes. place says where in this
+// collection an object of that one is.
 func (c *Collection) Without(places []int) (rest *Collection, place func(int) int) {
 	if len(places) == 0 {
 		return c, func(i int) int { return i }

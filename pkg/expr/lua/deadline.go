@@ -11,8 +11,9 @@ import (
 	gopher "github.com/yuin/gopher-lua"
 )
 
-// deadline is the context that the interpreter looks at before each instruction. When it has ended the interpreter asks for its
-// error, to raise it: that is when the line can be told. Later it is lost, because scripts can swallow the error.
+// deadline is the context that the interpreter looks at before each instruction. When it has ended the interpreter asks
+// for its error, to raise it: that is when the line can be told. Later it is lost, because scripts can swallow the
+// error.
 type deadline struct {
 	context.Context
 

@@ -46,7 +46,12 @@ func (e *TimeoutError) Error() string {
 	if e.Line > 0 {
 		place = fmt.Sprintf(" and was stopped in line %d", e.Line)
 	}
-	return fmt.Sprintf("%s took longer than %s%s: look for an endless loop, or do less work in the script", e.Function, e.Limit, place)
+	return fmt.Sprintf(
+		"%s took longer than %s%s: look for an endless loop, or do less work in the script",
+		e.Function,
+		e.Limit,
+		place,
+	)
 }
 
 func faultf(format string, arguments ...any) *ScriptError {
@@ -59,8 +64,9 @@ var (
 	traced   = regexp.MustCompile(`\t` + chunkName + `:(\d+):`)
 )
 
-// scriptError reads the interpreter's error. A message that was raised again has several positions in front: the last one
-// is where it was raised first. A message without position gets the line of the innermost script function in the trace.
+// scriptError reads the interpreter's error. A message that was raised again has several positions in front: the last
+// one is where it was raised first. A message without position gets the line of the innermost script function in the
+// trace.
 func scriptError(err error) *ScriptError {
 	var api *gopher.ApiError
 	if !errors.As(err, &api) {
@@ -98,7 +104,8 @@ func wayOut(message string) string {
 		return "; a function calls itself without end, or calls are nested too deeply: look for a recursion that does not stop"
 	case "__len undefined":
 		return "; what stands behind # is nothing, or neither a list nor a text: test it first, for example #(x or {})"
-	case "cannot perform concat operation between string and nil", "cannot perform concat operation between nil and string":
+	case "cannot perform concat operation between string and nil",
+		"cannot perform concat operation between nil and string":
 		return "; one of them is nothing: test it first, for example (x or \"\")"
 	case "registry overflow":
 		return "; too many values at once, as unpack or .. of a long list makes them: work on a part of the list at a time"

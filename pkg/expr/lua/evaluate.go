@@ -18,14 +18,14 @@ type Match struct {
 	Message string
 }
 
-// Evaluate calls evaluate for one object, of which only what the script reads is decoded. A missing matching is false; a result
-// of another shape is a *ScriptError. o.Raw must be well-formed, as what object.ScanList yields is.
+// Evaluate calls evaluate for one object, of which only what the script reads is decoded. A missing matching is false;
+// a result of another shape is a *ScriptError. o.Raw must be well-formed, as what object.ScanList yields is.
 func (s *Session) Evaluate(ctx context.Context, o object.Object) (Match, error) {
 	return s.EvaluateWith(ctx, o, nil)
 }
 
-// EvaluateWith is Evaluate with data: a well-formed JSON map of the data globals that are not empty. They are set before the chunk
-// runs. Nil is none.
+// EvaluateWith is Evaluate with data: a well-formed JSON map of the data globals that are not empty. They are set
+// before the chunk runs. Nil is none.
 func (s *Session) EvaluateWith(ctx context.Context, o object.Object, data object.JSON) (Match, error) {
 	return s.evaluate(ctx, o, data, nil)
 }
@@ -50,7 +50,10 @@ func (s *Session) evaluate(ctx context.Context, o object.Object, data object.JSO
 	}
 	table, ok := result.(*gopher.LTable)
 	if !ok {
-		return Match{}, faultf("evaluate returned %s; return a table such as {matching=true, message=\"why\"}", described(result))
+		return Match{}, faultf(
+			"evaluate returned %s; return a table such as {matching=true, message=\"why\"}",
+			described(result),
+		)
 	}
 	return readMatch(table)
 }

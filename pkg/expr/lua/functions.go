@@ -47,8 +47,8 @@ func (s *Session) print(state *gopher.LState) int {
 	return 0
 }
 
-// setMetatable takes tables only, as Lua 5.1 does. The interpreter's own also takes numbers, booleans and functions, whose
-// metatable all values of that type share: it would outlive the object.
+// setMetatable takes tables only, as Lua 5.1 does. The interpreter's own also takes numbers, booleans and functions,
+// whose metatable all values of that type share: it would outlive the object.
 func setMetatable(state *gopher.LState) int {
 	state.CheckTypes(2, gopher.LTNil, gopher.LTTable)
 	if state.Get(1) == gopher.LNil {
@@ -72,8 +72,8 @@ func repeat(state *gopher.LState) int {
 	return 1
 }
 
-// generator makes the random numbers of one call depend on the run and the object, and not on which objects came before. It
-// is made when a script asks for the first one, as most never do.
+// generator makes the random numbers of one call depend on the run and the object, and not on which objects came
+// before. It is made when a script asks for the first one, as most never do.
 func (s *Session) generator() *rand.Rand {
 	if s.random != nil {
 		return s.random

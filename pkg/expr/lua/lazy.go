@@ -11,11 +11,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// lazy is a table over JSON text. Until something writes to it or enumerates it, the LTable is empty and has the sandbox's
-// private metatable, whose functions read the text. Then it is forced: it becomes a plain table like any other.
+// lazy is a table over JSON text. Until something writes to it or enumerates it, the LTable is empty and has the
+// sandbox's private metatable, whose functions read the text. Then it is forced: it becomes a plain table like any
+// other.
 //
-// It is kept small, because an aggregated script holds ten for each of tens of thousands of objects: its slices are here
-// without their capacities, and share their lengths.
+// It is kept small, because an aggregated script holds ten for each of tens of thousands of objects: its slices are
+// here without their capacities, and share their lengths.
 type lazy struct {
 	// LTable is the first field: scripts hold a pointer to it, which is one to the lazy as well.
 	gopher.LTable
@@ -72,8 +73,8 @@ type kindText struct {
 // searched one after the other.
 const maxIndexed = 64
 
-// lazy returns what is behind a table of the current call that is lazy still, or else nil. Only here a table is taken for
-// more than that: none but those of newLazy ever have this metatable, because scripts cannot get hold of it.
+// lazy returns what is behind a table of the current call that is lazy still, or else nil. Only here a table is taken
+// for more than that: none but those of newLazy ever have this metatable, because scripts cannot get hold of it.
 func (b *sandbox) lazy(table *gopher.LTable) *lazy {
 	if table.Metatable != b.lazyMeta {
 		return nil
@@ -110,8 +111,8 @@ func (b *sandbox) open(l *lazy) bool {
 	return false
 }
 
-// scan reads one level of the text into b.spans. It says whether that is an index: not when names must be decoded to compare
-// them, nor when they are many.
+// scan reads one level of the text into b.spans. It says whether that is an index: not when names must be decoded to
+// compare them, nor when they are many.
 func (b *sandbox) scan(l *lazy) bool {
 	b.spans = b.spans[:0]
 	start := uintptr(unsafe.Pointer(l.raw))

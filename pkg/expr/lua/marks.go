@@ -13,8 +13,9 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 )
 
-// expiresAt returns when the time of an object is over by its time marks, in Unix seconds as os.time has them. It returns nil when it never is. A mark that
-// cannot be read is an error: the object stays. A list as the second argument names the dialects that count.
+// expiresAt returns when the time of an object is over by its time marks, in Unix seconds as os.time has them. It
+// returns nil when it never is. A mark that cannot be read is an error: the object stays. A list as the second argument
+// names the dialects that count.
 func expiresAt(state *gopher.LState) int {
 	o := state.CheckTable(1)
 	var dialects []v1alpha1.MarkDialect

@@ -5,8 +5,8 @@ package lua
 
 import "github.com/kubecleaner/kubecleaner/pkg/object"
 
-// mergePatch is the JSON merge patch (RFC 7386) that makes a restored map of the original. Null and absent are the same to it:
-// a merge patch cannot set null. What the script left where it was is not decoded. The patch holds no nodes.
+// mergePatch is the JSON merge patch (RFC 7386) that makes a restored map of the original. Null and absent are the same
+// to it: a merge patch cannot set null. What the script left where it was is not decoded. The patch holds no nodes.
 func mergePatch(from node, to map[string]any) (map[string]any, error) {
 	patch := make(map[string]any)
 	before := from.fields()

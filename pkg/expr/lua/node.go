@@ -51,7 +51,8 @@ func (n node) isSame(other node) bool {
 	return len(n.raw) == len(other.raw) && unsafe.SliceData(n.raw) == unsafe.SliceData(other.raw) && n.kind == other.kind
 }
 
-// equals compares with a restored value, exactly: the texts of numbers count. Only what is not the same place is decoded.
+// equals compares with a restored value, exactly: the texts of numbers count. Only what is not the same place is
+// decoded.
 func (n node) equals(now any) bool {
 	switch now := now.(type) {
 	case nil:

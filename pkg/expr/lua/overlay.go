@@ -9,9 +9,9 @@ import (
 	gopher "github.com/yuin/gopher-lua"
 )
 
-// overlay is a library as scripts see it: an empty table through which they read a shared one. A script that writes to it or
-// enumerates it gets a copy of its own, which makes it plain: the next object gets another overlay. Filling tables instead
-// costs as much as evaluating an object.
+// overlay is a library as scripts see it: an empty table through which they read a shared one. A script that writes to
+// it or enumerates it gets a copy of its own, which makes it plain: the next object gets another overlay. Filling
+// tables instead costs as much as evaluating an object.
 type overlay struct {
 	name string
 	// shared holds the functions. No script gets hold of it.
@@ -44,8 +44,8 @@ func (o *overlay) fresh(state *gopher.LState) bool {
 // dataGlobals are tables that each object has of its own, empty until something fills them.
 var dataGlobals = [...]string{"metrics", "events", "logsByContainer", "logsPreviousByContainer"}
 
-// globals are what the environments of all objects share. A script reads its own globals first, then those of shared, and
-// then those that its call owns: own makes them when they are asked for.
+// globals are what the environments of all objects share. A script reads its own globals first, then those of shared,
+// and then those that its call owns: own makes them when they are asked for.
 type globals struct {
 	shared, meta *gopher.LTable
 	// order is that in which pairs(_G) shows what is not the script's own.
@@ -121,8 +121,8 @@ func (b *sandbox) owned(key gopher.LValue) gopher.LValue {
 	return b.globals.data[i]
 }
 
-// setGlobal sets a global that the script has not set yet. Where it hides one of ours the environment becomes plain, because
-// setting it to nil later must not bring ours back.
+// setGlobal sets a global that the script has not set yet. Where it hides one of ours the environment becomes plain,
+// because setting it to nil later must not bring ours back.
 func (b *sandbox) setGlobal(state *gopher.LState) int {
 	env, key, value := state.CheckTable(1), state.Get(2), state.Get(3)
 	if name, ok := key.(gopher.LString); ok && slices.Contains(b.globals.order, string(name)) {

@@ -12,12 +12,18 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// ErrBeyondPart says that a script looked further than the part of the object that it was given. What it said means nothing.
+// ErrBeyondPart says that a script looked further than the part of the object that it was given. What it said means
+// nothing.
 var ErrBeyondPart = errors.New("the script looked at more of the object than its text shows")
 
-// EvaluatePart is EvaluateWith for an object of which nothing is there but the part that Reads told. It fails with ErrBeyondPart where
-// the whole object might have another result.
-func (s *Session) EvaluatePart(ctx context.Context, o object.Object, data object.JSON, part object.Part) (Match, error) {
+// EvaluatePart is EvaluateWith for an object of which nothing is there but the part that Reads told. It fails with
+// ErrBeyondPart where the whole object might have another result.
+func (s *Session) EvaluatePart(
+	ctx context.Context,
+	o object.Object,
+	data object.JSON,
+	part object.Part,
+) (Match, error) {
 	p := &partly{part: part}
 	match, err := s.evaluate(ctx, o, data, p)
 	if p.beyond {
@@ -26,7 +32,8 @@ func (s *Session) EvaluatePart(ctx context.Context, o object.Object, data object
 	return match, err
 }
 
-// partly watches what a script looks at that was given a part of an object, or Secrets without their data. A nil one watches nothing.
+// partly watches what a script looks at that was given a part of an object, or Secrets without their data. A nil one
+// watches nothing.
 type partly struct {
 	part object.Part
 	// root is the object of which the part is given. Nil if it is Secrets.
@@ -62,5 +69,6 @@ func (p *partly) inner(l *lazy, name string, table *lazy) {
 
 // isSecret reports whether a table is a Secret, of which the data is not there.
 func (p *partly) isSecret(l *lazy) bool {
-	return p.root == nil && l.kind != nil && l.kind.kind == gopher.LString("Secret") && l.kind.apiVersion == gopher.LString("v1")
+	return p.root == nil && l.kind != nil && l.kind.kind == gopher.LString("Secret") &&
+		l.kind.apiVersion == gopher.LString("v1")
 }

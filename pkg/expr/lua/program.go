@@ -28,7 +28,11 @@ type Program struct {
 // Nothing else is checked: which functions a script must define is known only when it is called.
 func Compile(source string) (program *Program, err error) {
 	if len(source) > MaxSource {
-		return nil, fmt.Errorf("the script is %d bytes long, the limit is %d: remove what it does not need", len(source), MaxSource)
+		return nil, fmt.Errorf(
+			"the script is %d bytes long, the limit is %d: remove what it does not need",
+			len(source),
+			MaxSource,
+		)
 	}
 	// The compiler panics with values that are no errors of its own when it meets something unforeseen.
 	defer func() {

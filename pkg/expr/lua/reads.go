@@ -21,14 +21,15 @@ const (
 	MaxField = 256
 )
 
-// Reads finds out which part of an object evaluate may look at. It is found out from the text alone, whatever the script would do:
-// the whole object is always safe. Less means that the object is named in no way but obj.spec or obj["spec"], with any fixed name of a
-// field, that evaluate is a plain function without parameters, since it gets the object as an argument too, and that nothing is
-// named by which the globals can be reached in another way. What evaluate does with the fields does not matter, if it does not set
-// them; those of metadata are told apart as well where none is used but obj.metadata.name and the like.
+// Reads finds out which part of an object evaluate may look at. It is found out from the text alone, whatever the
+// script would do: the whole object is always safe. Less means that the object is named in no way but obj.spec or
+// obj["spec"], with any fixed name of a field, that evaluate is a plain function without parameters, since it gets the
+// object as an argument too, and that nothing is named by which the globals can be reached in another way. What
+// evaluate does with the fields does not matter, if it does not set them; those of metadata are told apart as well
+// where none is used but obj.metadata.name and the like.
 //
-// The text does not show what the interpreter makes of it, and its compiler has faults by which a script gets at the object in
-// another way. So who gives a script a part must notice when it looks further: see EvaluatePart.
+// The text does not show what the interpreter makes of it, and its compiler has faults by which a script gets at the
+// object in another way. So who gives a script a part must notice when it looks further: see EvaluatePart.
 func Reads(source string) (part object.Part) {
 	if len(source) > MaxSource {
 		return object.Part{}
@@ -51,11 +52,25 @@ func Reads(source string) (part object.Part) {
 	return r.part
 }
 
-// ways are the names by which a script could get hold of the whole object. Most of them do not exist for scripts: should one
-// be allowed one day, it is known here.
+// ways are the names by which a script could get hold of the whole object. Most of them do not exist for scripts:
+// should one be allowed one day, it is known here.
 var ways = map[string]bool{
-	"obj": true, "evaluate": true, "_G": true, "_ENV": true, "getfenv": true, "setfenv": true, "load": true, "loadstring": true,
-	"loadfile": true, "dofile": true, "require": true, "module": true, "package": true, "debug": true, "coroutine": true, "newproxy": true,
+	"obj":        true,
+	"evaluate":   true,
+	"_G":         true,
+	"_ENV":       true,
+	"getfenv":    true,
+	"setfenv":    true,
+	"load":       true,
+	"loadstring": true,
+	"loadfile":   true,
+	"dofile":     true,
+	"require":    true,
+	"module":     true,
+	"package":    true,
+	"debug":      true,
+	"coroutine":  true,
+	"newproxy":   true,
 }
 
 // reading is what was found so far.
@@ -130,7 +145,8 @@ func (r *reading) field(e *ast.AttrGetExpr) bool {
 	return true
 }
 
-// set notes what a statement sets: a table of which a field is set is made plain, and then all of its fields are looked at.
+// set notes what a statement sets: a table of which a field is set is made plain, and then all of its fields are looked
+// at.
 func (r *reading) set(target ast.Expr) {
 	e, ok := target.(*ast.AttrGetExpr)
 	if !ok {

@@ -19,16 +19,16 @@ const (
 
 // restorer makes JSON values of Lua values. Lua has one type for lists and maps, one for numbers and no null, so each
 // value is compared with its original: the JSON value that its table was made of, wherever the script moved it, or else
-// the one that stood at the same path. What equals its original is written as the original, exactly: as a node, which is
-// not decoded. A table that no script touched and that is where it was is such a node as a whole.
+// the one that stood at the same path. What equals its original is written as the original, exactly: as a node, which
+// is not decoded. A table that no script touched and that is where it was is such a node as a whole.
 type restorer struct {
 	box *sandbox
 	// root is the original object.
 	root node
 	// open holds the tables around the current value: meeting one again is a cycle.
 	open map[*gopher.LTable]bool
-	// nodes and depth are what is left, and what is allowed. An object that was larger from the start may stay so: own says
-	// how much it adds, once that is asked for.
+	// nodes and depth are what is left, and what is allowed. An object that was larger from the start may stay so: own
+	// says how much it adds, once that is asked for.
 	nodes, depth int
 	own          bool
 }
@@ -90,7 +90,11 @@ func (r *restorer) value(value gopher.LValue, original node, at *path) (any, err
 		}
 		return newScalar(value, at)
 	}
-	return nil, faultf("transform returned %s at %s; set it to a text, number, boolean, table or nil", described(value), at)
+	return nil, faultf(
+		"transform returned %s at %s; set it to a text, number, boolean, table or nil",
+		described(value),
+		at,
+	)
 }
 
 func (r *restorer) table(table *gopher.LTable, original node, at *path) (any, error) {
@@ -122,8 +126,9 @@ func (r *restorer) table(table *gopher.LTable, original node, at *path) (any, er
 	return empty(original, at)
 }
 
-// empty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is. In metadata, which all kinds
-// have alike, an empty table where there was nothing is nothing: the API server does not keep it either.
+// empty decides what an empty table is. What holds only nulls looks empty to the script, and stays as it is. In
+// metadata, which all kinds have alike, an empty table where there was nothing is nothing: the API server does not keep
+// it either.
 func empty(original node, at *path) (any, error) {
 	switch original.raw.Type() {
 	case object.Map:
@@ -216,7 +221,8 @@ func onlyNulls(original map[string]node) map[string]any {
 	return result
 }
 
-// stringKeys returns the sorted keys of a table that are not its numbered elements. Of several wrong keys it names the first.
+// stringKeys returns the sorted keys of a table that are not its numbered elements. Of several wrong keys it names the
+// first.
 func stringKeys(table *gopher.LTable, at *path) ([]string, error) {
 	var keys []string
 	for key, _ := table.Next(gopher.LNil); key != gopher.LNil; key, _ = table.Next(key) {

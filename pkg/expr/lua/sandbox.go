@@ -29,14 +29,41 @@ var (
 	}
 	tableNames = []string{"concat", "getn", "insert", "maxn", "remove", "sort"}
 	mathNames  = []string{
-		"abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "deg", "exp", "floor", "fmod", "frexp", "huge", "ldexp",
-		"log", "log10", "max", "min", "mod", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh",
+		"abs",
+		"acos",
+		"asin",
+		"atan",
+		"atan2",
+		"ceil",
+		"cos",
+		"cosh",
+		"deg",
+		"exp",
+		"floor",
+		"fmod",
+		"frexp",
+		"huge",
+		"ldexp",
+		"log",
+		"log10",
+		"max",
+		"min",
+		"mod",
+		"modf",
+		"pi",
+		"pow",
+		"rad",
+		"sin",
+		"sinh",
+		"sqrt",
+		"tan",
+		"tanh",
 	}
 )
 
-// Contain lowers the limits of the interpreter that the whole process shares. A process that runs scripts of others calls it
-// once, before the first Session: afterwards t[67108862]=1 puts one entry into a hash instead of allocating 1 GiB for a list.
-// The largest list that grows by t[#t+1] has 4 Mi elements, which is 64 MiB.
+// Contain lowers the limits of the interpreter that the whole process shares. A process that runs scripts of others
+// calls it once, before the first Session: afterwards t[67108862]=1 puts one entry into a hash instead of allocating 1
+// GiB for a list. The largest list that grows by t[#t+1] has 4 Mi elements, which is 64 MiB.
 func Contain() {
 	gopher.MaxArrayIndex = 1 << 22
 }

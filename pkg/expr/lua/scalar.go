@@ -17,8 +17,8 @@ import (
 // maxExact is the largest whole number up to which a double has them all.
 const maxExact = 1 << 53
 
-// scalarOf converts what is neither a map nor a list. Numbers are doubles in Lua, which prints whole ones without ".0"; a
-// number out of range is infinite there, and its text survives in the source.
+// scalarOf converts what is neither a map nor a list. Numbers are doubles in Lua, which prints whole ones without ".0";
+// a number out of range is infinite there, and its text survives in the source.
 func scalarOf(raw object.JSON) gopher.LValue {
 	switch raw[0] {
 	case '"':

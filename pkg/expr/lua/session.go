@@ -39,8 +39,8 @@ type Options struct {
 	Print func(line string)
 }
 
-// Session is one run's interpreter for one program: libraries are loaded once, and the chunk runs anew for each object in
-// a fresh environment. It is not safe for concurrent use.
+// Session is one run's interpreter for one program: libraries are loaded once, and the chunk runs anew for each object
+// in a fresh environment. It is not safe for concurrent use.
 type Session struct {
 	program *Program
 	options Options

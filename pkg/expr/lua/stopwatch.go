@@ -6,15 +6,16 @@ package lua
 import "time"
 
 const (
-	// Patience is how many times its limit a script may take at most by the clock, when the machine is short of processors.
+	// Patience is how many times its limit a script may take at most by the clock, when the machine is short of
+	// processors.
 	Patience = 4
-	// readEvery is how often a Stopwatch asks at most how long the process has been at work: that takes as long as a small script. So
-	// up to this much of what was before counts, too.
+	// readEvery is how often a Stopwatch asks at most how long the process has been at work: that takes as long as a small
+	// script. So up to this much of what was before counts, too.
 	readEvery = 100 * time.Millisecond
 )
 
-// Stopwatch tells when the time for a script is over. It counts the time in which the process had a processor: where there are too few,
-// or the process may use only a part of one, a script is not to blame for the rest.
+// Stopwatch tells when the time for a script is over. It counts the time in which the process had a processor: where
+// there are too few, or the process may use only a part of one, a script is not to blame for the rest.
 type Stopwatch struct {
 	began, read time.Time
 	// worked is how long the process had been at work when that was read.

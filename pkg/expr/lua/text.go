@@ -12,8 +12,8 @@ import (
 // messageLimit bounds each message in bytes.
 const messageLimit = 1024
 
-// clean makes a script's text fit for status, logs and chat: valid UTF-8, white space other than blanks turned into blanks,
-// other control characters gone, at most 1 KiB, cut between characters.
+// clean makes a script's text fit for status, logs and chat: valid UTF-8, white space other than blanks turned into
+// blanks, other control characters gone, at most 1 KiB, cut between characters.
 func clean(text string) string { return cut(text, messageLimit) }
 
 func cut(text string, limit int) string {

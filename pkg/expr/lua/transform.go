@@ -12,8 +12,8 @@ import (
 )
 
 // Transform calls transform for one object. The patch is a JSON merge patch (RFC 7386) of just what the script changed,
-// nil when it changed nothing or returned nothing. Numbers in it are json.Number. It never holds the object's identity: a
-// script that changes that fails.
+// nil when it changed nothing or returned nothing. Numbers in it are json.Number. It never holds the object's identity:
+// a script that changes that fails.
 func (s *Session) Transform(ctx context.Context, o object.Object) (patch map[string]any, message string, err error) {
 	if err := s.open(ctx, o); err != nil {
 		return nil, "", err

@@ -11,15 +11,17 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they are, and a
-// hash of each one's bytes. It is for one goroutine.
+// Aggregate collects objects in the child, and then lets a script choose among them. The parent keeps only who they
+// are, and a hash of each one's bytes. It is for one goroutine.
 type Aggregate struct {
-	// Keep, if not nil, is asked before the bytes of an object that the script chose are kept. Its error is that of Finish.
+	// Keep, if not nil, is asked before the bytes of an object that the script chose are kept. Its error is that of
+	// Finish.
 	Keep func(bytes int) error
 	// NamesOnly leaves out the bytes of what the script chose.
 	NamesOnly bool
-	// Unchosen are the places, in the order of Add, of objects that the script may look at and not choose. If there are any, it is asked
-	// with them and without them, and what it chooses both times is chosen, with the message of the second time.
+	// Unchosen are the places, in the order of Add, of objects that the script may look at and not choose. If there are
+	// any, it is asked with them and without them, and what it chooses both times is chosen, with the message of the
+	// second time.
 	Unchosen []int
 
 	session *Session
@@ -45,7 +47,8 @@ type Aggregate struct {
 type Selected struct {
 	// Index is the object's place in the order of Add.
 	Index int
-	// Object has its bytes again, unless NamesOnly is set, and without metadata.managedFields unless the script mentions them.
+	// Object has its bytes again, unless NamesOnly is set, and without metadata.managedFields unless the script mentions
+	// them.
 	Object object.Object
 	// Message is at most 1 KiB, without control characters.
 	Message string
@@ -62,8 +65,9 @@ func (s *Session) Aggregate(source string) *Aggregate {
 // namesData finds the names of the fields of Secrets, and not metadata.
 var namesData = regexp.MustCompile(`\b(data|stringData)\b`)
 
-// LeaveOutData lets the script do without the data of Secrets, unless its text names them. It is called before the first Add. The bytes of
-// what the script chooses lack them, too. When it looks at them in another way, that is an OutgrownError, and later aggregates have them.
+// LeaveOutData lets the script do without the data of Secrets, unless its text names them. It is called before the
+// first Add. The bytes of what the script chooses lack them, too. When it looks at them in another way, that is an
+// OutgrownError, and later aggregates have them.
 func (a *Aggregate) LeaveOutData() {
 	_, reads := a.session.pool.compiled.get(dataOf(a.source))
 	a.withoutData = !reads && !namesData.MatchString(a.source)
@@ -80,7 +84,8 @@ func (a *Aggregate) Given(o object.Object) object.Object {
 // dataOf is by what it is remembered that a script looks at the data of Secrets in a way that its text does not show.
 func dataOf(source string) Script { return Script{Field: "data", Function: "data", Source: source} }
 
-// Add adds an object. When another script ends the child, the objects are lost, which is an error. An error ends the aggregate.
+// Add adds an object. When another script ends the child, the objects are lost, which is an error. An error ends the
+// aggregate.
 func (a *Aggregate) Add(ctx context.Context, o object.Object) error {
 	if a.closed {
 		return ErrClosed
@@ -146,7 +151,12 @@ func (a *Aggregate) Finish(ctx context.Context) ([]Selected, error) {
 }
 
 // Choose lets an aggregated script choose among objects. Unchosen is as in Aggregate.
-func (s *Session) Choose(ctx context.Context, source string, objects []object.Object, unchosen ...int) ([]Selected, error) {
+func (s *Session) Choose(
+	ctx context.Context,
+	source string,
+	objects []object.Object,
+	unchosen ...int,
+) ([]Selected, error) {
 	a := s.Aggregate(source)
 	defer a.Close()
 	a.Unchosen = unchosen
@@ -171,7 +181,10 @@ func (a *Aggregate) send(ctx context.Context) error {
 	a.flight, a.filling, a.sent = f, nil, a.sent+f.batch.len()
 	go func() {
 		defer close(f.done)
-		f.err = a.session.use(ctx, func(ctx context.Context, w *worker) error { return a.deliver(ctx, w, f.batch, first, need, count) })
+		f.err = a.session.use(
+			ctx,
+			func(ctx context.Context, w *worker) error { return a.deliver(ctx, w, f.batch, first, need, count) },
+		)
 	}()
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// batchSize is how many bytes of objects go to a child at once. Smaller makes the pipe dear, larger makes nothing faster.
+// batchSize is how many bytes of objects go to a child at once. Smaller makes the pipe dear, larger makes nothing
+// faster.
 const batchSize = 256 << 10
 
 // batch is some objects of one kind, and what a script said of the first of them.
@@ -25,7 +26,8 @@ type batch struct {
 	metadataOnly bool
 	ends         []int // where each item ends
 	verdicts     []verdict
-	// settled is how many verdicts can be handed on already: all but the last, behind which the child may say something that is wrong.
+	// settled is how many verdicts can be handed on already: all but the last, behind which the child may say something
+	// that is wrong.
 	settled atomic.Int64
 }
 
@@ -76,7 +78,8 @@ func (b *batch) judged() int { return len(b.verdicts) }
 
 // accepts says whether an object still goes into the batch. One always does.
 func (b *batch) accepts(o object.Object, data object.JSON) bool {
-	return b.len() == 0 || b.kind == o.Kind && b.withData == (data != nil) && len(b.items)+2*headerSize+len(o.Raw)+len(data) <= batchSize
+	return b.len() == 0 ||
+		b.kind == o.Kind && b.withData == (data != nil) && len(b.items)+2*headerSize+len(o.Raw)+len(data) <= batchSize
 }
 
 func (b *batch) start(i int) int {

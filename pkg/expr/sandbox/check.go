@@ -20,7 +20,11 @@ func check(function, source string) answer {
 		return faultAnswer(err)
 	}
 	if function != "" && !mentions(source, function) {
-		return faultAnswer(&lua.ScriptError{Msg: fmt.Sprintf("the script has no global function %s; write: function %s() ... end", function, function)})
+		return faultAnswer(
+			&lua.ScriptError{
+				Msg: fmt.Sprintf("the script has no global function %s; write: function %s() ... end", function, function),
+			},
+		)
 	}
 	a := answer{kind: answerProgram}
 	if function == "evaluate" {
@@ -29,8 +33,8 @@ func check(function, source string) answer {
 	return a
 }
 
-// mentions says whether a script that compiles uses a name for anything but a local variable: where it does not, it cannot
-// define a global function of that name.
+// mentions says whether a script that compiles uses a name for anything but a local variable: where it does not, it
+// cannot define a global function of that name.
 func mentions(source, name string) bool {
 	statements, err := parse.Parse(strings.NewReader(source), "")
 	if err != nil {

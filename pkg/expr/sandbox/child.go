@@ -25,12 +25,12 @@ import (
 // childArgument is the only argument of a child.
 const childArgument = "run-scripts-of-kubecleaner"
 
-// A child that looks at one object after the other has little to keep: to collect its garbage twice as often costs next to nothing, and
-// saves 2 MB of each. One that has many objects has much to look through.
+// A child that looks at one object after the other has little to keep: to collect its garbage twice as often costs next
+// to nothing, and saves 2 MB of each. One that has many objects has much to look through.
 const fewPercent, manyPercent = 50, 100
 
-// Main runs the script child, if this process was started as one, and does not return then. A program that uses a Pool calls
-// it first of all.
+// Main runs the script child, if this process was started as one, and does not return then. A program that uses a Pool
+// calls it first of all.
 func Main() {
 	if len(os.Args) < 2 || os.Args[len(os.Args)-1] != childArgument {
 		return
@@ -40,7 +40,13 @@ func Main() {
 	lua.Contain()
 	debug.SetGCPercent(fewPercent)
 	clk := clock.RealClock{}
-	c := &child{clock: clk, reply: newReply(os.Stdout, clk), sessions: map[uint32]*lua.Session{}, reads: map[uint32]object.Part{}, collections: map[uint32]*lua.Collection{}}
+	c := &child{
+		clock:       clk,
+		reply:       newReply(os.Stdout, clk),
+		sessions:    map[uint32]*lua.Session{},
+		reads:       map[uint32]object.Part{},
+		collections: map[uint32]*lua.Collection{},
+	}
 	if err := c.serve(os.Stdin); !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -112,8 +118,8 @@ func (c *child) step(limit time.Duration, do func() answer) {
 	c.reply.end(a)
 }
 
-// begin limits the child. The collector works harder before it has all of its memory, and the watch ends the child before the system
-// does, because the watch can say why.
+// begin limits the child. The collector works harder before it has all of its memory, and the watch ends the child
+// before the system does, because the watch can say why.
 func (c *child) begin(memory int64) error {
 	if err := contain(memory); err != nil {
 		return err

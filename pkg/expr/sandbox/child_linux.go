@@ -27,15 +27,17 @@ func setAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// giveUpPrivileges keeps the children of this thread from ever gaining privileges by what they execute. It cannot fail on a
-// kernel on which the rest works.
+// giveUpPrivileges keeps the children of this thread from ever gaining privileges by what they execute. It cannot fail
+// on a kernel on which the rest works.
 func giveUpPrivileges() { _ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
-// niceness is how much a child that takes long gives way to the manager and to the children that are quick: it gets two fifths of what each of
-// them gets. Where each processor has one of them, that is still more than a Stopwatch's patience needs.
+// niceness is how much a child that takes long gives way to the manager and to the children that are quick: it gets two
+// fifths of what each of them gets. Where each processor has one of them, that is still more than a Stopwatch's
+// patience needs.
 const niceness = 4
 
-// giveWay lowers the priority of this process for good. On Linux each thread has its own, and new ones have that of who starts them.
+// giveWay lowers the priority of this process for good. On Linux each thread has its own, and new ones have that of who
+// starts them.
 func giveWay() {
 	was, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
@@ -56,12 +58,13 @@ func giveWay() {
 	}
 }
 
-// contain limits this process. Its memory is watched more exactly than these limits say: they are for what the watch cannot see in time.
+// contain limits this process. Its memory is watched more exactly than these limits say: they are for what the watch
+// cannot see in time.
 func contain(memory int64) error {
 	// So that the kernel takes a child first when memory runs out. Where it may not be, it is not.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	// The heap takes address space in steps, and the runtime begins anywhere in the first one: where, a large block tells. It can have the
-	// fewest steps that are hardly less than the memory.
+	// The heap takes address space in steps, and the runtime begins anywhere in the first one: where, a large block tells.
+	// It can have the fewest steps that are hardly less than the memory.
 	block := make([]byte, 4<<20)
 	end := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(block)))) + uint64(len(block))
 	rest, needed := (memoryStep-end%memoryStep)%memoryStep, uint64(memory)/16*15
@@ -87,8 +90,8 @@ func contain(memory int64) error {
 	return nil
 }
 
-// closeDescriptors closes all but the three pipes and what the Go runtime waits with. Descriptors of the parent can come here when
-// its own parent left them open.
+// closeDescriptors closes all but the three pipes and what the Go runtime waits with. Descriptors of the parent can
+// come here when its own parent left them open.
 func closeDescriptors() error {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -35,8 +35,11 @@ func (a *Aggregate) chooseOf(ctx context.Context, w *worker, chosen *choice) ([]
 	var died *death
 	switch {
 	case errors.As(err, &died) && died.kind == BudgetMemory && !a.session.outgrown(died):
-		return nil, &BudgetError{BudgetMemory, fmt.Sprintf("used more than %s of memory for %d objects: select fewer, or look at less of each",
-			inMiB(a.session.options.Memory), a.members.count)}
+		return nil, &BudgetError{
+			BudgetMemory,
+			fmt.Sprintf("used more than %s of memory for %d objects: select fewer, or look at less of each",
+				inMiB(a.session.options.Memory), a.members.count),
+		}
 	case died != nil:
 		return nil, a.session.fault(died, a.session.options.AggregateTimeout)
 	case err != nil:

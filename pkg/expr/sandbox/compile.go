@@ -26,11 +26,11 @@ type Script struct {
 }
 
 const (
-	// exhaustedAgain is after how long a script that used up its time or memory is compiled again. Perhaps the machine was busy;
-	// if not, it must not keep all others waiting at each check.
+	// exhaustedAgain is after how long a script that used up its time or memory is compiled again. Perhaps the machine was
+	// busy; if not, it must not keep all others waiting at each check.
 	exhaustedAgain = 5 * time.Minute
-	// compilerKept is how long the child that compiles is kept after its last use: long enough for all Cleaners of a kubectl apply,
-	// or of a start, and not for ever, because it has 10 MB, and what is known needs no compiler.
+	// compilerKept is how long the child that compiles is kept after its last use: long enough for all Cleaners of a
+	// kubectl apply, or of a start, and not for ever, because it has 10 MB, and what is known needs no compiler.
 	compilerKept = 10 * time.Second
 	// maxCompiled is how many scripts are remembered.
 	maxCompiled = 10_000
@@ -102,8 +102,8 @@ func (p *Pool) endCompiler() {
 }
 
 // Compile compiles scripts in a child, which is kept for a moment. Of each script it returns what is wrong with it, or
-// nil: a *lua.SyntaxError, a *lua.ScriptError when it lacks its function, or a *BudgetError. An error means that no child could
-// be had.
+// nil: a *lua.SyntaxError, a *lua.ScriptError when it lacks its function, or a *BudgetError. An error means that no
+// child could be had.
 func (p *Pool) Compile(ctx context.Context, scripts []Script) (problems []error, err error) {
 	problems = make([]error, len(scripts))
 	for i, script := range scripts {
@@ -116,8 +116,8 @@ func (p *Pool) Compile(ctx context.Context, scripts []Script) (problems []error,
 	return problems, nil
 }
 
-// ReadsMetadataOnly reports whether an evaluate script surely looks at nothing of an object but its metadata, kind and apiVersion,
-// as Compile found out. It is false for a script that does not compile.
+// ReadsMetadataOnly reports whether an evaluate script surely looks at nothing of an object but its metadata, kind and
+// apiVersion, as Compile found out. It is false for a script that does not compile.
 func (p *Pool) ReadsMetadataOnly(ctx context.Context, source string) (bool, error) {
 	found, err := p.find(ctx, Script{Function: "evaluate", Source: source})
 	return err == nil && found.problem == nil && found.metadataOnly, err

@@ -13,7 +13,8 @@ import (
 const (
 	// tableSize is what an object costs in a child beside its own bytes: the tables that a usual script makes of it.
 	tableSize = 4 << 10
-	// ownSize is what a child has of its own, the batch that it reads and what its collector has not collected yet among it.
+	// ownSize is what a child has of its own, the batch that it reads and what its collector has not collected yet among
+	// it.
 	ownSize = 6 << 20
 )
 
@@ -62,13 +63,21 @@ func (a *Aggregate) settle(ctx context.Context, w *worker, first int) error {
 		a.home, a.fault = w.process, nil
 	}
 	if a.fault == nil && a.home != w.process {
-		return &BudgetError{BudgetKilled, "the process that had the objects ended, because of another script of the same run or for want of memory on the node"}
+		return &BudgetError{
+			BudgetKilled,
+			"the process that had the objects ended, because of another script of the same run or for want of memory on the node",
+		}
 	}
 	return a.fault
 }
 
 func tooMany(count int, need int64) *BudgetError {
-	return &BudgetError{BudgetObjects, fmt.Sprintf(
-		"the %d objects selected so far need about %s of memory at once, which is more than a script can have: select fewer, or raise --max-script-memory",
-		count, inMiB(need))}
+	return &BudgetError{
+		BudgetObjects,
+		fmt.Sprintf(
+			"the %d objects selected so far need about %s of memory at once, which is more than a script can have: select fewer, or raise --max-script-memory",
+			count,
+			inMiB(need),
+		),
+	}
 }

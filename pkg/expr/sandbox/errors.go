@@ -24,7 +24,8 @@ const (
 	BudgetMemory BudgetKind = "memory"
 	// BudgetCrash is a script that ended its process in another way.
 	BudgetCrash BudgetKind = "crash"
-	// BudgetKilled is a process that somebody else ended, perhaps the kernel for want of memory: the script may be innocent.
+	// BudgetKilled is a process that somebody else ended, perhaps the kernel for want of memory: the script may be
+	// innocent.
 	BudgetKilled BudgetKind = "killed"
 	// BudgetObjects is the number of objects that an aggregated script can be given.
 	BudgetObjects BudgetKind = "objects"
@@ -42,8 +43,8 @@ type BudgetError struct {
 // Error is the message.
 func (e *BudgetError) Error() string { return e.Msg }
 
-// OutgrownError says that what a session has is not enough for what was asked of it, and that another session may have more. It is no
-// fault of the script: a run that has touched nothing begins anew with more.
+// OutgrownError says that what a session has is not enough for what was asked of it, and that another session may have
+// more. It is no fault of the script: a run that has touched nothing begins anew with more.
 type OutgrownError struct {
 	// Memory is what the session had, in bytes.
 	Memory int64
@@ -59,13 +60,16 @@ func (e *OutgrownError) Error() string {
 	return "needs more memory than the " + inMiB(e.Memory) + " that the scripts of this run may use; its next run has more"
 }
 
-// maxExhausted is how many objects of one session may use up their time or memory, before the session judges no more: with
-// many such objects a run would never end.
+// maxExhausted is how many objects of one session may use up their time or memory, before the session judges no more:
+// with many such objects a run would never end.
 const maxExhausted = 5
 
 func outOfPatience(last error) *BudgetError {
-	return &BudgetError{BudgetPatience, fmt.Sprintf("%d objects used up their time or memory, so no more were judged; the last one: %v",
-		maxExhausted, last)}
+	return &BudgetError{
+		BudgetPatience,
+		fmt.Sprintf("%d objects used up their time or memory, so no more were judged; the last one: %v",
+			maxExhausted, last),
+	}
 }
 
 // death is how a child ended.
@@ -84,22 +88,35 @@ func (d *death) Error() string { return "the process that runs scripts ended: " 
 func (d *death) budget(memory int64, limit time.Duration) *BudgetError {
 	switch d.kind {
 	case BudgetMemory:
-		return &BudgetError{d.kind, fmt.Sprintf(
-			"used more than %s of memory: look for a table or a text that grows without end, or keep less in the script", inMiB(memory))}
+		return &BudgetError{
+			d.kind,
+			fmt.Sprintf(
+				"used more than %s of memory: look for a table or a text that grows without end, or keep less in the script",
+				inMiB(memory),
+			),
+		}
 	case BudgetTime:
-		return &BudgetError{d.kind, fmt.Sprintf(
-			"took longer than %s, in a single step that could not be interrupted: look for a pattern that backtracks, or do less work in the script", limit)}
+		return &BudgetError{
+			d.kind,
+			fmt.Sprintf(
+				"took longer than %s, in a single step that could not be interrupted: look for a pattern that backtracks, or do less work in the script",
+				limit,
+			),
+		}
 	}
 	if d.kind == BudgetKilled {
-		return &BudgetError{d.kind, "could not be judged, because the process that runs scripts was killed: by somebody, or because the Pod or the node ran out of memory"}
+		return &BudgetError{
+			d.kind,
+			"could not be judged, because the process that runs scripts was killed: by somebody, or because the Pod or the node ran out of memory",
+		}
 	}
 	return &BudgetError{d.kind, fmt.Sprintf("ended the process that runs scripts (%s): make the script simpler", d.detail)}
 }
 
 func inMiB(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
-// readStderr tells by what a runtime said last whether it was out of memory. It is the only way: a Go process that gets no more
-// memory ends itself, and has no chance to answer.
+// readStderr tells by what a runtime said last whether it was out of memory. It is the only way: a Go process that gets
+// no more memory ends itself, and has no chance to answer.
 func readStderr(text string) (memory bool, firstLine string) {
 	for _, words := range []string{"out of memory", "cannot allocate memory", "failed to create new OS thread"} {
 		if strings.Contains(text, words) {

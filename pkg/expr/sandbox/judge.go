@@ -11,8 +11,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// judge lets a script judge the objects of a batch. What an object does wrong is its verdict, and the rest goes on, in a fresh
-// child if need be. After an error the rest of the batch has no verdicts.
+// judge lets a script judge the objects of a batch. What an object does wrong is its verdict, and the rest goes on, in
+// a fresh child if need be. After an error the rest of the batch has no verdicts.
 func (s *Session) judge(ctx context.Context, w *worker, source string, b *batch) error {
 	killed := false // once already
 	alone := 0      // how many objects are judged one by one, because one of them ended a child without being named

@@ -12,8 +12,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// membersPerBlock is how many members are made at once: to copy tens of thousands into ever larger places took a tenth of the CPU time in
-// which they are collected.
+// membersPerBlock is how many members are made at once: to copy tens of thousands into ever larger places took a tenth
+// of the CPU time in which they are collected.
 const membersPerBlock = 512
 
 // members are the objects that the child has, in their order.
@@ -45,8 +45,14 @@ func (m *member) object(raw []byte) object.Object {
 // add makes an object a member. Its bytes are those that the child gets.
 func (m *members) add(o object.Object, raw []byte) {
 	one := member{
-		namespace: o.Namespace, name: o.Name, resourceVersion: o.ResourceVersion, uid: o.UID, created: o.Created, deleting: o.Deleting,
-		size: int64(len(raw)), sum: sha256.Sum256(raw),
+		namespace:       o.Namespace,
+		name:            o.Name,
+		resourceVersion: o.ResourceVersion,
+		uid:             o.UID,
+		created:         o.Created,
+		deleting:        o.Deleting,
+		size:            int64(len(raw)),
+		sum:             sha256.Sum256(raw),
 	}
 	if m.count > 0 && *m.at(m.count - 1).kind == o.Kind {
 		one.kind = m.at(m.count - 1).kind

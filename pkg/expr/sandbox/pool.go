@@ -35,8 +35,8 @@ type Config struct {
 	Clock clock.PassiveClock
 }
 
-// Pool starts children. It is safe for concurrent use. How much memory all sessions have together is the caller's to decide, by how
-// many it opens at once.
+// Pool starts children. It is safe for concurrent use. How much memory all sessions have together is the caller's to
+// decide, by how many it opens at once.
 type Pool struct {
 	command  []string
 	most     int64 // of a session's memory
@@ -54,7 +54,12 @@ type Pool struct {
 
 // New makes a pool. It starts nothing.
 func New(config Config) *Pool {
-	p := &Pool{command: config.Command, most: cmp.Or(config.MaxMemory, DefaultMaxMemory), clock: config.Clock, sessions: map[*Session]struct{}{}}
+	p := &Pool{
+		command:  config.Command,
+		most:     cmp.Or(config.MaxMemory, DefaultMaxMemory),
+		clock:    config.Clock,
+		sessions: map[*Session]struct{}{},
+	}
 	p.compiled.clock = config.Clock
 	p.compiler = p.newSession(Options{Memory: CompilerMemory, ObjectTimeout: compileTimeout})
 	return p
@@ -88,15 +93,16 @@ type Options struct {
 	ObjectTimeout time.Duration
 	// AggregateTimeout limits an aggregated script. Zero means 60 seconds.
 	AggregateTimeout time.Duration
-	// Memory is what the session may use, in bytes. When that is not enough, and a session may have more, what was asked of it fails
-	// with an OutgrownError. Zero, or more than a session may have, means the most that it may have.
+	// Memory is what the session may use, in bytes. When that is not enough, and a session may have more, what was asked
+	// of it fails with an OutgrownError. Zero, or more than a session may have, means the most that it may have.
 	Memory int64
-	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on one at
-	// a time. Nil drops it.
+	// Print gets what scripts print, line by line: at most 64 lines of 256 bytes. It may be called on any goroutine, on
+	// one at a time. Nil drops it.
 	Print func(line string)
 }
 
-// Open begins a session: one run's use of a child. The child starts when the first script is used. Close ends the session.
+// Open begins a session: one run's use of a child. The child starts when the first script is used. Close ends the
+// session.
 func (p *Pool) Open(options Options) *Session {
 	options.ObjectTimeout = cmp.Or(options.ObjectTimeout, 2*time.Second)
 	options.AggregateTimeout = cmp.Or(options.AggregateTimeout, time.Minute)

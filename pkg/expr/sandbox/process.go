@@ -24,8 +24,8 @@ import (
 const (
 	// grace is how much longer than its limit a step may take in the child before the child ends itself.
 	grace = 250 * time.Millisecond
-	// silence is how much longer than limit and grace the parent waits for an answer. Long, because it is only for children
-	// that are stopped or that get no processor.
+	// silence is how much longer than limit and grace the parent waits for an answer. Long, because it is only for
+	// children that are stopped or that get no processor.
 	silence = 2 * time.Second
 	// startLimit bounds the start of a child.
 	startLimit = 15 * time.Second
@@ -72,7 +72,8 @@ func (p *Pool) startProcess() (*process, error) {
 		}
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0].read, pipes[1].write, pipes[2].write
-	// The last one is for programs that were built with cgo: the C library would take 64 MiB of address space for each thread.
+	// The last one is for programs that were built with cgo: the C library would take 64 MiB of address space for each
+	// thread.
 	cmd.Env = []string{"GOTRACEBACK=none", "GOMAXPROCS=1", "MALLOC_ARENA_MAX=1"}
 	setAttributes(cmd)
 	if err := p.starter.start(cmd); err != nil {
@@ -83,7 +84,12 @@ func (p *Pool) startProcess() (*process, error) {
 		_ = theirs.Close()
 	}
 	child := &process{
-		clock: p.clock, cmd: cmd, in: pipes[0].write, out: pipes[1].read, reader: bufio.NewReaderSize(pipes[1].read, 32<<10), reaped: make(chan struct{}),
+		clock:  p.clock,
+		cmd:    cmd,
+		in:     pipes[0].write,
+		out:    pipes[1].read,
+		reader: bufio.NewReaderSize(pipes[1].read, 32<<10),
+		reaped: make(chan struct{}),
 	}
 	child.silent = time.AfterFunc(startLimit, func() {
 		child.wasSilent.Store(true)
@@ -125,9 +131,15 @@ func (p *process) bury() {
 	_ = p.out.Close()
 }
 
-// ask sends a request and hands the answers to each until it says that it has all. An error is that of each, the context's
-// cause, a *death or a *protocolError; the child is then gone. What scripts print goes to printed.
-func (p *process) ask(ctx context.Context, limit time.Duration, request [][]byte, printed func(string), each func(answer) (last bool, err error)) error {
+// ask sends a request and hands the answers to each until it says that it has all. An error is that of each, the
+// context's cause, a *death or a *protocolError; the child is then gone. What scripts print goes to printed.
+func (p *process) ask(
+	ctx context.Context,
+	limit time.Duration,
+	request [][]byte,
+	printed func(string),
+	each func(answer) (last bool, err error),
+) error {
 	stop := context.AfterFunc(ctx, p.kill)
 	err := p.converse(limit, request, printed, each)
 	if !stop() && err == nil {
@@ -150,7 +162,12 @@ func (p *process) ask(ctx context.Context, limit time.Duration, request [][]byte
 // errLost says that the child closed its pipes.
 var errLost = errors.New("the process ended")
 
-func (p *process) converse(limit time.Duration, request [][]byte, printed func(string), each func(answer) (bool, error)) error {
+func (p *process) converse(
+	limit time.Duration,
+	request [][]byte,
+	printed func(string),
+	each func(answer) (bool, error),
+) error {
 	p.limit, p.heard = limit, p.clock.Now()
 	p.silent.Reset(limit)
 	size := 0

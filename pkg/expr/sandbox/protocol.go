@@ -173,7 +173,11 @@ func faultAnswer(err error) answer {
 		return answer{kind: answerScriptError, line: uint32(script.Line), text: shown(script.Msg)}
 	case errors.As(err, &syntax):
 		return answer{
-			kind: answerSyntaxError, line: uint32(syntax.Line), column: uint32(syntax.Column), text: shown(syntax.Msg), more: shown(syntax.Text),
+			kind:   answerSyntaxError,
+			line:   uint32(syntax.Line),
+			column: uint32(syntax.Column),
+			text:   shown(syntax.Msg),
+			more:   shown(syntax.Text),
 		}
 	case errors.As(err, &timeout):
 		return answer{kind: answerTimeout, line: uint32(timeout.Line), limit: timeout.Limit, text: shown(timeout.Function)}

@@ -26,8 +26,8 @@ const (
 	exitWatched = 3
 )
 
-// reply gathers a child's answers in frames. Its watch ends the child when a step takes too long or too much memory, with all
-// answers so far and the reason: so it is known which object is to blame, and nothing has to be judged twice.
+// reply gathers a child's answers in frames. Its watch ends the child when a step takes too long or too much memory,
+// with all answers so far and the reason: so it is known which object is to blame, and nothing has to be judged twice.
 type reply struct {
 	clock clock.PassiveClock
 	out   *os.File

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Runner is the command of a program that does nothing but run scripts, if one stands beside this program, as in the image. Else
-// it is empty, which means this program. A small program makes for small children: each maps its code and initializes its
-// packages anew.
+// Runner is the command of a program that does nothing but run scripts, if one stands beside this program, as in the
+// image. Else it is empty, which means this program. A small program makes for small children: each maps its code and
+// initializes its packages anew.
 func Runner() []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -92,7 +92,8 @@ func (s *Session) Rest() {
 	s.options.Memory = min(s.options.Memory, SmallMemory)
 }
 
-// outgrown reports whether more memory might help a child that died so. Then the session's work is to be begun anew with more.
+// outgrown reports whether more memory might help a child that died so. Then the session's work is to be begun anew
+// with more.
 func (s *Session) outgrown(died *death) bool {
 	return died.kind == BudgetMemory && s.options.Memory < s.pool.most
 }
@@ -114,7 +115,12 @@ func (s *Session) Evaluate(ctx context.Context, source string, o object.Object) 
 }
 
 // EvaluateWith judges one object with data, as Stream.AddWith takes it.
-func (s *Session) EvaluateWith(ctx context.Context, source string, o object.Object, data object.JSON) (lua.Match, error) {
+func (s *Session) EvaluateWith(
+	ctx context.Context,
+	source string,
+	o object.Object,
+	data object.JSON,
+) (lua.Match, error) {
 	if err := checkData(data); err != nil {
 		return lua.Match{}, err
 	}

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// starter starts all children of a pool from one thread that lives as long as the pool: on Linux a child dies with the thread
-// that started it, and Go ends threads as it likes.
+// starter starts all children of a pool from one thread that lives as long as the pool: on Linux a child dies with the
+// thread that started it, and Go ends threads as it likes.
 type starter struct {
 	mu      sync.Mutex
 	orders  chan startOrder

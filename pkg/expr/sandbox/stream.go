@@ -20,15 +20,15 @@ type Judged struct {
 	Matching bool
 	// Message is at most 1 KiB, without control characters.
 	Message string
-	// Err says why the object could not be judged: a *lua.ScriptError, *lua.TimeoutError or *BudgetError. The judging of the
-	// others goes on.
+	// Err says why the object could not be judged: a *lua.ScriptError, *lua.TimeoutError or *BudgetError. The judging of
+	// the others goes on.
 	Err error
 }
 
 // Stream judges many objects while they are read. It is for one goroutine.
 type Stream struct {
-	// MetadataOnly says that there is no more of the objects than their metadata: ReadsMetadataOnly said that it is enough. An object of
-	// which the script looks at more all the same is one that cannot be judged.
+	// MetadataOnly says that there is no more of the objects than their metadata: ReadsMetadataOnly said that it is
+	// enough. An object of which the script looks at more all the same is one that cannot be judged.
 	MetadataOnly bool
 
 	session *Session
@@ -39,7 +39,8 @@ type Stream struct {
 	err     error   // ends the stream
 }
 
-// early is after how long of waiting for a batch the verdicts are handed on that there are. Many scripts need milliseconds for all of it.
+// early is after how long of waiting for a batch the verdicts are handed on that there are. Many scripts need
+// milliseconds for all of it.
 const early = 250 * time.Millisecond
 
 // flight is a batch that is being judged.
@@ -52,18 +53,18 @@ type flight struct {
 	handed   int
 }
 
-// Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and so
-// somewhat behind Add. Its error ends the stream.
+// Stream judges objects with a script. Each is called once for each object, in the order of Add, by Add and Finish, and
+// so somewhat behind Add. Its error ends the stream.
 func (s *Session) Stream(source string, each func(Judged) error) *Stream {
 	return &Stream{session: s, source: source, each: each}
 }
 
-// Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An error is
-// that of each, or ends all judging; the same error comes again from then on.
+// Add adds an object and copies its Raw. The context also bounds the judging, which goes on when Add has returned. An
+// error is that of each, or ends all judging; the same error comes again from then on.
 func (st *Stream) Add(ctx context.Context, o object.Object) error { return st.AddWith(ctx, o, nil) }
 
-// AddWith adds an object and its data, which it copies: a JSON map of the data globals that the script finds filled. Data that is
-// too much is an error which ends the stream.
+// AddWith adds an object and its data, which it copies: a JSON map of the data globals that the script finds filled.
+// Data that is too much is an error which ends the stream.
 func (st *Stream) AddWith(ctx context.Context, o object.Object, data object.JSON) error {
 	if st.err == nil {
 		st.err = checkData(data)

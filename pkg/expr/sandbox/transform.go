@@ -12,9 +12,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// Transform calls transform for one object. The patch is a JSON merge patch (RFC 7386) of what the script changed; nil when it
-// changed nothing. A larger one than object.MaxPatch is a PatchSizeError. It never touches the object's identity.
-func (s *Session) Transform(ctx context.Context, source string, o object.Object) (patch object.JSON, message string, err error) {
+// Transform calls transform for one object. The patch is a JSON merge patch (RFC 7386) of what the script changed; nil
+// when it changed nothing. A larger one than object.MaxPatch is a PatchSizeError. It never touches the object's
+// identity.
+func (s *Session) Transform(
+	ctx context.Context,
+	source string,
+	o object.Object,
+) (patch object.JSON, message string, err error) {
 	b := newBatch(o.Kind)
 	b.add(o, nil)
 	err = s.use(ctx, func(ctx context.Context, w *worker) error {
@@ -37,7 +42,12 @@ func (s *Session) Transform(ctx context.Context, source string, o object.Object)
 	return patch, message, nil
 }
 
-func (s *Session) transform(ctx context.Context, w *worker, source string, b *batch) (patch object.JSON, message string, err error) {
+func (s *Session) transform(
+	ctx context.Context,
+	w *worker,
+	source string,
+	b *batch,
+) (patch object.JSON, message string, err error) {
 	if err := s.impatient(); err != nil {
 		return nil, "", err
 	}
@@ -48,7 +58,12 @@ func (s *Session) transform(ctx context.Context, w *worker, source string, b *ba
 	if err != nil {
 		return nil, "", err
 	}
-	one, err := w.one(ctx, s.options.ObjectTimeout+grace+silence, b.request(askTransform, program.number, 0, 1), answerPatch)
+	one, err := w.one(
+		ctx,
+		s.options.ObjectTimeout+grace+silence,
+		b.request(askTransform, program.number, 0, 1),
+		answerPatch,
+	)
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,7 +81,8 @@ func (s *Session) transform(ctx context.Context, w *worker, source string, b *ba
 	return patch, one.text, nil
 }
 
-// readPatch checks a patch that comes from a child, which does so as well. What it returns was written here: no field stands in it twice.
+// readPatch checks a patch that comes from a child, which does so as well. What it returns was written here: no field
+// stands in it twice.
 func readPatch(raw []byte) (object.JSON, error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -69,7 +69,12 @@ func (w *worker) bury() {
 }
 
 // ask is process.ask. After an error there is no child.
-func (w *worker) ask(ctx context.Context, limit time.Duration, request [][]byte, each func(answer) (bool, error)) error {
+func (w *worker) ask(
+	ctx context.Context,
+	limit time.Duration,
+	request [][]byte,
+	each func(answer) (bool, error),
+) error {
 	err := w.process.ask(ctx, limit, request, w.session.print, each)
 	if err != nil {
 		w.process, w.programs = nil, nil // it is gone already
@@ -78,7 +83,12 @@ func (w *worker) ask(ctx context.Context, limit time.Duration, request [][]byte,
 }
 
 // one asks for a single answer, of the wanted kind or a fault.
-func (w *worker) one(ctx context.Context, limit time.Duration, request [][]byte, wanted answerKind) (one answer, err error) {
+func (w *worker) one(
+	ctx context.Context,
+	limit time.Duration,
+	request [][]byte,
+	wanted answerKind,
+) (one answer, err error) {
 	err = w.ask(ctx, limit, request, func(a answer) (bool, error) {
 		one = a
 		return true, a.mustBe(wanted)

@@ -34,8 +34,8 @@ type Progress struct {
 	Done    func(*Item)
 }
 
-// Carry carries the plan out: what others need comes first. A cancelled context ends it before the next object. The results are in
-// the plan's items.
+// Carry carries the plan out: what others need comes first. A cancelled context ends it before the next object. The
+// results are in the plan's items.
 func (r *Restorer) Carry(ctx context.Context, p *Plan, progress Progress) {
 	for first := 0; first < len(p.Items); {
 		last := first + 1
@@ -100,22 +100,30 @@ func (r *Restorer) await(ctx context.Context, p *Plan, item *Item, progress Prog
 	switch {
 	case item.Kind.GroupKind() == (schema.GroupKind{Kind: "Namespace"}) && item.live != nil && item.Step == StepCreate:
 		progress.Waiting(item.String() + " to end")
-		return r.until(ctx, item.String()+" is still ending; try again when it is gone", func(ctx context.Context) (bool, error) {
-			live, err := r.live(ctx, item.Kind, "", item.Name)
-			return err == nil && live == nil, err
-		})
+		return r.until(
+			ctx,
+			item.String()+" is still ending; try again when it is gone",
+			func(ctx context.Context) (bool, error) {
+				live, err := r.live(ctx, item.Kind, "", item.Name)
+				return err == nil && live == nil, err
+			},
+		)
 	case p.returning[item.Kind.Resource+"."+item.Kind.Group]:
 		progress.Waiting("the API server to serve " + item.Kind.Kind)
-		return r.until(ctx, fmt.Sprintf("the API server does not serve %s of %s yet; try again", item.Kind.Kind, item.Kind.APIVersion()), func(ctx context.Context) (bool, error) {
-			_, err := r.live(ctx, item.Kind, item.Namespace, item.Name)
-			if object.IsKindAbsent(err) {
-				return false, nil
-			}
-			if err != nil {
-				return false, err
-			}
-			return r.serves(ctx, item.Kind)
-		})
+		return r.until(
+			ctx,
+			fmt.Sprintf("the API server does not serve %s of %s yet; try again", item.Kind.Kind, item.Kind.APIVersion()),
+			func(ctx context.Context) (bool, error) {
+				_, err := r.live(ctx, item.Kind, item.Namespace, item.Name)
+				if object.IsKindAbsent(err) {
+					return false, nil
+				}
+				if err != nil {
+					return false, err
+				}
+				return r.serves(ctx, item.Kind)
+			},
+		)
 	}
 	return nil
 }

@@ -26,11 +26,20 @@ type path = []string
 
 // serverFields are fields that the API server or a controller sets, by kind: a new object gets new values.
 var serverFields = map[schema.GroupKind][]path{
-	{Kind: "Pod"}:                       {{"spec", "nodeName"}},
-	{Kind: "Service"}:                   {{"spec", "healthCheckNodePort"}},
-	{Kind: "PersistentVolume"}:          {{"spec", "claimRef", "uid"}, {"spec", "claimRef", "resourceVersion"}, annotation("pv.kubernetes.io/bound-by-controller")},
+	{Kind: "Pod"}:     {{"spec", "nodeName"}},
+	{Kind: "Service"}: {{"spec", "healthCheckNodePort"}},
+	{Kind: "PersistentVolume"}: {
+		{"spec", "claimRef", "uid"},
+		{"spec", "claimRef", "resourceVersion"},
+		annotation("pv.kubernetes.io/bound-by-controller"),
+	},
 	{Group: "apps", Kind: "Deployment"}: {annotation("deployment.kubernetes.io/revision")},
-	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: {{"spec", "username"}, {"spec", "uid"}, {"spec", "groups"}, {"spec", "extra"}},
+	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: {
+		{"spec", "username"},
+		{"spec", "uid"},
+		{"spec", "groups"},
+		{"spec", "extra"},
+	},
 	{Kind: "PersistentVolumeClaim"}: {
 		{"spec", "volumeName"},
 		annotation("pv.kubernetes.io/bind-completed"), annotation("pv.kubernetes.io/bound-by-controller"),
@@ -109,8 +118,8 @@ func dropFinalizers(kind schema.GroupKind, value map[string]any) {
 	}
 }
 
-// same reports whether two objects of a kind have the same content. What the API server and controllers set does not count, nor
-// do status, finalizers, owners, and the mark of a restore.
+// same reports whether two objects of a kind have the same content. What the API server and controllers set does not
+// count, nor do status, finalizers, owners, and the mark of a restore.
 func same(kind schema.GroupKind, a, b map[string]any) bool {
 	sides := [2]map[string]any{runtime.DeepCopyJSON(a), runtime.DeepCopyJSON(b)}
 	for _, side := range sides {

@@ -40,7 +40,8 @@ func newCluster(client rest.Interface) cluster {
 	return cluster{client: client, mu: &sync.Mutex{}, served: map[schema.GroupVersion][]metav1.APIResource{}}
 }
 
-// send does a request, also when whoever asked for it stops meanwhile, and returns the answer or the server's own words.
+// send does a request, also when whoever asked for it stops meanwhile, and returns the answer or the server's own
+// words.
 func send(ctx context.Context, request *rest.Request) ([]byte, error) {
 	if err := object.CheckPath(request.URL().Path); err != nil {
 		return nil, err
@@ -101,7 +102,8 @@ func (c cluster) resources(ctx context.Context, gv schema.GroupVersion) ([]metav
 	return list.APIResources, nil
 }
 
-// serves reports whether the API server says that it serves a kind. It asks anew until then: what it said before is forgotten.
+// serves reports whether the API server says that it serves a kind. It asks anew until then: what it said before is
+// forgotten.
 func (c cluster) serves(ctx context.Context, kind object.Kind) (bool, error) {
 	resources, err := c.resources(ctx, kind.GroupVersion())
 	if object.IsKindAbsent(err) {
@@ -119,11 +121,14 @@ func (c cluster) serves(ctx context.Context, kind object.Kind) (bool, error) {
 // hasStatus reports whether the kind's status is written by itself.
 func (c cluster) hasStatus(ctx context.Context, kind object.Kind) (bool, error) {
 	resources, err := c.resources(ctx, kind.GroupVersion())
-	return slices.ContainsFunc(resources, func(r metav1.APIResource) bool { return r.Name == kind.Resource+"/status" }), err
+	return slices.ContainsFunc(
+		resources,
+		func(r metav1.APIResource) bool { return r.Name == kind.Resource+"/status" },
+	), err
 }
 
-// whyNotOwner says why a reference to an owner is not kept, or nothing: that very owner must be there and not be ending, or the
-// garbage collector deletes what it owns.
+// whyNotOwner says why a reference to an owner is not kept, or nothing: that very owner must be there and not be
+// ending, or the garbage collector deletes what it owns.
 func (c cluster) whyNotOwner(ctx context.Context, namespace string, owner metav1.OwnerReference) string {
 	gv, err := schema.ParseGroupVersion(owner.APIVersion)
 	if err != nil {
@@ -133,11 +138,18 @@ func (c cluster) whyNotOwner(ctx context.Context, namespace string, owner metav1
 	if err != nil {
 		return "it cannot be looked for: " + err.Error()
 	}
-	i := slices.IndexFunc(resources, func(r metav1.APIResource) bool { return r.Kind == owner.Kind && !strings.Contains(r.Name, "/") })
+	i := slices.IndexFunc(
+		resources,
+		func(r metav1.APIResource) bool { return r.Kind == owner.Kind && !strings.Contains(r.Name, "/") },
+	)
 	if i < 0 {
 		return fmt.Sprintf("%s has no such kind any more", owner.APIVersion)
 	}
-	kind := object.Kind{GroupVersionKind: gv.WithKind(owner.Kind), Resource: resources[i].Name, Namespaced: resources[i].Namespaced}
+	kind := object.Kind{
+		GroupVersionKind: gv.WithKind(owner.Kind),
+		Resource:         resources[i].Name,
+		Namespaced:       resources[i].Namespaced,
+	}
 	if !kind.Namespaced {
 		namespace = ""
 	}
@@ -178,7 +190,8 @@ func (c cluster) write(ctx context.Context, item *Item, dryRun bool) ([]byte, er
 	if item.Step != StepPutBack {
 		request = request.SetHeader("Content-Type", "application/json")
 	}
-	if !item.lossy && item.Step != StepPutBack { // or the server would leave out, without a word, a field that the kind has lost since
+	if !item.lossy &&
+		item.Step != StepPutBack { // or the server would leave out, without a word, a field that the kind has lost since
 		request = request.Param("fieldValidation", metav1.FieldValidationStrict)
 	}
 	return send(ctx, trial(request, dryRun).Body(payload))
@@ -189,7 +202,8 @@ func isLossy(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error")
 }
 
-// mayLose lets the object come back without the fields that its kind does not know, if the server refused it for these and the user wants that.
+// mayLose lets the object come back without the fields that its kind does not know, if the server refused it for these
+// and the user wants that.
 func (i *Item) mayLose(err error, options Options) bool {
 	if !isLossy(err) || !options.Force || i.lossy {
 		return false
@@ -201,7 +215,10 @@ func (i *Item) mayLose(err error, options Options) bool {
 
 // resend asks what the server would make of a live object if a patch were sent again. Nil when it would refuse.
 func (c cluster) resend(ctx context.Context, item *Item) map[string]any {
-	body, err := send(ctx, trial(c.client.Patch(types.MergePatchType).AbsPath(item.Path()), true).Body([]byte(item.copy.Patch)))
+	body, err := send(
+		ctx,
+		trial(c.client.Patch(types.MergePatchType).AbsPath(item.Path()), true).Body([]byte(item.copy.Patch)),
+	)
 	if err != nil {
 		return nil
 	}

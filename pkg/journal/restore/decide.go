@@ -21,7 +21,8 @@ import (
 type facts struct {
 	// run is the UID of the CleanerRun.
 	run string
-	// outcome is what became of the object in the run. Empty when the run was cut off before that was written down, and has not ended.
+	// outcome is what became of the object in the run. Empty when the run was cut off before that was written down, and
+	// has not ended.
 	outcome v1alpha1.OutcomeResult
 	// named is true when the object was asked for by name.
 	named bool
@@ -33,7 +34,8 @@ type facts struct {
 	returns bool
 	// subresource is true when the kind's status is written by itself.
 	subresource bool
-	// resent is what the API server would make of the live object if a Transform's patch were sent again. Nil when it was not asked.
+	// resent is what the API server would make of the live object if a Transform's patch were sent again. Nil when it was
+	// not asked.
 	resent map[string]any
 }
 
@@ -55,7 +57,12 @@ func leave(result Result, format string, args ...any) plan {
 
 // touched are the outcomes of objects that a run deleted or changed, or may have.
 var touched = []v1alpha1.OutcomeResult{
-	"", v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted, v1alpha1.OutcomeFoundGone, v1alpha1.OutcomeTerminating, v1alpha1.OutcomeTransformed,
+	"",
+	v1alpha1.OutcomePlanned,
+	v1alpha1.OutcomeDeleted,
+	v1alpha1.OutcomeFoundGone,
+	v1alpha1.OutcomeTerminating,
+	v1alpha1.OutcomeTransformed,
 }
 
 // vanished are the outcomes of objects that are gone, or are going, by the run or, perhaps, while it was cut off.
@@ -65,22 +72,38 @@ var vanished = []v1alpha1.OutcomeResult{v1alpha1.OutcomeDeleted, v1alpha1.Outcom
 const unknown v1alpha1.OutcomeResult = "Unknown"
 
 // uncertain are the outcomes of objects that a run most probably did not touch, or of which that is not known.
-var uncertain = []v1alpha1.OutcomeResult{unknown, v1alpha1.OutcomeFailed, v1alpha1.OutcomeAbandoned, v1alpha1.OutcomeKindGone}
+var uncertain = []v1alpha1.OutcomeResult{
+	unknown,
+	v1alpha1.OutcomeFailed,
+	v1alpha1.OutcomeAbandoned,
+	v1alpha1.OutcomeKindGone,
+}
 
 // concerns reports whether the object is one that the run touched, or that is asked for by name.
 func concerns(outcome v1alpha1.OutcomeResult, named bool) bool {
-	return named || slices.Contains(touched, outcome) || slices.Contains(uncertain, outcome) || outcome == v1alpha1.OutcomeGone
+	return named || slices.Contains(touched, outcome) || slices.Contains(uncertain, outcome) ||
+		outcome == v1alpha1.OutcomeGone
 }
 
 // decide says what is to become of one object. It looks at nothing but its arguments.
 func decide(c *journal.Copy, f facts, options Options) plan {
 	switch {
 	case f.outcome == unknown && !f.named:
-		return leave(Left, "the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same")
+		return leave(
+			Left,
+			"the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same",
+		)
 	case slices.Contains(uncertain, f.outcome) && !f.named:
-		return leave(Left, "the outcome of the run is %s, so it most probably did not touch it; ask for it by name (--only) to bring it back all the same", f.outcome)
+		return leave(
+			Left,
+			"the outcome of the run is %s, so it most probably did not touch it; ask for it by name (--only) to bring it back all the same",
+			f.outcome,
+		)
 	case f.outcome == v1alpha1.OutcomeGone && !f.named:
-		return leave(Left, "somebody else deleted it before the run came to it; ask for it by name (--only) to bring it back all the same")
+		return leave(
+			Left,
+			"somebody else deleted it before the run came to it; ask for it by name (--only) to bring it back all the same",
+		)
 	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome) && f.outcome != v1alpha1.OutcomeGone:
 		return leave(Left, "the run did not touch it: the outcome is %s", f.outcome)
 	case c == nil:
@@ -140,7 +163,12 @@ func unmarked(f facts) string {
 }
 
 // desired is the object to create, and what about it is not as it was.
-func desired(kind schema.GroupKind, before map[string]any, f facts, options Options) (body map[string]any, notes []string) {
+func desired(
+	kind schema.GroupKind,
+	before map[string]any,
+	f facts,
+	options Options,
+) (body map[string]any, notes []string) {
 	body = runtime.DeepCopyJSON(before)
 	var kept []any
 	owners, _ := at(body, "metadata", "ownerReferences").([]any)
@@ -148,7 +176,10 @@ func desired(kind schema.GroupKind, before map[string]any, f facts, options Opti
 		reference, _ := owner.(map[string]any)
 		uid, _ := reference["uid"].(string)
 		if why, asked := f.owners[uid]; !asked || why != "" {
-			notes = append(notes, fmt.Sprintf("the reference to its owner %v %v was dropped: %s", reference["kind"], reference["name"], why))
+			notes = append(
+				notes,
+				fmt.Sprintf("the reference to its owner %v %v was dropped: %s", reference["kind"], reference["name"], why),
+			)
 			continue
 		}
 		kept = append(kept, owner)
@@ -164,8 +195,15 @@ func desired(kind schema.GroupKind, before map[string]any, f facts, options Opti
 			notes = append(notes, "its finalizers were dropped: "+strings.Join(theirs, ", "))
 		}
 	}
-	if volume, _ := at(body, "spec", "volumeName").(string); volume != "" && kind == (schema.GroupKind{Kind: "PersistentVolumeClaim"}) {
-		notes = append(notes, fmt.Sprintf("it was bound to PersistentVolume %s; the claim comes back unbound, and what the volume held is not in the copy", volume))
+	if volume, _ := at(body, "spec", "volumeName").(string); volume != "" &&
+		kind == (schema.GroupKind{Kind: "PersistentVolumeClaim"}) {
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"it was bound to PersistentVolume %s; the claim comes back unbound, and what the volume held is not in the copy",
+				volume,
+			),
+		)
 	}
 	clean(kind, body)
 	if !options.Status || f.subresource {
@@ -188,8 +226,8 @@ func foreign(finalizers []any) []string {
 	return names
 }
 
-// carryOver takes into the object that replaces a live one what belongs to that: its identity, what the API server set, and those
-// who hold it.
+// carryOver takes into the object that replaces a live one what belongs to that: its identity, what the API server set,
+// and those who hold it.
 func carryOver(kind schema.GroupKind, body, live map[string]any, subresource bool) {
 	fields := append([]path{
 		{"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "finalizers"}, {"metadata", "ownerReferences"},

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// order is in which kinds are brought back: what others need comes first. Kinds that are not in it, such as those of custom
-// resources, come last.
+// order is in which kinds are brought back: what others need comes first. Kinds that are not in it, such as those of
+// custom resources, come last.
 var order = [][]schema.GroupKind{
 	{{Kind: "Namespace"}},
 	{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}},
@@ -27,9 +27,16 @@ var order = [][]schema.GroupKind{
 	{{Kind: "ConfigMap"}},
 	{{Kind: "ServiceAccount"}},
 	{{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}, {Group: "rbac.authorization.k8s.io", Kind: "Role"}},
-	{{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}, {Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}},
+	{
+		{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"},
+		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"},
+	},
 	{{Kind: "Service"}},
-	{{Kind: "LimitRange"}, {Kind: "ResourceQuota"}, {Group: "networking.k8s.io", Kind: "NetworkPolicy"}}, // they bind what comes next
+	{
+		{Kind: "LimitRange"},
+		{Kind: "ResourceQuota"},
+		{Group: "networking.k8s.io", Kind: "NetworkPolicy"},
+	}, // they bind what comes next
 	{
 		{Group: "apps", Kind: "Deployment"},
 		{Group: "apps", Kind: "StatefulSet"},

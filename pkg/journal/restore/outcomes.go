@@ -13,8 +13,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
-// complete fills in the outcomes that were not saved, once the run has ended: what the record lists counts. Of any other object
-// it is unknown whether the run touched it: it may have left it alone, and somebody else deleted it since.
+// complete fills in the outcomes that were not saved, once the run has ended: what the record lists counts. Of any
+// other object it is unknown whether the run touched it: it may have left it alone, and somebody else deleted it since.
 func complete(run *v1alpha1.CleanerRun, intents []journal.Intent, outcomes map[int]journal.SavedOutcome) {
 	if !run.Status.Phase.Final() {
 		return
@@ -35,7 +35,8 @@ func complete(run *v1alpha1.CleanerRun, intents []journal.Intent, outcomes map[i
 func namespacesOf(intents []journal.Intent, outcomes map[int]journal.SavedOutcome) map[string]bool {
 	deleted := map[string]bool{}
 	for i := range intents {
-		if intents[i].Object().Kind.GroupKind() == namespaceKind().GroupKind() && slices.Contains(vanished, outcomes[i].Outcome) {
+		if intents[i].Object().Kind.GroupKind() == namespaceKind().GroupKind() &&
+			slices.Contains(vanished, outcomes[i].Outcome) {
 			deleted[intents[i].Name] = true
 		}
 	}

@@ -30,9 +30,9 @@ func nothing(format string, args ...any) error {
 	return &NothingError{fmt.Sprintf(format, args...)}
 }
 
-// Plan reads what the run deleted or changed, proves the copies against the CleanerRun, looks at the objects as they are now, and
-// says what is to become of each; then it has the API server try every write, which saves nothing. What fails there is a Failed
-// item. It changes nothing in the cluster.
+// Plan reads what the run deleted or changed, proves the copies against the CleanerRun, looks at the objects as they
+// are now, and says what is to become of each; then it has the API server try every write, which saves nothing. What
+// fails there is a Failed item. It changes nothing in the cluster.
 func (r *Restorer) Plan(ctx context.Context, run *v1alpha1.CleanerRun, options Options) (*Plan, error) {
 	p := &Plan{run: run, options: options, returning: map[string]bool{}}
 	if err := restorable(run, options); err != nil {
@@ -70,9 +70,15 @@ func restorable(run *v1alpha1.CleanerRun, options Options) error {
 	case run.Status.Intent == nil:
 		return nothing("run %s touched nothing that could be brought back", run.Name)
 	case run.Status.Phase == v1alpha1.RunExecuting && !options.Force:
-		return nothing("run %s is still going on; wait for its end, or use --force if its operator is gone for good", run.Name)
+		return nothing(
+			"run %s is still going on; wait for its end, or use --force if its operator is gone for good",
+			run.Name,
+		)
 	case copies == nil:
-		return nothing("run %s kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects without state, such as Events, finished Jobs and Pods that a controller manages", run.Name)
+		return nothing(
+			"run %s kept no copies: its Cleaner had set rollback.storage to None, or all it touched were objects without state, such as Events, finished Jobs and Pods that a controller manages",
+			run.Name,
+		)
 	case copies.Dropped != "":
 		return nothing("the copies of run %s were dropped: %s", run.Name, copies.Dropped)
 	}
@@ -157,7 +163,8 @@ func (r *Restorer) judge(ctx context.Context, p *Plan, item *Item) {
 func (r *Restorer) facts(ctx context.Context, p *Plan, item *Item) (facts, error) {
 	f := facts{run: string(p.run.UID), outcome: item.outcome, named: item.named, owners: map[string]string{}}
 	namespaces := namespaceKind()
-	f.returns = p.returning[namespaces.Path("", item.Namespace)] && item.Namespace != "" || item.Kind.GroupKind() == namespaces.GroupKind()
+	f.returns = p.returning[namespaces.Path("", item.Namespace)] && item.Namespace != "" ||
+		item.Kind.GroupKind() == namespaces.GroupKind()
 	if item.copy == nil {
 		return f, nil
 	}
@@ -197,7 +204,8 @@ func (p *Plan) notice(item *Item) {
 	}
 }
 
-// comesFirst reports whether an error is only that the item's namespace or kind is not there yet, which the same restore brings back.
+// comesFirst reports whether an error is only that the item's namespace or kind is not there yet, which the same
+// restore brings back.
 func (p *Plan) comesFirst(item *Item, err error) bool {
 	return isNamespaceMissing(err, item.Namespace) && p.returning[namespaceKind().Path("", item.Namespace)] ||
 		object.IsKindAbsent(err) && p.returning[item.Kind.Resource+"."+item.Kind.Group]
@@ -216,7 +224,10 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 	case err == nil && item.Step == StepPutBack:
 		err = wouldUndo(item, answer)
 	case isNamespaceMissing(err, item.Namespace) && !p.comesFirst(item, err):
-		err = fmt.Errorf("namespace %s is not there, or is ending: create it first, or wait for its end and create it then", item.Namespace)
+		err = fmt.Errorf(
+			"namespace %s is not there, or is ending: create it first, or wait for its end and create it then",
+			item.Namespace,
+		)
 	case err == nil, p.comesFirst(item, err), item.live != nil && item.live.Deleting && item.Step == StepCreate:
 		return
 	case p.options.Force && strings.Contains(err.Error(), "does not support dry run"):

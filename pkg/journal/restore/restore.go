@@ -1,9 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package restore brings back what a run deleted, and undoes what it changed, from the copies that the run made. It acts through
-// the client that it is given, which is to be the one of whoever asks: a forged copy gains nobody anything. A Plan says what is
-// to become of each object and why; nothing is changed before Carry is called.
+// Package restore brings back what a run deleted, and undoes what it changed, from the copies that the run made. It
+// acts through the client that it is given, which is to be the one of whoever asks: a forged copy gains nobody
+// anything. A Plan says what is to become of each object and why; nothing is changed before Carry is called.
 package restore
 
 import (
@@ -63,12 +63,13 @@ func (r Result) IsProblem() bool {
 type Options struct {
 	// Only, if any, says which objects are asked for. They are then named one by one: see Item.Reason of those left alone.
 	Only func(object.Object) bool
-	// Force makes objects that exist and differ as their copies are, undoes changes that were edited since, and brings objects back
-	// without the fields that their kind has lost since.
+	// Force makes objects that exist and differ as their copies are, undoes changes that were edited since, and brings
+	// objects back without the fields that their kind has lost since.
 	Force bool
 	// Status brings the status back too, where the kind has one.
 	Status bool
-	// KeepFinalizers brings the finalizers back too: without the controllers that remove them, the object cannot be deleted.
+	// KeepFinalizers brings the finalizers back too: without the controllers that remove them, the object cannot be
+	// deleted.
 	KeepFinalizers bool
 }
 
@@ -138,8 +139,8 @@ type Restorer struct {
 	cluster
 }
 
-// New returns a Restorer that acts through a client for absolute paths, and reads what runs wrote down through parts. Both are to
-// be those of whoever asks.
+// New returns a Restorer that acts through a client for absolute paths, and reads what runs wrote down through parts.
+// Both are to be those of whoever asks.
 func New(client rest.Interface, parts *journal.Parts) *Restorer {
 	return &Restorer{client: client, parts: parts, cluster: newCluster(client)}
 }

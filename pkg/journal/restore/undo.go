@@ -14,8 +14,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
-// undo decides about an object that was changed: it compares what it was before the run, what the run's patch wrote, and what it
-// is now.
+// undo decides about an object that was changed: it compares what it was before the run, what the run's patch wrote,
+// and what it is now.
 func undo(c *journal.Copy, before map[string]any, f facts, options Options) plan {
 	switch live := f.live; {
 	case live == nil:
@@ -67,8 +67,8 @@ type threeWay struct {
 	notes  []string
 }
 
-// walk returns the merge patch that puts back what the patch changed. All maps are at the same path; before is nil where there was
-// nothing.
+// walk returns the merge patch that puts back what the patch changed. All maps are at the same path; before is nil
+// where there was nothing.
 func (w *threeWay) walk(patch, before, now, resent map[string]any, path []string) map[string]any {
 	back := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
@@ -95,7 +95,8 @@ func (w *threeWay) walk(patch, before, now, resent map[string]any, path []string
 	return back
 }
 
-// below takes what is to be put back in a map. A map that the patch made goes away as a whole, unless there is more in it by now.
+// below takes what is to be put back in a map. A map that the patch made goes away as a whole, unless there is more in
+// it by now.
 func (w *threeWay) below(back map[string]any, key string, made bool, now, inner map[string]any, path []string) {
 	if len(inner) == 0 {
 		return
@@ -114,7 +115,14 @@ func (w *threeWay) below(back map[string]any, key string, made bool, now, inner 
 		back[key] = nil
 		return
 	}
-	w.notes = append(w.notes, fmt.Sprintf("%s was not there before, and stays because of what else is in it by now: %s", strings.Join(path, "."), strings.Join(rest, ", ")))
+	w.notes = append(
+		w.notes,
+		fmt.Sprintf(
+			"%s was not there before, and stays because of what else is in it by now: %s",
+			strings.Join(path, "."),
+			strings.Join(rest, ", "),
+		),
+	)
 }
 
 // holds reports whether a field still is what the patch wrote, or what the API server makes of that.

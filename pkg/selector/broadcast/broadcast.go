@@ -19,7 +19,8 @@ const (
 	partSize = 128 << 10
 	// maxAhead is how many bytes the reader of a list may be ahead of the slowest of those who hear it.
 	maxAhead = 2 << 20
-	// patience is how long those who have heard all wait for slower ones, in one list. After that the slow ones read for themselves.
+	// patience is how long those who have heard all wait for slower ones, in one list. After that the slow ones read for
+	// themselves.
 	patience = 2 * time.Second
 )
 
@@ -92,7 +93,8 @@ func (b *broadcast) stopped(cause error) error {
 	return cause
 }
 
-// read reads the list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor in its name.
+// read reads the list for all who wait for it. It is in no run's context: not stopped with the one that came first, nor
+// in its name.
 func (b *broadcast) read(source Source) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -171,8 +173,8 @@ func (b *broadcast) publish(p *part) error {
 	return nil
 }
 
-// makeRoom waits for the slowest, or leaves it behind where others have waited for it too long. A list that all hear slowly is
-// read slowly.
+// makeRoom waits for the slowest, or leaves it behind where others have waited for it too long. A list that all hear
+// slowly is read slowly.
 func (b *broadcast) makeRoom() {
 	if !b.someHaveHeardAll() {
 		b.changed.Wait()

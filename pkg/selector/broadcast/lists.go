@@ -1,7 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package broadcast lets runs that go on at the same time, and want the same list, read it together: one reads, and all hear.
+// Package broadcast lets runs that go on at the same time, and want the same list, read it together: one reads, and all
+// hear.
 package broadcast
 
 import (
@@ -15,19 +16,20 @@ import (
 )
 
 const (
-	// gather is how much time there is at least between the beginnings of two lists of the same objects, while several runs go on:
-	// runs that want one meanwhile wait for the second, and read it together. So there are at most three in any second, and a run
-	// that is alone waits for nothing.
+	// gather is how much time there is at least between the beginnings of two lists of the same objects, while several
+	// runs go on: runs that want one meanwhile wait for the second, and read it together. So there are at most three in
+	// any second, and a run that is alone waits for nothing.
 	gather = 400 * time.Millisecond
-	// dueTogether is how long a run waits with its first list while others go on: they may have been due with it, and want the same.
+	// dueTogether is how long a run waits with its first list while others go on: they may have been due with it, and want
+	// the same.
 	dueTogether = 50 * time.Millisecond
-	// together is how long a run that read its last list with others waits for them before it begins the next one: that of another
-	// namespace, mostly.
+	// together is how long a run that read its last list with others waits for them before it begins the next one: that of
+	// another namespace, mostly.
 	together = 10 * time.Millisecond
 )
 
-// Lists are the lists that runs read together. None gets a list that had begun before it asked for it, so its view is never older than it would be
-// otherwise. Nil Lists let nobody share anything.
+// Lists are the lists that runs read together. None gets a list that had begun before it asked for it, so its view is
+// never older than it would be otherwise. Nil Lists let nobody share anything.
 type Lists struct {
 	clock clock.WithDelayedExecution
 
@@ -70,7 +72,8 @@ func (l *Lists) Enter() (leave func()) {
 // Run is one of the runs that read.
 type Run struct {
 	lists *Lists
-	// waits is how long the run waits, among others, for those who may want its next list, in nanoseconds. Not at all when nobody wanted its last one.
+	// waits is how long the run waits, among others, for those who may want its next list, in nanoseconds. Not at all when
+	// nobody wanted its last one.
 	waits atomic.Int64
 }
 
@@ -86,19 +89,20 @@ func (l *Lists) Run() *Run {
 
 // Hearer hears a list.
 type Hearer struct {
-	// Restart is called when the list begins, and whenever it begins anew, and Each with each object. The bytes are valid only during the call.
+	// Restart is called when the list begins, and whenever it begins anew, and Each with each object. The bytes are valid
+	// only during the call.
 	Restart func() error
 	Each    func(raw []byte) error
-	// Trouble is told why the list does not go on at present, as a function that makes of it and of another cause the error of one who does not
-	// wait any longer. It is told nil when the list goes on. Nil hears nothing of that.
+	// Trouble is told why the list does not go on at present, as a function that makes of it and of another cause the
+	// error of one who does not wait any longer. It is told nil when the list goes on. Nil hears nothing of that.
 	Trouble func(stopped func(cause error) error)
 }
 
 // Source reads one list to its end.
 type Source func(ctx context.Context, hearer Hearer) error
 
-// Read reads a list, or hears it together with other runs that want the one with the same key meanwhile. The key says what is asked for, and as
-// whom: two lists with one key must be the same for both.
+// Read reads a list, or hears it together with other runs that want the one with the same key meanwhile. The key says
+// what is asked for, and as whom: two lists with one key must be the same for both.
 func (r *Run) Read(ctx context.Context, key any, source Source, hearer Hearer) error {
 	if r == nil {
 		return source(ctx, hearer)

@@ -12,8 +12,8 @@ import (
 // Failed are seeds with which a test once failed. They are tried besides the one that is given.
 var Failed = []uint64{1}
 
-// New is the seed that the environment variable SEED gives: .ci/run takes a fresh one each time, and prints it. Without it, it is 1, so
-// that tests do the same each time.
+// New is the seed that the environment variable SEED gives: .ci/run takes a fresh one each time, and prints it. Without
+// it, it is 1, so that tests do the same each time.
 func New() uint64 {
 	seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
 	if err != nil {
