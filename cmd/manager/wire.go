@@ -71,7 +71,9 @@ const (
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // newManager wires everything.
-func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool, memory *scriptMemory) (ctrl.Manager, error) {
+func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool,
+	memory *scriptMemory,
+) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(transport.RefuseRedirects)
 	restConfig.Wrap(transport.NameCleaners)
@@ -158,14 +160,12 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, memory *scriptMemory, skew *transport.ClockSkew, o *options) error {
+func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool,
+	memory *scriptMemory, skew *transport.ClockSkew, o *options,
+) error {
 	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
 	book := newJournal(live, clk, skew, o)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
-	hostname, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("reading the host's name: %w", err)
-	}
 	raw, err := rest.RESTClientForConfigAndClient(plain, mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
@@ -182,11 +182,16 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return err
 	}
+	event, err := newEvents(live, clk)
+	if err != nil {
+		return err
+	}
 	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
-		Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
-		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
+		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount,
+		MaxActions: o.maxActions, Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{},
+		Memory:     selector.NewBudget(int64(o.maxSelection)),
+		Event:      event,
 		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
 		Protection: guard.Protection{Operator: o.namespace, Namespaces: o.protected()},
 		Scripts:    scripts,
@@ -195,21 +200,19 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	})
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
+		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check,
+		WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
-	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}
-	runner.Delivery.Outbox = outbox.Tell
+	outbox := newOutbox(book, live, runner.Delivery, reconciler, facts, clk)
 	slimming := newSlimming(slim)
-	var workers *controllers.Executor
-	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
-	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
-	reconciler.Executor = workers
-	watchers := append(watchStops(mgr, off, facts, clk, reconciler), watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
-		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk, Wake: reconciler.Finished,
-	})
+	workers := newWorkers(runner, slimming, memory, reconciler, clk)
+	watchers := append(watchStops(mgr, off, facts, clk, reconciler),
+		watchAccounts(mgr, runner.Check.Identities, clk, reconciler),
+		watchSchema(mgr, served, facts, clk, reconciler))
 	sweeper := &controllers.Sweeper{
-		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
+		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies),
+		Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
@@ -219,6 +222,47 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return fmt.Errorf("setting up the reconciler: %w", err)
 	}
 	return addChecks(mgr, workers)
+}
+
+// watchSchema wakes the Cleaners when the API server serves other fields of ours than before.
+func watchSchema(mgr ctrl.Manager, served *schemas.Served, facts *metrics.Metrics, clk clock.WithTicker,
+	reconciler *controllers.CleanerReconciler,
+) manager.Runnable {
+	return &controllers.SchemaWatcher{
+		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
+		Wake: reconciler.Finished,
+	}
+}
+
+// newEvents writes an Event for each run, in the name of this host.
+func newEvents(live client.Client, clk clock.PassiveClock) (notify.Channel, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("reading the host's name: %w", err)
+	}
+	return notify.Event(live, clk, reporter, reporter+"-"+hostname), nil
+}
+
+// newWorkers makes the executor, and hands it to the reconciler.
+func newWorkers(runner *run.Runner, slimming *slimming, memory *scriptMemory,
+	reconciler *controllers.CleanerReconciler, clk clock.WithTicker,
+) (workers *controllers.Executor) {
+	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
+	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
+	reconciler.Executor = workers
+	return workers
+}
+
+// newOutbox makes the queue of what a run has to tell, and hands it to the delivery.
+func newOutbox(book *journal.Journal, live client.Client, delivery *notify.Delivery,
+	reconciler *controllers.CleanerReconciler, facts *metrics.Metrics, clk clock.WithTicker,
+) *notify.Outbox {
+	outbox := &notify.Outbox{
+		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
+		Deliver: deliver(delivery), Told: reconciler.Told, Tried: facts.Notified,
+	}
+	delivery.Outbox = outbox.Tell
+	return outbox
 }
 
 func newJournal(live client.Client, clk clock.Clock, skew *transport.ClockSkew, o *options) *journal.Journal {
@@ -245,7 +289,9 @@ func deliver(d *notify.Delivery) func(context.Context, notify.Message, v1alpha1.
 }
 
 // runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
-func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory, lighten func(name string)) executor.RunFunc[controllers.Attempt] {
+func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
+	lighten func(name string),
+) executor.RunFunc[controllers.Attempt] {
 	return func(ctx context.Context, request executor.Request) (attempt controllers.Attempt, again *executor.Request) {
 		defer slimming.run()()
 		trigger := v1alpha1.TriggerSchedule
@@ -254,9 +300,10 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory, light
 		}
 		outgrown := false
 		record, err := runner.Run(ctx, run.Request{
-			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
-			Spec:   request.Spec,
-			Memory: request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
+			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger,
+			WhileSuspended: request.WhileSuspended,
+			Spec:           request.Spec,
+			Memory:         request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
 		})
 		if err != nil {
 			return controllers.Attempt{Err: err}, nil

@@ -40,7 +40,8 @@ type notes struct {
 func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
-		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
+		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 }
 
@@ -158,7 +159,8 @@ func deploymentOf(o *object.Parts) (graph.Name, bool) {
 	owner, _ := graph.Controller(o)
 	hash := label(o, "pod-template-hash")
 	name, ok := strings.CutSuffix(owner.Name, "-"+hash)
-	return graph.Name{GroupKind: deployments, Namespace: o.Namespace, Name: name}, ok && hash != "" && owner.GroupKind == replicaSets
+	return graph.Name{GroupKind: deployments, Namespace: o.Namespace, Name: name}, ok && hash != "" &&
+		owner.GroupKind == replicaSets
 }
 
 // runs takes note of a Node that runs more than what runs on each.

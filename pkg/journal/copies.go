@@ -264,7 +264,7 @@ func (c *copies) drop(ctx context.Context) {
 
 // wayOut adds to an error what to look at.
 func (c *copies) wayOut(err error) error {
-	if errors.Is(err, errTooLarge) {
+	if err == nil || errors.Is(err, errTooLarge) {
 		return err
 	}
 	where := fmt.Sprintf(

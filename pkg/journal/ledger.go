@@ -67,13 +67,16 @@ func (l *Ledger) keepWith(bundled *corev1.Secret) {
 // is executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have
 // been written, and the outcomes belong there. The outcomes given are what is known so far of all that matched. With
 // ErrTaken, run is the record as the other operator wrote it.
-func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
+func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64,
+	outcomes []object.Outcome, victims []Victim,
+) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
 	bundle := j.newBundle(run, attempt, cleaner.CopyStorage())
 	intent := bundle.chain(streamIntent, &budget{left: maxIntentBytes})
 	var err error
-	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err == nil && slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
+	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err == nil &&
+		slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
 		err = j.makeRoom(ctx, run.Spec.CleanerUID)
 	}
 	if err == nil {
@@ -81,15 +84,14 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	}
 	var bundled *corev1.Secret
 	if err == nil {
-		if bundled, err = bundle.seal(ctx); err != nil {
-			err = l.copies.wayOut(err)
-		}
+		bundled, err = bundle.seal(ctx)
+		err = l.copies.wayOut(err)
 	}
 	if err == nil && cleaner.CopyStorage() == v1alpha1.StorageReport {
 		err = j.showCopies(ctx, cleaner, run, victims)
 	}
 	if err == nil {
-		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Bundled: bundled != nil, Head: intent.head}
+		written := intent.written(j.namespace, attempt, bundled != nil)
 		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
 			describe(run, maxActingBytes, considered, outcomes)
@@ -105,8 +107,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	case errors.Is(err, errUnclear): // the record may name the parts: then it must be told what became of the victims
 		return l, wrap("writing down what the run intends", err)
 	case errors.Is(err, errTooLarge):
-		err = fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
-			len(victims), j.maxCopyBytes(cleaner))
+		err = copiesFault(len(victims), j.maxCopyBytes(cleaner))
 	}
 	dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
@@ -116,6 +117,19 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		run.Status.Intent, run.Status.Copies = nil, nil
 	}
 	return nil, wrap("writing down what the run intends", err)
+}
+
+// written is what the record says of an intent that has been written.
+func (c *chain) written(namespace, attempt string, bundled bool) *v1alpha1.RunIntent {
+	return &v1alpha1.RunIntent{
+		Namespace: namespace, Attempt: attempt, Objects: c.objects, Parts: c.parts, Bundled: bundled, Head: c.head,
+	}
+}
+
+// copiesFault says what to do about copies that are too large.
+func copiesFault(victims int, most int64) error {
+	return fmt.Errorf("the copies of the %d objects take more than %d bytes, compressed: set rollback.maxBytes higher (and the operator's --max-copies-bytes, which bounds it), let the Cleaner select less, or set rollback.storage to None if nothing of it need be brought back",
+		victims, most)
 }
 
 // write writes the copies and then the intent.
@@ -163,7 +177,8 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 			return errors.Join(errUnclear, err, readErr)
 		case live.UID != run.UID:
 			return ErrGone
-		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == run.Status.Intent.Attempt:
+		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil &&
+			live.Status.Intent.Attempt == run.Status.Intent.Attempt:
 			run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
 			return nil
 		case live.Status.Phase != "":

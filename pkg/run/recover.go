@@ -38,7 +38,8 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching
 // anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
-	ctx, cancel := deadline.Limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, deadline.Max, deadline.Max)
+	ctx, cancel := deadline.Limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, deadline.Max,
+		deadline.Max)
 	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, errors.New("its Cleaner was deleted, or does not wait for it any more"))
@@ -112,15 +113,14 @@ func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes 
 // goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the
 // rest is looked at: the operator before may have touched it. An error says that all of that is left to another
 // operator.
-func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) ([]object.Outcome, error) {
-	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged, reread: left.again, looks: true, closing: rest.closing}
-	var open []journal.Victim
-	for i := range left.victims {
-		a.outcomes = append(a.outcomes, left.outcome(i))
-		if a.outcomes[i].Result == v1alpha1.OutcomePlanned {
-			open = append(open, left.victims[i])
-		}
+func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
+	memory *selector.Share,
+) ([]object.Outcome, error) {
+	a := &acting{
+		task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged,
+		reread: left.again, looks: true, closing: rest.closing,
 	}
+	open := a.takeOver(left)
 	if a.closing == nil {
 		// The operator may have been started anew with a lower limit just to stop this run.
 		rest.closing = guard.MaxActions(s.MaxActions, len(open))
@@ -154,13 +154,29 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 	if err := a.all(looking); isTaken(err) {
 		return nil, err
 	}
+	a.abandon(ctx, left.ledger)
+	return a.outcomes, nil
+}
+
+// takeOver takes what the run before found out, and returns the victims of which nothing is known yet.
+func (a *acting) takeOver(left *leftover) (open []journal.Victim) {
+	for i := range left.victims {
+		a.outcomes = append(a.outcomes, left.outcome(i))
+		if a.outcomes[i].Result == v1alpha1.OutcomePlanned {
+			open = append(open, left.victims[i])
+		}
+	}
+	return open
+}
+
+// abandon ends the victims of which still nothing is known.
+func (a *acting) abandon(ctx context.Context, ledger *journal.Ledger) {
 	for i := range a.outcomes {
 		if o := &a.outcomes[i]; o.Result == v1alpha1.OutcomePlanned {
 			o.Result, o.Detail = v1alpha1.OutcomeAbandoned, "the run was stopped, and it could not be found out what became of it"
-			_ = fault.Logged(ctx, func() error { return left.ledger.Record(context.WithoutCancel(ctx), i, *o) })
+			_ = fault.Logged(ctx, func() error { return ledger.Record(context.WithoutCancel(ctx), i, *o) })
 		}
 	}
-	return a.outcomes, nil
 }
 
 // guardsOf are the guards of a run that is taken over.
@@ -174,7 +190,8 @@ func (s Act) guardsOf(ctx context.Context, t *task, victims []journal.Victim, me
 		g.selectors = append(g.selectors, sel)
 	}
 	var err error
-	if g.namespaces, err = namespacesOf(ctx, s.Operator, namespacesIn(victims)); err != nil || t.action != v1alpha1.ActionDelete {
+	if g.namespaces, err = namespacesOf(ctx, s.Operator, namespacesIn(victims)); err != nil ||
+		t.action != v1alpha1.ActionDelete {
 		return g, err
 	}
 	for _, victim := range victims {

@@ -31,7 +31,8 @@ func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int
 	for _, outcome := range outcomes {
 		results[outcome.Result]++
 	}
-	ending, gone, found := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone], results[v1alpha1.OutcomeFoundGone]
+	ending, gone, found := results[v1alpha1.OutcomeTerminating], results[v1alpha1.OutcomeGone],
+		results[v1alpha1.OutcomeFoundGone]
 	if record.Spec.Action != v1alpha1.ActionDelete {
 		gone = 0 // they are left alone
 	}

@@ -48,7 +48,8 @@ const (
 	pictureHead  = 44
 )
 
-const pictureStyle = `text{font:13px system-ui,sans-serif;fill:#222}.bar{fill:#2f6fb2}.floor{stroke:#555;stroke-dasharray:4 3}.target{stroke:#c0392b;stroke-width:2}
+const pictureStyle = `text{font:13px system-ui,sans-serif;fill:#222}.bar{fill:#2f6fb2}
+.floor{stroke:#555;stroke-dasharray:4 3}.target{stroke:#c0392b;stroke-width:2}
 @media(prefers-color-scheme:dark){text{fill:#ddd}.bar{fill:#6aa5e0}.floor{stroke:#aaa}.target{stroke:#ff7f6e}}`
 
 // picture is an SVG with a bar for each variant: how long it takes, with a line at its floor and a mark at its target.

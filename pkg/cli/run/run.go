@@ -72,7 +72,9 @@ func Command(s *terminal.Session) *cobra.Command {
 	)
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion,
+		cobra.ShellCompDirective,
+	) {
 		if len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -123,7 +125,8 @@ func (o *options) run(ctx context.Context, name string) error {
 func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
-		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted { // older operators say False of a suspended one
+		// older operators say False of a suspended one
+		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return nil
 	}
 	return terminal.Fail(

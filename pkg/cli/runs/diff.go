@@ -61,7 +61,9 @@ func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.Cle
 }
 
 // diff prints what is otherwise than in the run before.
-func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) error {
+func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
+	runs []v1alpha1.CleanerRun,
+) error {
 	last, err := before(run, runs)
 	if err != nil {
 		return err
@@ -85,7 +87,15 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		default:
 			changed++
 		}
-		row := []terminal.Cell{{Text: what, In: paint}, {Text: at.Namespace}, {Text: at.Kind}, {Text: at.Name}, {Text: outcomeOf(c.before)}, {Text: outcomeOf(c.now)}, {Text: ""}}
+		row := []terminal.Cell{
+			{Text: what, In: paint},
+			{Text: at.Namespace},
+			{Text: at.Kind},
+			{Text: at.Name},
+			{Text: outcomeOf(c.before)},
+			{Text: outcomeOf(c.now)},
+			{Text: ""},
+		}
 		if c.now != nil {
 			row[6].Text = why(c.now)
 		}
@@ -93,7 +103,8 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 	}
 	rows.Flush()
 	fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n", terminal.Thousands(appeared), terminal.Thousands(gone),
-		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name, duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
+		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name,
+		duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
 	for _, r := range []*v1alpha1.CleanerRun{run, last} {
 		o.tellOmitted(r)
 	}

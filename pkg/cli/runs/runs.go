@@ -123,7 +123,9 @@ func (o *options) run(ctx context.Context, name string) error {
 	return o.printAll(ctx, api, name, of)
 }
 
-func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) error {
+func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
+	runs []v1alpha1.CleanerRun,
+) error {
 	if o.diffs {
 		return o.diff(ctx, api, run, runs)
 	}

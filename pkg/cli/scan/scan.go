@@ -159,7 +159,8 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if j.selector, err = labels.Parse(j.labels); err != nil {
-		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels, terminal.OneLine(err.Error())))
+		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels,
+			terminal.OneLine(err.Error())))
 	}
 	for _, text := range j.options.exclude {
 		p, err := parsePattern(text)
