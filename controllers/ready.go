@@ -20,7 +20,7 @@ func setReady(cleaner *v1alpha1.Cleaner, status metav1.ConditionStatus, reason, 
 	meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionStalled)
 }
 
-// stalls reports whether nothing but an edit by a person mends a Cleaner that is not ready for the reason. A kind may
+// stalls reports whether nothing but an edit by a person fixes a Cleaner that is not ready for the reason. A kind may
 // still be installed, the right to act as an account may still be given, and another controller may fall silent: the
 // operator looks for these itself.
 func stalls(reason string) bool {

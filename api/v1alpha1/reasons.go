@@ -45,7 +45,7 @@ const (
 const (
 	// ConditionReady is true when the Cleaner runs on its schedule, or is suspended and would run.
 	ConditionReady = "Ready"
-	// ConditionStalled is true beside a Ready that is false when nothing but an edit by a person mends the Cleaner, as
+	// ConditionStalled is true beside a Ready that is false when nothing but an edit by a person fixes the Cleaner, as
 	// kstatus defines it. It is absent otherwise, so that a GitOps tool waits for what is still to come, such as a
 	// CustomResourceDefinition.
 	ConditionStalled = "Stalled"

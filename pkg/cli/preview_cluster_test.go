@@ -307,7 +307,7 @@ func TestPreviewAsksTheServer(t *testing.T) {
 	}
 	want := "note: the API server was asked, as a dry run, for one object of each kind, and may refuse others as well; --dry-run-all asks for all\n" +
 		"2 of 2 objects match; 1 would be changed, 1 could not be changed\n" +
-		"error: cleaner \"unused-NS\": 1 object could not be changed\nhint: mend the transform; the reasons stand beside the objects   [E-PRE-004]\n"
+		"error: cleaner \"unused-NS\": 1 object could not be changed\nhint: fix the transform; the reasons stand beside the objects   [E-PRE-004]\n"
 	if text := s.plain(got.errOut); text != want || got.code != codes.ExitPartial {
 		t.Errorf("exit code %d\n%s", got.code, text)
 	}

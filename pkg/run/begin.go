@@ -121,7 +121,7 @@ func isSame(left, wanted *v1alpha1.CleanerRunSpec) bool {
 		ptr.Equal(left.ServiceAccountRef, wanted.ServiceAccountRef)
 }
 
-// closing says why a run that an operator before had begun to carry out is not gone on with. Nil if it is.
+// closing says why a run that an operator before had begun to carry out is not resumed. Nil if it is.
 func (b *begun) closing() error {
 	switch {
 	case b.cancelled:

@@ -217,7 +217,7 @@ func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAcco
 		nil
 }
 
-// reasonAmong is the reason of the condition Ready for several problems: of those that only an edit mends, if there are
+// reasonAmong is the reason of the condition Ready for several problems: of those that only an edit fixes, if there are
 // any.
 func reasonAmong(problems, homeless []error, otherwise string) string {
 	switch {

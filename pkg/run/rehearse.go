@@ -36,7 +36,7 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 		}
 	}
 	return fmt.Errorf(
-		"the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; mend transform or mergePatch; of %s it says: %s",
+		"the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; correct transform or mergePatch; of %s it says: %s",
 		n,
 		first.Object,
 		first.Detail,

@@ -36,7 +36,7 @@ type remainder struct {
 	late   *deadline.Error
 }
 
-// decide says why the run is not gone on with, if it is not.
+// decide says why the run is not resumed, if it is not.
 func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 	if m.cleaner == nil || m.closing != nil {
 		return
@@ -100,7 +100,7 @@ func gaveUp(record *v1alpha1.CleanerRun) *refusal {
 
 // conclude says how the run ended.
 func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
-	what := "and the run was gone on with"
+	what := "and the run was resumed"
 	abandoned := slices.ContainsFunc(
 		outcomes,
 		func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned },
@@ -108,11 +108,11 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	switch {
 	case m.closing == nil:
 	case m.faulty:
-		what = "and the run could not be gone on with: " + summary.OneLine(m.closing)
+		what = "and the run could not be resumed: " + summary.OneLine(m.closing)
 	case !abandoned && !m.failed:
 		what = "when it had dealt with everything"
 	default:
-		what = "and the run was not gone on with: " + m.closing.Error()
+		what = "and the run was not resumed: " + m.closing.Error()
 	}
 	if m.late != nil && abandoned {
 		what += "; " + m.late.WayOut(selectLess)

@@ -43,7 +43,7 @@ type expressions struct {
 	mask func(string) string
 }
 
-// open makes a Cleaner's expressions ready for a run that begins now. The errors are the user's to mend: they name the
+// open makes a Cleaner's expressions ready for a run that begins now. The errors are for the user to correct: they name the
 // field. It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
 func open(
 	cleaner *v1alpha1.Cleaner,

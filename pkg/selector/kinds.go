@@ -20,7 +20,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// UnknownKindError says that the cluster does not serve what a selector names. It is the user's to mend: nothing is
+// UnknownKindError says that the cluster does not serve what a selector names. It is for the user to correct: nothing is
 // listed, and nothing reads as empty.
 type UnknownKindError struct {
 	GVK schema.GroupVersionKind

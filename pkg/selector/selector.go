@@ -81,7 +81,7 @@ type Selector struct {
 }
 
 // New prepares the selector at the given index of a Cleaner. now is what ages are
-// measured from. The errors are the user's to mend: they name the field.
+// measured from. The errors are for the user to correct: they name the field.
 func New(index int, spec v1alpha1.ResourceSelector, judge Judge, now time.Time) (*Selector, error) {
 	s := &Selector{
 		index:          index,

@@ -132,7 +132,7 @@ func TestMergePatchThatTheServerRefuses(t *testing.T) {
 	}
 	patches := b.record(http.MethodPatch, "/old-")
 	run := b.run(b.cleaner(v1alpha1.ActionTransform, mergePatch(`{"data":{"x":true}}`)))
-	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: the API server would refuse to change the 20 objects that match, asked for 3 of them as a dry run; mend transform or mergePatch; of ConfigMap "+b.namespace+"/old-00 it says: ")
+	wantRun(t, run, v1alpha1.ReasonFailed, "Nothing was touched: the API server would refuse to change the 20 objects that match, asked for 3 of them as a dry run; correct transform or mergePatch; of ConfigMap "+b.namespace+"/old-00 it says: ")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 20, Matched: 20, Skipped: 20})
 	wantOutcome(t, run, "old-07", v1alpha1.OutcomeNotActed)
 	if n := len(patches()); n != 3 {

@@ -155,7 +155,7 @@ func TestDeadlineUnset(t *testing.T) {
 // TestDeadlineCountsFromTheStart, whoever goes on with the run.
 func TestDeadlineCountsFromTheStart(t *testing.T) {
 	t.Parallel()
-	const after = "The operator went away while the run was acting, and the run was not gone on with: " + late + "; raise it (at most 3600), or let the Cleaner select less. "
+	const after = "The operator went away while the run was acting, and the run was not resumed: " + late + "; raise it (at most 3600), or let the Cleaner select less. "
 	t.Run("it has passed", func(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 3, http.MethodDelete, aMinute)
@@ -187,7 +187,7 @@ func TestDeadlineCountsFromTheStart(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 3, http.MethodDelete, aMinute)
 		record := next.goOn(l.first().Add(40 * time.Second))
-		wantRun(t, record, v1alpha1.ReasonCompleted, "and the run was gone on with. 3 of 3 objects matched; 3 deleted.")
+		wantRun(t, record, v1alpha1.ReasonCompleted, "and the run was resumed. 3 of 3 objects matched; 3 deleted.")
 	})
 }
 

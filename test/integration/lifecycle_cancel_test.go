@@ -107,7 +107,7 @@ func TestCancelOutlivesTheOperator(t *testing.T) {
 	next.finish()
 	record := next.records()[0]
 	wantCounts(t, &record, v1alpha1.RunCounts{Considered: objects, Matched: objects, Acted: objects - 1, Skipped: 1})
-	wantRun(t, &record, v1alpha1.ReasonCancelled, "and the run was not gone on with: "+cancelled+". ")
+	wantRun(t, &record, v1alpha1.ReasonCancelled, "and the run was not resumed: "+cancelled+". ")
 	if deletes(next) != 0 {
 		t.Fatal("the run went on")
 	}

@@ -99,7 +99,7 @@ func TestStopWhileTheRunActs(t *testing.T) {
 	next.at(first.Add(time.Minute))
 	next.finish()
 	next.wantRecords(first)
-	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "and the run was gone on with. 20 of 20 objects matched; 20 deleted.")
+	wantCondition(t, next.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "and the run was resumed. 20 of 20 objects matched; 20 deleted.")
 	if got := len(b.reported(l.now).Spec.ResourceInfo); got != inHand+4 {
 		t.Fatalf("the Report lists %d objects", got)
 	}

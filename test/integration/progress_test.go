@@ -280,7 +280,7 @@ func TestTakeOverInSpiteOfProgress(t *testing.T) {
 		return nil, nil
 	})
 	record := next.goOn(l.first().Add(time.Minute))
-	wantRun(t, record, v1alpha1.ReasonCompleted, "and the run was gone on with. 3 of 3 objects matched; 3 deleted.")
+	wantRun(t, record, v1alpha1.ReasonCompleted, "and the run was resumed. 3 of 3 objects matched; 3 deleted.")
 	if record.Status.Progress != nil || record.Status.Recoveries != 1 {
 		t.Fatalf("the record says %+v after %d recoveries", record.Status.Progress, record.Status.Recoveries)
 	}

@@ -69,7 +69,7 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 			selectors(c)[0].IncludeEvents = ptr.To(true)
 		})
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not gone on with: what was judged by its events, metrics or logs must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
+		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: what was judged by its events, metrics or logs must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
 		l.wantNames("old-0")
 	})
 	t.Run("aggregated", func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestRecoveryDoesNotTrustWhatOthersDecide(t *testing.T) {
 		end`))
 		l.configMap("user", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"uses": "old-0"} })
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not gone on with: what was judged together with other objects must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
+		wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: what was judged together with other objects must be judged again; the next run does. 1 of 1 object matched; 0 deleted, 1 left alone.")
 		l.wantNames("old-0", "user")
 	})
 	t.Run("namespace", func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestSuspendedWhileRecovering(t *testing.T) {
 	next.finish()
 	record := next.records()[0]
 	wantCounts(t, &record, v1alpha1.RunCounts{Considered: objects, Matched: objects, Acted: objects - 1, Skipped: 1})
-	wantRun(t, &record, v1alpha1.ReasonFailed, "and the run was not gone on with: the Cleaner was suspended. ")
+	wantRun(t, &record, v1alpha1.ReasonFailed, "and the run was not resumed: the Cleaner was suspended. ")
 	if deletes(next) != 0 {
 		t.Fatal("the run went on")
 	}
@@ -82,7 +82,7 @@ func TestRecoveryWithALowerLimit(t *testing.T) {
 	must(t, l.user.Delete(t.Context(), l.object("old-0")))
 	next.runner.Act.MaxActions = 4
 	record := next.goOn(l.first().Add(time.Minute))
-	wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not gone on with: the run would act on 5 objects, and the operator allows 4 in one run (--max-actions-per-run)",
+	wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not resumed: the run would act on 5 objects, and the operator allows 4 in one run (--max-actions-per-run)",
 		"5 of 5 objects matched; 0 deleted, 1 found gone after the run was cut off, 4 left alone.")
 	l.wantNames("old-1", "old-2", "old-3", "old-4")
 	if record.Status.Phase != v1alpha1.RunInterrupted || deletes(next) != 0 {

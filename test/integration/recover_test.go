@@ -84,7 +84,7 @@ func TestRecoveryLooksAtEachObject(t *testing.T) {
 		}
 	}
 	wantCounts(t, record, v1alpha1.RunCounts{Considered: 6, Matched: 6, Acted: 5, Skipped: 1})
-	wantRun(t, record, v1alpha1.ReasonCompleted, "The operator went away while the run was acting, and the run was gone on with. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
+	wantRun(t, record, v1alpha1.ReasonCompleted, "The operator went away while the run was acting, and the run was resumed. 6 of 6 objects matched; 1 deleted, 1 being deleted, 3 found gone after the run was cut off, 1 left alone.")
 	if record.Status.Phase != v1alpha1.RunCompleted || deletes(next) != 1 {
 		t.Fatalf("the phase is %s, after %d deletes of the next operator", record.Status.Phase, deletes(next))
 	}
@@ -115,7 +115,7 @@ func TestRecoveryDoesNotGoOn(t *testing.T) {
 			next.at(l.first().Add(time.Minute + c.after))
 			next.waitFinished(next.now)
 			record := &next.records()[0]
-			wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not gone on with: ", c.want, "3 of 3 objects matched; 0 deleted, 1 found gone after the run was cut off, 2 left alone.")
+			wantRun(t, record, v1alpha1.ReasonFailed, "and the run was not resumed: ", c.want, "3 of 3 objects matched; 0 deleted, 1 found gone after the run was cut off, 2 left alone.")
 			wantCounts(t, record, v1alpha1.RunCounts{Considered: 3, Matched: 3, Acted: 1, Skipped: 2})
 			l.wantNames("old-1", "old-2")
 			if deletes(next) != 0 {
@@ -223,7 +223,7 @@ func TestOldOperatorCannotWriteAfterATakeOver(t *testing.T) {
 			next := l.successor()
 			next.startExecutor()
 			record := next.goOn(l.first().Add(time.Minute))
-			wantRun(t, record, v1alpha1.ReasonCompleted, fmt.Sprintf("the run was gone on with. %[1]d of %[1]d objects matched; ", c.objects))
+			wantRun(t, record, v1alpha1.ReasonCompleted, fmt.Sprintf("the run was resumed. %[1]d of %[1]d objects matched; ", c.objects))
 			wantCounts(t, record, v1alpha1.RunCounts{Considered: int64(c.objects), Matched: int64(c.objects), Acted: int64(c.objects)})
 			before, err := journal.ReadOutcomes(t.Context(), journal.NewParts(b.user), record)
 			must(t, err)

@@ -164,7 +164,7 @@ func TestSkipThatWasCutOff(t *testing.T) {
 	next := l.successor()
 	next.startExecutor()
 	run := next.goOn(l.first().Add(time.Minute))
-	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "and the run was gone on with. 3 of 4 objects matched; 3 deleted, 1 not judged.")
+	wantRun(t, run, v1alpha1.ReasonPartiallyFailed, "and the run was resumed. 3 of 4 objects matched; 3 deleted, 1 not judged.")
 	wantCounts(t, run, v1alpha1.RunCounts{Considered: 4, Matched: 3, Acted: 3, Failed: 1})
 	wantOutcome(t, run, "old-0", v1alpha1.OutcomeNotEvaluated, "evaluate: line 3: ")
 	b.wantNames("old-0")

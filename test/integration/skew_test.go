@@ -172,6 +172,6 @@ func TestRunThatWasCutOffStopsByAWrongClock(t *testing.T) {
 	l, next := cutOffRun(t, 2, http.MethodDelete)
 	next.runner.Read.CheckClock = func() error { return errors.New(yearOff) }
 	record := next.goOn(l.first().Add(time.Minute))
-	wantRun(t, record, v1alpha1.ReasonFailed, "the run was not gone on with: "+yearOff, "2 of 2 objects matched; 0 deleted, 2 left alone.")
+	wantRun(t, record, v1alpha1.ReasonFailed, "the run was not resumed: "+yearOff, "2 of 2 objects matched; 0 deleted, 2 left alone.")
 	l.wantNames("old-0", "old-1")
 }

@@ -224,7 +224,7 @@ func TestNamespaceThatDoesNotExist(t *testing.T) {
 // TestStopOfARunThatIsTakenOver: its rest is only looked at.
 func TestStopOfARunThatIsTakenOver(t *testing.T) {
 	t.Parallel()
-	const after = "The operator went away while the run was acting, and the run was not gone on with: " + incident + ". "
+	const after = "The operator went away while the run was acting, and the run was not resumed: " + incident + ". "
 	t.Run("before", func(t *testing.T) {
 		t.Parallel()
 		l, next := cutOffRun(t, 3, http.MethodDelete)
@@ -263,7 +263,7 @@ func TestStopOfARunThatIsTakenOver(t *testing.T) {
 		l, next := cutOffRun(t, 3, http.MethodDelete)
 		next.stoppable("somebody-without-rights")
 		record := next.goOn(l.first().Add(time.Minute))
-		wantRun(t, record, v1alpha1.ReasonFailed, "and the run could not be gone on with: it is not known whether all acting is stopped", "0 deleted, 3 left alone.")
+		wantRun(t, record, v1alpha1.ReasonFailed, "and the run could not be resumed: it is not known whether all acting is stopped", "0 deleted, 3 left alone.")
 		if deletes(next) != 0 {
 			t.Fatal("the next operator went on")
 		}

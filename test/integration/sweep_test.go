@@ -117,7 +117,7 @@ func TestUnfinishedRunOfACleanerThatIsGoneIsClosed(t *testing.T) {
 	must(t, l.user.Delete(t.Context(), l.now))
 	next.sweep(1 << 40)
 	closed := next.stored(&record)
-	wantRun(t, closed, v1alpha1.ReasonFailed, "the run was not gone on with: its Cleaner was deleted", "2 of 2 objects matched; 0 deleted, 1 found gone after the run was cut off, 1 left alone.")
+	wantRun(t, closed, v1alpha1.ReasonFailed, "the run was not resumed: its Cleaner was deleted", "2 of 2 objects matched; 0 deleted, 1 found gone after the run was cut off, 1 left alone.")
 	l.wantNames("old-1")
 }
 

@@ -161,7 +161,7 @@ func TestOutboxDeliversEachByItself(t *testing.T) {
 	wantMeasured(t, registry, map[string][]string{"notifications_total": {"{Event,Delivered} 1", "{Event,Failed} 1", "{Event,Retrying} 2"}})
 }
 
-// What hangs holds up nothing else, and is gone on with by the next operator.
+// What hangs holds up nothing else, and is resumed by the next operator.
 func TestOutboxThatHangs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -45,7 +45,7 @@ func TestExitCode(t *testing.T) {
 func TestTheSameCauseIsOneRow(t *testing.T) {
 	t.Parallel()
 	line := func(object, message string) Line {
-		return Line{Status: Fail, Check: "cleaners", Object: object, Message: message, WayOut: "mend it"}
+		return Line{Status: Fail, Check: "cleaners", Object: object, Message: message, WayOut: "fix it"}
 	}
 	got := together([]Line{line("a", "x"), line("b", "x"), line("c", "y"), line("d", "x"), line("e", "x"), line("f", "x")})
 	want := []Line{line("a, b, d and 2 more", "x"), line("c", "y")}

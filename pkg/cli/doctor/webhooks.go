@@ -68,7 +68,7 @@ func (p *patient) webhooks(ctx context.Context) (lines []Line, well string) {
 					"is refused",
 				)+"may be refused, depending on labels and conditions"
 			}
-			line.WayOut = "mend the Service, or remove the webhook if nothing needs it any more"
+			line.WayOut = "fix the Service, or remove the webhook if nothing needs it any more"
 			lines = append(lines, line)
 		}
 	}

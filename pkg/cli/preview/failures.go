@@ -58,7 +58,7 @@ func (j *job) unjudgedError(cleaner *v1alpha1.Cleaner, found *run.Preview, resul
 // lookAt is how to go on with an object that could not be judged.
 func (j *job) lookAt(cleaner *v1alpha1.Cleaner, first *run.PreviewItem, untilThen string) string {
 	if cleaner.UID == "" || j.dump != nil {
-		return "mend the expression" + j.placeOf(cleaner, first) + ", or exclude such objects; " + untilThen
+		return "fix the expression" + j.placeOf(cleaner, first) + ", or exclude such objects; " + untilThen
 	}
 	return fmt.Sprintf("run: %s preview %s --only %s", terminal.Program, cleaner.Name, cluster.RefOf(first.Object))
 }

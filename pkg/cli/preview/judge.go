@@ -131,7 +131,7 @@ func (j *job) tell(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cl
 				cleaner.Name,
 				terminal.Counted(int(result.Failed), "object"),
 			),
-			Hint: "mend the transform" + j.placeOf(
+			Hint: "fix the transform" + j.placeOf(
 				cleaner,
 				first(found, v1alpha1.OutcomeFailed),
 			) + "; the reasons stand beside the objects",

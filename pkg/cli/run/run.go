@@ -132,7 +132,7 @@ func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	return terminal.Fail(
 		codes.RunNotReady,
 		fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message),
-		"no run was asked for; mend the Cleaner first",
+		"no run was asked for; fix the Cleaner first",
 	)
 }
 

@@ -55,7 +55,7 @@ func (r *Run) measure() (end func()) {
 	return func() { r.took.Add(int64(r.clock.Since(begin))) }
 }
 
-// LimitError says that the conditions cost more than one object, or one run, may. It is for the user to mend.
+// LimitError says that the conditions cost more than one object, or one run, may. It is for the user to correct.
 type LimitError struct {
 	// Condition is the name of the condition at which the limit of an object was reached.
 	Condition string
