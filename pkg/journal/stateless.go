@@ -77,7 +77,8 @@ func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 	}
 	var lacking []string
 	for _, s := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		if words := kindLacksCopies(schema.GroupKind{Group: s.Group, Kind: s.Kind}); words != "" && !slices.Contains(lacking, words) {
+		words := kindLacksCopies(schema.GroupKind{Group: s.Group, Kind: s.Kind})
+		if words != "" && !slices.Contains(lacking, words) {
 			lacking = append(lacking, words)
 		}
 	}
