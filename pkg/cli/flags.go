@@ -11,10 +11,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
 // mistaken says what is wrong with a flag. pflag tells it in the words of the functions that it calls.
-func mistaken(err error) string {
+func mistaken(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		return err.Error() + nearFlag(cmd, unknown.GetSpecifiedName())
+	}
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return err.Error()
@@ -29,6 +34,16 @@ func mistaken(err error) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("--%s %q cannot be read; write %s", wrong.GetFlag().Name, wrong.GetValue(), wants)
+}
+
+// nearFlag asks whether the flag of a command was meant that is nearest to a name.
+func nearFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := suggest.Nearest(name, names); near != "" {
+		return "; did you mean --" + near + "?"
+	}
+	return ""
 }
 
 // completeChoices lets the shell complete the values of flags that have a few.

@@ -67,7 +67,8 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.ErrOut)
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(err)) })
+	root.SetUsageTemplate(usageTemplate(s.Width()))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(cmd, err)) })
 	root.PersistentFlags().
 		Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
@@ -79,9 +80,7 @@ func command(s *terminal.Session) *cobra.Command {
 		lint.Command(s),
 		trial.Command(s),
 		preview.Command(s),
-		run.Command(
-			s,
-		),
+		run.Command(s),
 		runs.Command(s),
 		restore.Command(s),
 		rbac.Command(s),
@@ -98,6 +97,12 @@ func command(s *terminal.Session) *cobra.Command {
 	completeChoices(root)
 	completePlaces(s, root)
 	return root
+}
+
+// usageTemplate is cobra's, with the texts of flags broken into lines that fit. Width 0 breaks none.
+func usageTemplate(width int) string {
+	standard := (&cobra.Command{}).UsageTemplate()
+	return strings.ReplaceAll(standard, "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", width))
 }
 
 // onlyCommands refuses what is no subcommand, with the nearest one.

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 func TestUsage(t *testing.T) {
@@ -44,6 +48,10 @@ func TestUsage(t *testing.T) {
 		{args: "--nonsense", code: 2, errOut: "error: kubectl cleaner: unknown flag: --nonsense\n"},
 		{args: "lint", code: 2, errOut: "error: kubectl cleaner lint: needs a file: -f FILE\n"},
 		{args: "lint --nonsense", code: 2, errOut: "error: kubectl cleaner lint: unknown flag: --nonsense\nhint: run: kubectl cleaner lint --help   [E-USE-001]\n"},
+		{args: "runs --outcom x", code: 2, errOut: "unknown flag: --outcom; did you mean --outcome?\n"},
+		{args: "scan --al-namespaces", code: 2, errOut: "unknown flag: --al-namespaces; did you mean --all-namespaces?\n"},
+		{args: "scan --collor=never", code: 2, errOut: "unknown flag: --collor; did you mean --color?\n"},
+		{args: "scan -Z", code: 2, errOut: "unknown shorthand flag: 'Z' in -Z\n"},
 		{args: "lint -f", code: 2, errOut: "flag needs an argument"},
 		{args: "lint -o xml -f x", code: 2, errOut: "write text or json"},
 		{args: "lint --color=blue x", code: 2, errOut: "write auto, always or never"},
@@ -72,6 +80,24 @@ func TestUsage(t *testing.T) {
 				t.Errorf("talk on the standard output: %s", got.out)
 			}
 		})
+	}
+}
+
+// TestHelpFitsTheTerminal checks that both lists of flags are broken into lines that fit.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	root := command(terminal.New(genericiooptions.NewTestIOStreamsDiscard(), terminal.Options{}))
+	template := usageTemplate(100)
+	if got := strings.Count(template, "FlagUsagesWrapped 100"); got != 2 || strings.Contains(template, "FlagUsages ") {
+		t.Fatalf("%d of 2 lists are broken into lines", got)
+	}
+	root.SetUsageTemplate(template)
+	for _, cmd := range root.Commands() {
+		_, flags, _ := strings.Cut(cmd.UsageString(), "\nFlags:\n")
+		for line := range strings.Lines(flags) {
+			if len(line) > 120 && !strings.Contains(line, "|") { // pflag lets a line be longer rather than leave one word alone
+				t.Errorf("%s: %d columns: %s", cmd.Name(), len(line), line)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,6 +129,15 @@ func TestRunAsksFirst(t *testing.T) {
 	wantAsked(false)
 	s.wants(s.answering("y\n", "run", c.Name), codes.ExitDone, "", question+asked+"hint: to see how it goes: kubectl get cleaner unused-NS -o wide --watch\n")
 	wantAsked(true)
+
+	// What gets no copy is said before the question, not after it.
+	pods := s.cleaner(func(c *v1alpha1.Cleaner) {
+		c.Name, c.Spec.ResourcePolicySet.ResourceSelectors = "pods-"+s.namespace, []v1alpha1.ResourceSelector{{Version: "v1", Kind: "Pod"}}
+	})
+	got := s.answering("n\n", "run", pods.Name)
+	if want := "note: no copy is kept of Pod objects that a controller manages, because a controller creates them again\ncleaner "; !strings.HasPrefix(got.errOut, want) {
+		t.Errorf("%s\nwant first %s", got.errOut, want)
+	}
 
 	// A Scan does no harm.
 	reports := s.cleaner(func(c *v1alpha1.Cleaner) {

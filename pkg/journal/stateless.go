@@ -6,6 +6,7 @@ package journal
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,15 +75,25 @@ func MayLackCopies(cleaner *v1alpha1.Cleaner) string {
 	if cleaner.CopyStorage() == v1alpha1.StorageNone {
 		return "any object, because " + WordsNone
 	}
+	var lacking []string
 	for _, s := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		switch kind := (schema.GroupKind{Group: s.Group, Kind: s.Kind}); {
-		case records[kind]:
-			return s.Kind + " objects, because " + WordsRecord
-		case remade[kind]:
-			return s.Kind + " objects that a controller manages, because " + WordsRemade
-		case kind == schema.GroupKind{Group: "batch", Kind: "Job"}:
-			return "finished Jobs, because " + WordsFinished
+		words := kindLacksCopies(schema.GroupKind{Group: s.Group, Kind: s.Kind})
+		if words != "" && !slices.Contains(lacking, words) {
+			lacking = append(lacking, words)
 		}
+	}
+	return strings.Join(lacking, "; nor of ")
+}
+
+// kindLacksCopies says of which objects of a kind no copy is kept, and why. Empty when it is kept of all.
+func kindLacksCopies(kind schema.GroupKind) string {
+	switch {
+	case records[kind]:
+		return kind.Kind + " objects, because " + WordsRecord
+	case remade[kind]:
+		return kind.Kind + " objects that a controller manages, because " + WordsRemade
+	case kind == schema.GroupKind{Group: "batch", Kind: "Job"}:
+		return "finished Jobs, because " + WordsFinished
 	}
 	return ""
 }

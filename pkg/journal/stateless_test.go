@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
 
@@ -57,5 +59,19 @@ func TestStateless(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// Every kind of which a run may keep no copy is named, and each once.
+func TestMayLackCopies(t *testing.T) {
+	cleaner := &v1alpha1.Cleaner{}
+	cleaner.Spec.Action = ptr.To(v1alpha1.ActionDelete)
+	cleaner.Spec.ResourcePolicySet.ResourceSelectors = []v1alpha1.ResourceSelector{
+		{Kind: "Pod"}, {Kind: "ConfigMap"}, {Group: "batch", Kind: "Job"}, {Group: "batch", Kind: "Job"},
+	}
+	const want = "Pod objects that a controller manages, because a controller creates them again; " +
+		"nor of finished Jobs, because a Job that has finished does nothing any more"
+	if got := MayLackCopies(cleaner); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -115,7 +115,10 @@ func (l Line) words() string {
 		text = l.Object + ": " + text
 	}
 	if l.WayOut != "" {
-		text += ". To do: " + l.WayOut
+		if !strings.HasSuffix(text, "?") {
+			text += "."
+		}
+		text += " To do: " + l.WayOut
 	}
 	return text
 }

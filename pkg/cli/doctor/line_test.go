@@ -54,6 +54,19 @@ func TestTheSameCauseIsOneRow(t *testing.T) {
 	}
 }
 
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"is it installed?": "Cleaner/a: is it installed? To do: mend it",
+		"it is old":        "Cleaner/a: it is old. To do: mend it",
+		"it is old.":       "Cleaner/a: it is old. To do: mend it",
+	} {
+		if got := (Line{Object: "Cleaner/a", Message: message, WayOut: "mend it"}).words(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	p := &patient{args: []string{"/manager", "--dry-run", "-max_copies_bytes=1Gi", "--s3-secret", "bucket", "--leader-elect=false", "--leader-elect"}}

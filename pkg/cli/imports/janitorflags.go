@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/mark"
 )
 
@@ -70,6 +71,8 @@ func (f *janitorFlags) take(j *job, d *manifest.Document, at, name, value string
 		f.notInNamespaces = list()
 	case "--dry-run":
 		f.dryRun = true
+	case "--interval":
+		j.differs(d, at, "kube-janitor looks every "+value+" seconds, and the Cleaners every 10 minutes", "change spec.schedule")
 	case "--deployment-time-annotation":
 		j.lost(d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object",
 			"write janitor/expires on these objects, or narrow the Cleaner to objects without the annotation")
@@ -78,6 +81,12 @@ func (f *janitorFlags) take(j *job, d *manifest.Document, at, name, value string
 	case "--delete-notification":
 		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner tells what it did in its notifications",
 			"add notifications, or forSeconds to the finding")
+	case "--once", "--debug", "--quiet", "--parallelism", "--rules-file": // how kube-janitor runs, not what it deletes
+	default:
+		if strings.HasPrefix(name, "-") {
+			j.lost(d, at, terminal.Quoted(name)+" is not carried over: it is not known what it changes",
+				"see what it does in kube-janitor, and change the Cleaners by hand")
+		}
 	}
 }
 

@@ -101,6 +101,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	); err != nil {
 		return err
 	}
+	o.tellUncopied(before)
 	if err := o.confirm(before); err != nil {
 		return err
 	}
@@ -189,6 +190,14 @@ func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
 	)
 }
 
+// tellUncopied says what a run deletes without a copy, before anybody is asked whether to go on.
+func (o *options) tellUncopied(cleaner *v1alpha1.Cleaner) {
+	lacking := journal.MayLackCopies(cleaner)
+	if lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete && !onlyReports(cleaner) {
+		o.Note("no copy is kept of %s", lacking)
+	}
+}
+
 // lastMatches says how much the last run matched, as a hint at how much it will be.
 func (o *options) lastMatches(cleaner *v1alpha1.Cleaner) string {
 	last := cleaner.Status.LastRun
@@ -220,9 +229,6 @@ func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 		)
 	}
 	fmt.Fprintf(o.ErrOut, "asked for a run of cleaner %q; %s\n", cleaner.Name, does)
-	if lacking := journal.MayLackCopies(cleaner); lacking != "" && cleaner.EffectiveAction() == v1alpha1.ActionDelete {
-		o.Note("no copy is kept of %s", lacking)
-	}
 	if active := cleaner.Status.ActiveRun; active != nil {
 		o.Note("the run %s is going on; the new one begins after it", active.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
@@ -53,6 +54,16 @@ func New(streams genericiooptions.IOStreams, options Options) *Session {
 	}
 	options.Scripts.Clock = options.Clock
 	return &Session{IOStreams: streams, Options: options, out: out}
+}
+
+// Width is how many columns the terminal of the standard output has, or 0 when it is no terminal.
+func (s *Session) Width() int {
+	if file, ok := fileOf(s.Out); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
 }
 
 // WriteError is the first error of writing to the standard output.
