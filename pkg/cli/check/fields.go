@@ -4,6 +4,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -28,12 +29,12 @@ func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 		message, hint := "there is no such field", ""
 		if inSeconds := key.Value + "Seconds"; slices.Contains(known, inSeconds) {
 			message, hint = message+"; did you mean "+terminal.Quoted(inSeconds)+"?", secondsHint(inSeconds, value.Value)
-		} else if near := suggest.Nearest(key.Value, known); near != "" {
+		} else if near := cmp.Or(otherName(key.Value, known), suggest.Nearest(key.Value, known)); near != "" {
 			message += "; did you mean " + terminal.Quoted(near) + "?"
 		} else if places := s.places(key.Value); len(places) > 0 {
 			hint = "it belongs in " + terminal.OrList(places)
 		} else {
-			hint = "remove it, or see: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
+			hint = "to see which fields there are: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
 		}
 		problems = append(problems, manifest.Problem{
 			File:    d.File,
@@ -73,6 +74,25 @@ func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 	}
 	walk(d.Node, s.structural, "")
 	return problems
+}
+
+// otherNames are what people call a field whose name is not near to it.
+var otherNames = map[string][]string{
+	"matchConditions": {"cel", "condition", "conditions", "expression", "when", "where", "filter", "if"},
+	"evaluate":        {"lua", "script", "code"},
+	"labelFilters":    {"labels", "labelSelector", "matchLabels", "selector"},
+	"schedule":        {"cron", "interval"},
+	"action":          {"dryRun", "delete", "mode"},
+}
+
+// otherName is the known field that people also call by the name. Empty if there is none.
+func otherName(name string, known []string) string {
+	for field, names := range otherNames {
+		if slices.Contains(names, name) && slices.Contains(known, field) {
+			return field
+		}
+	}
+	return ""
 }
 
 // eachKey visits the fields of a map, and those that it takes over with <<.
