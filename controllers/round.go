@@ -90,7 +90,8 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	r.showAction(cleaner, round)
 	klog.FromContext(ctx).
 		V(1).
-		Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
+		Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active",
+			ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
 	return round, nil
 }
 

@@ -65,7 +65,8 @@ func (r *CleanerReconciler) recall(
 		switch live, err := r.Journal.Cleaner(ctx, cleaner.Name, cleaner.UID); {
 		case err != nil:
 			return "", err
-		case live == nil || live.Spec.Hash() != cleaner.Spec.Hash() || live.Status.ObservedSpec != cleaner.Status.ObservedSpec:
+		case live == nil || live.Spec.Hash() != cleaner.Spec.Hash() ||
+			live.Status.ObservedSpec != cleaner.Status.ObservedSpec:
 			return "", errBehind
 		case isLost:
 			lost = "It does not run: " + v1alpha1.LostFieldsWords + "."

@@ -57,8 +57,11 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 
 // latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went
 // the last time.
-func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus, runs []v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
-	slices.SortFunc(runs, func(a, b v1alpha1.CleanerRun) int { return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time) })
+func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
+	runs []v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
+	slices.SortFunc(runs, func(a, b v1alpha1.CleanerRun) int {
+		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
+	})
 	latest := slices.Clone(last)
 	for i := range runs {
 		for _, n := range runs[i].Status.Notifications {
@@ -90,12 +93,14 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 			troubles = slices.Insert(troubles, failed, trouble{name, n.Message})
 			failed++
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			troubles = append(troubles, trouble{name, fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339))})
+			troubles = append(troubles, trouble{name,
+				fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339))})
 		case n.State == v1alpha1.NotificationPending:
 			waiting++
 		}
 	}
-	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered."
+	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonDelivered,
+		"Every notification of the last run was delivered."
 	switch pending := len(troubles) - failed; {
 	case failed > 0 && pending > 0:
 		status, reason = metav1.ConditionFalse, v1alpha1.ReasonUndelivered

@@ -71,7 +71,8 @@ const (
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // newManager wires everything.
-func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool, memory *scriptMemory) (ctrl.Manager, error) {
+func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool,
+	memory *scriptMemory) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(transport.RefuseRedirects)
 	restConfig.Wrap(transport.NameCleaners)
@@ -104,7 +105,8 @@ func newManager(ctx context.Context, restConfig *rest.Config, o *options, script
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	lease.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
+	events := mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
+	lease.LockConfig.EventRecorder = events
 	live, err := client.New(restConfig, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
@@ -158,7 +160,8 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 }
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
-func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool, memory *scriptMemory, skew *transport.ClockSkew, o *options) error {
+func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool,
+	memory *scriptMemory, skew *transport.ClockSkew, o *options) error {
 	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
 	book := newJournal(live, clk, skew, o)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
@@ -184,8 +187,10 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	}
 	runner := run.New(run.Config{
 		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount, MaxActions: o.maxActions,
-		Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{}, Memory: selector.NewBudget(int64(o.maxSelection)),
+		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount,
+		MaxActions: o.maxActions,
+		Namespace:  o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{},
+		Memory:     selector.NewBudget(int64(o.maxSelection)),
 		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
 		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
 		Protection: guard.Protection{Operator: o.namespace, Namespaces: o.protected()},
@@ -195,21 +200,26 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	})
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
-		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check, WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
+		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check,
+		WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
-	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk, Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}
+	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
+		Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}
 	runner.Delivery.Outbox = outbox.Tell
 	slimming := newSlimming(slim)
 	var workers *controllers.Executor
 	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
 	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
 	reconciler.Executor = workers
-	watchers := append(watchStops(mgr, off, facts, clk, reconciler), watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
-		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk, Wake: reconciler.Finished,
-	})
+	watchers := append(watchStops(mgr, off, facts, clk, reconciler),
+		watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
+			Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
+			Wake: reconciler.Finished,
+		})
 	sweeper := &controllers.Sweeper{
-		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies), Close: runner.Close, Tell: outbox.Add,
+		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies),
+		Close: runner.Close, Tell: outbox.Add,
 		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
 	}
 	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
@@ -245,7 +255,8 @@ func deliver(d *notify.Delivery) func(context.Context, notify.Message, v1alpha1.
 }
 
 // runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
-func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory, lighten func(name string)) executor.RunFunc[controllers.Attempt] {
+func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
+	lighten func(name string)) executor.RunFunc[controllers.Attempt] {
 	return func(ctx context.Context, request executor.Request) (attempt controllers.Attempt, again *executor.Request) {
 		defer slimming.run()()
 		trigger := v1alpha1.TriggerSchedule
@@ -254,9 +265,10 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory, light
 		}
 		outgrown := false
 		record, err := runner.Run(ctx, run.Request{
-			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger, WhileSuspended: request.WhileSuspended,
-			Spec:   request.Spec,
-			Memory: request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
+			Cleaner: request.Name, UID: types.UID(request.Owner), Nominal: request.Nominal, Trigger: trigger,
+			WhileSuspended: request.WhileSuspended,
+			Spec:           request.Spec,
+			Memory:         request.Weight, Outgrown: func() { outgrown = true }, Lighten: func() { lighten(request.Name) },
 		})
 		if err != nil {
 			return controllers.Attempt{Err: err}, nil

@@ -95,7 +95,8 @@ func (a *Actor) Transform(ctx context.Context, verdict object.Verdict, patch obj
 }
 
 // attempt tries once, on the object as it was judged. An error is the API server's.
-type attempt func(ctx context.Context, o object.Object, patch object.JSON) (result v1alpha1.OutcomeResult, detail string, err error)
+type attempt func(ctx context.Context, o object.Object, patch object.JSON) (
+	result v1alpha1.OutcomeResult, detail string, err error)
 
 // carryOut tries, and after each conflict judges the live object before it tries again.
 func (a *Actor) carryOut(

@@ -66,7 +66,8 @@ func (h Hosts) CheckName(host string) error {
 		return nil
 	case err == nil && isLoopback(ip), last == "localhost":
 		return ErrOwnMachine
-	case err != nil && last != "" && last[0] >= '0' && last[0] <= '9': // such as 2130706433 and 0x7f.1, which some take for an address
+	// such as 2130706433 and 0x7f.1, which some take for an address
+	case err != nil && last != "" && last[0] >= '0' && last[0] <= '9':
 		return ErrNotAHost
 	}
 	return nil

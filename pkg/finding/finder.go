@@ -125,7 +125,8 @@ func (f *Finder) wants(r *row) bool {
 		switch {
 		case w.Kind != r.kind && r.kind != anyKind:
 			return false
-		case w.Type == v1alpha1.FindingDangling && r.typ == v1alpha1.FindingUnused: // what leads nowhere at all is that instead
+		// what leads nowhere at all is that instead
+		case w.Type == v1alpha1.FindingDangling && r.typ == v1alpha1.FindingUnused:
 			return true
 		}
 		return w.Type == r.typ || w.Type == v1alpha1.FindingCascading && r.cascades

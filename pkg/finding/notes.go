@@ -40,7 +40,8 @@ type notes struct {
 func newNotes() notes {
 	return notes{
 		endpoints: map[[2]string]bool{}, scaled: map[graph.Name]bool{}, asleep: map[string]bool{},
-		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{}, inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		faulty: map[graph.Name]string{}, held: map[graph.Name]map[string]Requests{}, busy: map[string]bool{},
+		inhabited: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 }
 
@@ -78,7 +79,8 @@ func (n *notes) autoscaler(o *object.Parts) {
 // scaledObject takes note of what KEDA scales: to zero, unless it says otherwise.
 func (n *notes) scaledObject(o *object.Parts) {
 	spec := o.At("spec")
-	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" && spec.Field("idleReplicaCount").String() != "0" {
+	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" &&
+		spec.Field("idleReplicaCount").String() != "0" {
 		return
 	}
 	n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
@@ -122,7 +124,8 @@ func (n *notes) service(o *object.Parts) {
 func (n *notes) endpointSlice(o *object.Parts) {
 	service := [2]string{o.Namespace, label(o, "kubernetes.io/service-name")}
 	for endpoint := range o.At("endpoints").Elements() {
-		if n.endpoints[service] = n.endpoints[service] || endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
+		if n.endpoints[service] = n.endpoints[service] ||
+			endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
 			return
 		}
 	}
@@ -158,7 +161,8 @@ func deploymentOf(o *object.Parts) (graph.Name, bool) {
 	owner, _ := graph.Controller(o)
 	hash := label(o, "pod-template-hash")
 	name, ok := strings.CutSuffix(owner.Name, "-"+hash)
-	return graph.Name{GroupKind: deployments, Namespace: o.Namespace, Name: name}, ok && hash != "" && owner.GroupKind == replicaSets
+	return graph.Name{GroupKind: deployments, Namespace: o.Namespace, Name: name}, ok && hash != "" &&
+		owner.GroupKind == replicaSets
 }
 
 // runs takes note of a Node that runs more than what runs on each.

@@ -61,7 +61,8 @@ func (e *Events) Reset() {
 	if e.Grow != nil {
 		_ = e.Grow(-e.size) // less is always granted
 	}
-	e.byUID, e.byName, e.texts, e.size = map[types.UID][]event{}, map[types.NamespacedName][]event{}, map[string]string{}, 0
+	e.byUID, e.byName, e.texts, e.size = map[types.UID][]event{}, map[types.NamespacedName][]event{},
+		map[string]string{}, 0
 }
 
 // Add takes one event of the core API, and keeps it when it is about an object of the kind.

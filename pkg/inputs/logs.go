@@ -68,7 +68,8 @@ func LogsOf(pod object.Object, source *v1alpha1.LogSource) ([]Log, error) {
 	}
 	slices.Sort(names)
 	restarted := map[string]bool{}
-	for _, status := range slices.Concat(read.Status.ContainerStatuses, read.Status.InitContainerStatuses, read.Status.EphemeralContainerStatuses) {
+	for _, status := range slices.Concat(read.Status.ContainerStatuses, read.Status.InitContainerStatuses,
+		read.Status.EphemeralContainerStatuses) {
 		restarted[status.Name] = status.RestartCount > 0
 	}
 	tail := ptr.Deref(source.TailLines, defaultTail)

@@ -154,7 +154,8 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.
 func isWritten(live, status *v1alpha1.CleanerRunStatus) bool {
-	return live.Phase == status.Phase && live.Recoveries == status.Recoveries && equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
+	return live.Phase == status.Phase && live.Recoveries == status.Recoveries &&
+		equality.Semantic.DeepEqual(live.Notifications, status.Notifications) && live.CompletionTime != nil &&
 		status.CompletionTime != nil &&
 		live.CompletionTime.Unix() == status.CompletionTime.Unix()
 }

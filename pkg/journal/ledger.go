@@ -67,13 +67,15 @@ func (l *Ledger) keepWith(bundled *corev1.Secret) {
 // is executing. Without its success nothing may be touched; when it returns a ledger all the same, the intent may have
 // been written, and the outcomes belong there. The outcomes given are what is known so far of all that matched. With
 // ErrTaken, run is the record as the other operator wrote it.
-func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
+func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64,
+	outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
 	bundle := j.newBundle(run, attempt, cleaner.CopyStorage())
 	intent := bundle.chain(streamIntent, &budget{left: maxIntentBytes})
 	var err error
-	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err == nil && slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
+	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err == nil &&
+		slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
 		err = j.makeRoom(ctx, run.Spec.CleanerUID)
 	}
 	if err == nil {
@@ -89,7 +91,8 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		err = j.showCopies(ctx, cleaner, run, victims)
 	}
 	if err == nil {
-		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects, Parts: intent.parts, Bundled: bundled != nil, Head: intent.head}
+		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects,
+			Parts: intent.parts, Bundled: bundled != nil, Head: intent.head}
 		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
 			describe(run, maxActingBytes, considered, outcomes)
@@ -163,7 +166,8 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 			return errors.Join(errUnclear, err, readErr)
 		case live.UID != run.UID:
 			return ErrGone
-		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil && live.Status.Intent.Attempt == run.Status.Intent.Attempt:
+		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil &&
+			live.Status.Intent.Attempt == run.Status.Intent.Attempt:
 			run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
 			return nil
 		case live.Status.Phase != "":

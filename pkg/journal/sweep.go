@@ -64,7 +64,8 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 		case !holdsCopies(run):
 			errs = append(errs, j.dropOrphan(ctx, run))
 		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
-			errs = append(errs, j.drop(ctx, run, "they were kept until "+run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)))
+			until := run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)
+			errs = append(errs, j.drop(ctx, run, "they were kept until "+until))
 		default:
 			kept = append(kept, *withoutObjects(run))
 		}
@@ -98,7 +99,8 @@ func withoutObjects(run *v1alpha1.CleanerRun) *v1alpha1.CleanerRun {
 
 // isUntold reports whether a record is kept because something of it is still to be told.
 func isUntold(run *v1alpha1.CleanerRun, now time.Time) bool {
-	return run.HasPendingNotifications() && (run.Status.CompletionTime == nil || now.Sub(run.Status.CompletionTime.Time) < v1alpha1.NotificationRetention)
+	return run.HasPendingNotifications() && (run.Status.CompletionTime == nil ||
+		now.Sub(run.Status.CompletionTime.Time) < v1alpha1.NotificationRetention)
 }
 
 // holdsCopies reports whether a run's copies are still kept.
@@ -115,7 +117,8 @@ func (j *Journal) dropOrphan(ctx context.Context, run *v1alpha1.CleanerRun) erro
 	if err != nil || cleaner != nil {
 		return err
 	}
-	return wrap("deleting CleanerRun "+run.Name, client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
+	return wrap("deleting CleanerRun "+run.Name,
+		client.IgnoreNotFound(j.client.Delete(ctx, run, client.Preconditions{UID: &run.UID})))
 }
 
 // drop deletes the copies of a run, and says so in its status.

@@ -25,7 +25,8 @@ const reportTimeout = 10 * time.Second
 // Delivery delivers what runs have to tell, on the channels of their Cleaners.
 type Delivery struct {
 	// Report writes the Cleaner's Report. unlisted is how many objects are not among the outcomes.
-	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64) error
+	Report func(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, outcomes []object.Outcome,
+		unlisted int64) error
 	// Save writes the run's record.
 	Save func(ctx context.Context, run *v1alpha1.CleanerRun) error
 	// Event is the channel of notifications of type Event.

@@ -171,7 +171,9 @@ func leftOf(run *v1alpha1.CleanerRun, objects []v1alpha1.ObjectOutcome) []string
 		}
 	}
 	var lines []string
-	for _, group := range groups(left, func(o v1alpha1.ObjectOutcome) string { return word(run, o.Outcome) + suffix(o.Reason) }) {
+	for _, group := range groups(left, func(o v1alpha1.ObjectOutcome) string {
+		return word(run, o.Outcome) + suffix(o.Reason)
+	}) {
 		line := fmt.Sprintf("%d %s (%s", len(group.members), group.key, nameOf(group.members[0]))
 		if more := len(group.members) - 1; more > 0 {
 			line += fmt.Sprintf(" and %d more", more)

@@ -19,7 +19,8 @@ import (
 
 // ReadSecret reads a Secret with the rights of the account or, without one, with those of who asks. It is nil when
 // there is none.
-type ReadSecret func(ctx context.Context, secret object.Object, account *v1alpha1.ServiceAccountRef) (*object.Object, error)
+type ReadSecret func(ctx context.Context, secret object.Object,
+	account *v1alpha1.ServiceAccountRef) (*object.Object, error)
 
 // secretKind is the kind Secret.
 var secretKind = object.Kind{

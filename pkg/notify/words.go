@@ -71,7 +71,8 @@ func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 			words = append(words, fmt.Sprintf(format, n))
 		}
 	}
-	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted", v1alpha1.ActionTransform: "changed"}[run.Spec.Action]
+	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted",
+		v1alpha1.ActionTransform: "changed"}[run.Spec.Action]
 	switch {
 	case run.Spec.DryRun:
 		words = append(
@@ -88,7 +89,8 @@ func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 	case counted.total < int64(len(status.Objects))+status.ObjectsOmitted:
 		add(status.Acted, "%d acted on")
 	case run.Spec.Action == v1alpha1.ActionDelete:
-		ending, gone, found := tally[v1alpha1.OutcomeTerminating], tally[v1alpha1.OutcomeGone], tally[v1alpha1.OutcomeFoundGone]
+		ending, gone, found := tally[v1alpha1.OutcomeTerminating], tally[v1alpha1.OutcomeGone],
+			tally[v1alpha1.OutcomeFoundGone]
 		add(status.Acted-ending-gone-found, "%d deleted")
 		add(ending, "%d being deleted")
 		add(found, "%d found gone after the run was cut off")

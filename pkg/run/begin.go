@@ -162,7 +162,8 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 		return nil, fmt.Errorf("the Cleaner %s was created again since the run was asked for", request.Cleaner)
 	case !cleaner.DeletionTimestamp.IsZero():
 		return nil, fmt.Errorf("the Cleaner %s is being deleted", request.Cleaner)
-	case request.Trigger == v1alpha1.TriggerSchedule && cleaner.Spec.StartingDeadlineSeconds != nil && late.Seconds() > float64(*cleaner.Spec.StartingDeadlineSeconds):
+	case request.Trigger == v1alpha1.TriggerSchedule && cleaner.Spec.StartingDeadlineSeconds != nil &&
+		late.Seconds() > float64(*cleaner.Spec.StartingDeadlineSeconds):
 		return s.ifBegun(
 			ctx,
 			&cleaner,

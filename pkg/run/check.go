@@ -52,18 +52,23 @@ type refusal struct {
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
 	case b.cancelled:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled, message: "Nothing was touched: " + journal.ErrCancelled.Error() + "."}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled,
+			message: "Nothing was touched: " + journal.ErrCancelled.Error() + "."}
 	case b.changed:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The run touched nothing yet and had to begin anew, and " +
-			b.whatChanged().Error() + "; the next run goes by that."}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+			message: "The run touched nothing yet and had to begin anew, and " +
+				b.whatChanged().Error() + "; the next run goes by that."}
 	case lacks != "":
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired, message: "Nothing was read or touched: " + lacks}
+		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired,
+			message: "Nothing was read or touched: " + lacks}
 	case wasQueuedAsAnother(b):
 		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: serviceAccountRef was changed after the run was queued; the next run goes by that."}
 	case b.foreign != nil:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonForeignController, message: v1alpha1.Truncate("Nothing was read or touched: "+b.foreign.Error(), maxMessage)}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonForeignController,
+			message: v1alpha1.Truncate("Nothing was read or touched: "+b.foreign.Error(), maxMessage)}
 	case b.suspended:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The Cleaner was suspended before the run began."}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+			message: "The Cleaner was suspended before the run began."}
 	}
 	return nil
 }
@@ -72,7 +77,8 @@ func (s Check) mayRun(b *begun) *refusal {
 func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	var err error
 	if t.who, err = s.Identities.ofRun(t.record.Spec.ServiceAccountRef); err != nil {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: " + summary.OneLine(err)}
+		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
+			message: "Nothing was read or touched: " + summary.OneLine(err)}
 	}
 	t.expressions, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 	if err == nil {
@@ -92,7 +98,8 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 		t.expressions.close()
 	}
 	if stopped != nil {
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: stopReason(stopped), message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess)}
+		return &refusal{phase: v1alpha1.RunInterrupted, reason: stopReason(stopped),
+			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess)}
 	}
 	return refused(t.record, err)
 }
@@ -125,11 +132,13 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 // refused is how a run ends that could not be opened.
 func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 	if !expr.IsUnread(err) {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage)}
+		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
+			message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage)}
 	}
 	reason := reasonFor(err, v1alpha1.ReasonViewIncomplete)
 	message := summary.Hinted(record, reason, "Nothing was read or touched, because conditions could not be checked: "+summary.OneLine(err))
-	return &refusal{phase: v1alpha1.RunFailed, reason: reason, message: v1alpha1.Truncate(message, maxMessage), unread: true}
+	return &refusal{phase: v1alpha1.RunFailed, reason: reason, message: v1alpha1.Truncate(message, maxMessage),
+		unread: true}
 }
 
 // Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems,
@@ -137,10 +146,13 @@ func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason, message string, err error) {
 	problems, err := s.problems(ctx, cleaner)
 	homeless := s.copyProblems(cleaner)
-	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" { // so that nothing more is asked in its name
-		return v1alpha1.ReasonServiceAccountRequired, summary.OneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
+	// so that nothing more is asked in its name
+	if lacks := s.Identities.lacks(cleaner.Spec.ServiceAccountRef); lacks != "" {
+		return v1alpha1.ReasonServiceAccountRequired,
+			summary.OneLine(errors.Join(slices.Concat([]error{errors.New(lacks)}, problems, homeless)...)), nil
 	}
-	if reason, message, err := s.accountRefused(ctx, cleaner.Spec.ServiceAccountRef, problems, homeless); reason != "" || err != nil {
+	if reason, message, err := s.accountRefused(ctx, cleaner.Spec.ServiceAccountRef, problems, homeless); reason != "" ||
+		err != nil {
 		return reason, message, err
 	}
 	who, fault := s.Identities.of(cleaner.Spec.ServiceAccountRef)
@@ -175,7 +187,8 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 		faults = append(faults, err)
 	}
 	if len(problems)+len(homeless)+len(unknown) > 0 {
-		return reasonAmong(problems, homeless, v1alpha1.ReasonUnknownKind), summary.OneLine(errors.Join(slices.Concat(problems, homeless, unknown)...)), nil
+		return reasonAmong(problems, homeless, v1alpha1.ReasonUnknownKind),
+			summary.OneLine(errors.Join(slices.Concat(problems, homeless, unknown)...)), nil
 	}
 	fault = errors.Join(faults...)
 	if account := cleaner.Spec.ServiceAccountRef; account != nil && summary.Forbidden(fault) {
@@ -186,7 +199,8 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 
 // accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty
 // when it may.
-func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems, homeless []error) (reason, message string, err error) {
+func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems,
+	homeless []error) (reason, message string, err error) {
 	if account == nil {
 		return "", "", nil
 	}
@@ -195,7 +209,8 @@ func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAcco
 		return "", "", err
 	}
 	all := slices.Concat(problems, homeless, []error{errors.New(refusal)})
-	return reasonAmong(problems, homeless, v1alpha1.ReasonServiceAccountForbidden), summary.OneLine(errors.Join(all...)), nil
+	return reasonAmong(problems, homeless, v1alpha1.ReasonServiceAccountForbidden), summary.OneLine(errors.Join(all...)),
+		nil
 }
 
 // reasonAmong is the reason of the condition Ready for several problems: of those that only an edit mends, if there are

@@ -29,7 +29,8 @@ const lookTimeout = 20 * time.Second
 // whose outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any
 // other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
-	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting", closing: closing}
+	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record,
+		cause: "The operator went away while the run was acting", closing: closing}
 	if err := fault.Logged(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
 		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
 	}
@@ -38,13 +39,15 @@ func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, clean
 // Close brings a run that was cut off, and that its Cleaner does not wait for any more, to its end without touching
 // anything more.
 func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
-	ctx, cancel := deadline.Limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, deadline.Max, deadline.Max)
+	ctx, cancel := deadline.Limit(transport.ForCleaner(ctx, record.Spec.Cleaner), r.Begin.Clock, deadline.Max,
+		deadline.Max)
 	defer cancel()
 	if record.Status.Phase == v1alpha1.RunExecuting {
 		r.Recover(ctx, record, nil, errors.New("its Cleaner was deleted, or does not wait for it any more"))
 		return
 	}
-	r.Record.close(ctx, &task{record: record}, &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything."})
+	r.Record.close(ctx, &task{record: record}, &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+		message: "The operator went away before the run touched anything."})
 }
 
 // finish takes the run over, and brings it to its end.
@@ -112,8 +115,10 @@ func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes 
 // goOn finds an outcome for each victim of a run that was cut off. When it is stopped nothing more is touched, but the
 // rest is looked at: the operator before may have touched it. An error says that all of that is left to another
 // operator.
-func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder, memory *selector.Share) ([]object.Outcome, error) {
-	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged, reread: left.again, looks: true, closing: rest.closing}
+func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
+	memory *selector.Share) ([]object.Outcome, error) {
+	a := &acting{task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged,
+		reread: left.again, looks: true, closing: rest.closing}
 	var open []journal.Victim
 	for i := range left.victims {
 		a.outcomes = append(a.outcomes, left.outcome(i))
@@ -174,7 +179,8 @@ func (s Act) guardsOf(ctx context.Context, t *task, victims []journal.Victim, me
 		g.selectors = append(g.selectors, sel)
 	}
 	var err error
-	if g.namespaces, err = namespacesOf(ctx, s.Operator, namespacesIn(victims)); err != nil || t.action != v1alpha1.ActionDelete {
+	if g.namespaces, err = namespacesOf(ctx, s.Operator, namespacesIn(victims)); err != nil ||
+		t.action != v1alpha1.ActionDelete {
 		return g, err
 	}
 	for _, victim := range victims {

@@ -7,10 +7,10 @@
 // A cron schedule is matched on the wall clock of its zone, and then mapped to an instant. Two rules cover the days on
 // which the clocks change:
 //
-//   - A schedule with fixed hours runs once for each wall time. A wall time that the clocks skip runs at the first instant
-//     after the gap, and one that they show twice runs the first time.
-//   - A schedule that matches every hour runs by elapsed time. A wall time that is skipped does not run, and one that is
-//     shown twice runs twice.
+//   - A schedule with fixed hours runs once for each wall time. A wall time that the clocks skip runs at the first
+//     instant after the gap, and one that they show twice runs the first time.
+//   - A schedule that matches every hour runs by elapsed time. A wall time that is skipped does not run, and one that
+//     is shown twice runs twice.
 //
 // An interval (@every) has no wall clock: each nominal time is measured from the last one.
 package schedule

@@ -44,7 +44,8 @@ func Hint(refusal string, account *v1alpha1.ServiceAccountRef) string {
 	switch {
 	case account == nil:
 		return operator
-	case strings.Contains(refusal, " cannot impersonate"): // since Kubernetes 1.36 it may be: cannot impersonate-on:serviceaccount:list
+	// since Kubernetes 1.36 it may be: cannot impersonate-on:serviceaccount:list
+	case strings.Contains(refusal, " cannot impersonate"):
 		return "The operator may not act as ServiceAccount " + account.String() + ": apply config/policy, or bind its ClusterRole kubecleaner-impersonator to the operator's ServiceAccount."
 	case strings.Contains(refusal, `"`+account.Username()+`" cannot `):
 		return "Grant ServiceAccount " + account.String() + " the right: a Role with that verb and resource and a RoleBinding in the namespace, or a ClusterRole and a ClusterRoleBinding for the whole cluster; or select less."

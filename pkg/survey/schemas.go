@@ -101,7 +101,8 @@ func (s *Schemas) learnNow(
 	index := object.JSON(body).Field("paths")
 	unlearned, kept := map[string]error{}, map[string]document{}
 	// In a fixed order, so that the same use is always told of by the same path, and the same cause by the same error.
-	for _, gv := range slices.SortedFunc(maps.Keys(versions), func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, gv := range slices.SortedFunc(maps.Keys(versions),
+		func(a, b schema.GroupVersion) int { return strings.Compare(a.String(), b.String()) }) {
 		kinds := versions[gv]
 		path := strings.TrimPrefix(object.GroupVersionPath(gv), "/")
 		d, err := s.document(ctx, reader, path, index.At(path, "serverRelativeURL").Text())

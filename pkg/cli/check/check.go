@@ -145,7 +145,8 @@ func (r *Result) has(field string) bool {
 
 func (r *Result) metadata() {
 	meta := r.Cleaner.ObjectMeta
-	for _, err := range validation.ValidateObjectMeta(&meta, false, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
+	for _, err := range validation.ValidateObjectMeta(&meta, false, validation.NameIsDNSSubdomain,
+		field.NewPath("metadata")) {
 		message := err.Detail
 		if err.Type == field.ErrorTypeRequired {
 			r.add(err.Field, codes.FieldMissing, "is missing", "give the Cleaner a name, for example unused-configmaps")

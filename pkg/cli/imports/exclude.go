@@ -79,7 +79,8 @@ func negated(selector *metav1.LabelSelector) string {
 	e := selector.MatchExpressions[0]
 	e.Operator = map[metav1.LabelSelectorOperator]metav1.LabelSelectorOperator{
 		metav1.LabelSelectorOpIn: metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpNotIn: metav1.LabelSelectorOpIn,
-		metav1.LabelSelectorOpExists: metav1.LabelSelectorOpDoesNotExist, metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
+		metav1.LabelSelectorOpExists:       metav1.LabelSelectorOpDoesNotExist,
+		metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
 	}[e.Operator]
 	text := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{e}})
 	if strings.HasPrefix(text, "<") || anyWildcard([]string{text}) ||

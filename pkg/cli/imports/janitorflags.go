@@ -116,12 +116,14 @@ func (f *janitorFlags) limit(c *v1alpha1.Cleaner) {
 }
 
 func add(s *v1alpha1.ResourceSelector, name, expression string) {
-	s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{Name: unused(name, s.MatchConditions), Expression: expression})
+	s.MatchConditions = append(s.MatchConditions,
+		v1alpha1.MatchCondition{Name: unused(name, s.MatchConditions), Expression: expression})
 }
 
 // usual are the resources that people mark, where nothing says which.
 var usual = []string{
-	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses", "configmaps", "secrets",
+	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses",
+	"configmaps", "secrets",
 	"persistentvolumeclaims",
 }
 
@@ -177,10 +179,12 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 	}
 	c := in.newCleaner("kube-janitor-marks", janitorSchedule)
 	for _, kind := range kinds {
-		finding := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired, Dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}}
-		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, v1alpha1.ResourceSelector{
-			Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Finding: finding,
-		})
+		finding := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired,
+			Dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}}
+		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors,
+			v1alpha1.ResourceSelector{
+				Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Finding: finding,
+			})
 	}
 	if in.keepAction {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}

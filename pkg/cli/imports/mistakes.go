@@ -130,7 +130,8 @@ func stateMistakes() []mistake {
 		},
 		{
 			all: []string{"Pod"}, words: words(`CrashLoopBackOff|ImagePullBackOff|ErrImagePull`),
-			wrong: "it overlooks init containers, and InvalidImageName", instead: "use finding: {type: Unhealthy} on the kind Pod",
+			wrong:   "it overlooks init containers, and InvalidImageName",
+			instead: "use finding: {type: Unhealthy} on the kind Pod",
 		},
 		{
 			all: []string{"Pod"}, words: words(`deletionTimestamp`),
@@ -187,7 +188,8 @@ func (m *mistake) in(c *v1alpha1.Cleaner, kinds []string) string {
 func (m *mistake) selects(kinds []string) bool {
 	has := func(kind string) bool { return slices.Contains(kinds, kind) }
 	lacks := func(kind string) bool { return !has(kind) }
-	return !slices.ContainsFunc(m.all, lacks) && (len(m.any) == 0 || slices.ContainsFunc(m.any, has)) && !slices.ContainsFunc(m.none, has)
+	return !slices.ContainsFunc(m.all, lacks) && (len(m.any) == 0 || slices.ContainsFunc(m.any, has)) &&
+		!slices.ContainsFunc(m.none, has)
 }
 
 func (m *mistake) isIn(script string) bool {

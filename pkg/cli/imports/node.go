@@ -30,7 +30,8 @@ func copied(node *yamlnode.Node, wasJSON bool) *yamlnode.Node {
 		}
 	}
 	if meant.Kind == yamlnode.ScalarNode && terminal.Clean(meant.Value) != meant.Value {
-		meant.Style = yamlnode.DoubleQuotedStyle // in which the escapes that the terminal shows are read as what they stand for
+		// in which the escapes that the terminal shows are read as what they stand for
+		meant.Style = yamlnode.DoubleQuotedStyle
 	}
 	meant.Content = slices.Clone(meant.Content)
 	for i, child := range meant.Content {

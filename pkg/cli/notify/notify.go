@@ -77,7 +77,8 @@ func testCommand(s *terminal.Session) *cobra.Command {
 }
 
 // complete completes the name of a Cleaner, and then of one of its notifications.
-func (o *options) complete(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o *options) complete(cmd *cobra.Command, given []string,
+	begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(given) != 1 {
 		return terminal.CompleteFirst(cluster.CompleteCleaners(o.Session, &o.Connection))(cmd, given, begun)
 	}
@@ -122,7 +123,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if kept := keptInCluster(cleaner); len(args) == 1 && len(kept) > 0 {
 		o.Note("no sample of %s: the operator writes it into the cluster", strings.Join(kept, ", "))
 	}
-	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.Config.Host), clock.RealClock{})
+	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.Config.Host),
+		clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
 	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
 	failed := 0
@@ -166,9 +168,11 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	case slices.Contains(names, wanted[0]):
 		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
 	case len(names) == 0:
-		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
+		return nil, terminal.Fail(codes.NotificationNotFound,
+			fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
 	}
-	return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
+	return nil, terminal.Fail(codes.NotificationNotFound,
+		fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
 }
 
 // keptInCluster are the names of the notifications that are sent to no service.
@@ -182,7 +186,8 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 	return names
 }
 
-func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification, message notify.Message) error {
+func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification,
+	message notify.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	actor := action.NewActor(api.Raw).ForRun(clock.RealClock{}, func(error) bool { return false })
@@ -207,7 +212,8 @@ func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Send
 func sample(cleaner *v1alpha1.Cleaner, now time.Time) *v1alpha1.CleanerRun {
 	at := metav1.NewTime(now)
 	sample := &v1alpha1.CleanerRun{
-		Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: at, Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan},
+		Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: at,
+			Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan},
 		Status: v1alpha1.CleanerRunStatus{
 			Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, StartTime: &at, CompletionTime: &at,
 			Message:   "This is a test of the notification: nothing was run, and there is no such object.",

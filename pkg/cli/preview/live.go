@@ -54,7 +54,8 @@ func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.C
 		progress: j.StartProgress(j.progress),
 		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others,
 		// and of which objects a finding is unknown, is known at the end only.
-		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" && cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
+		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" &&
+			cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
 			!deletesOthers(cleaner) &&
 			!cleaner.HasFindings(),
 		namespaces: map[string]*metav1.ObjectMeta{},

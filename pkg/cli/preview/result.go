@@ -57,7 +57,8 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 	}
 	for _, item := range found.Items {
 		o := shownObject{Selector: item.Selector, Patch: maskedPatch(item)}
-		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID = item.Kind.APIVersion(), item.Kind.Kind, item.Namespace, item.Name, item.UID
+		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID = item.Kind.APIVersion(), item.Kind.Kind, item.Namespace,
+			item.Name, item.UID
 		o.Outcome, o.Reason, o.Message = item.Result, item.Detail, item.Message
 		finding := false
 		switch item.Result {

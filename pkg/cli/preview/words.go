@@ -44,14 +44,17 @@ func (j *job) row(cleaner *v1alpha1.Cleaner, item group, stop string) []terminal
 		row = append(row, terminal.Cell{Text: cleaner.Name})
 	}
 	if j.output != "wide" {
-		return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: name}, would, terminal.Cell{Text: why(item.PreviewItem)})
+		return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: name},
+			would, terminal.Cell{Text: why(item.PreviewItem)})
 	}
 	age := "-"
 	if !item.Created.IsZero() {
 		age = duration.HumanDuration(j.now.Since(item.Created))
 	}
-	return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind}, terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: name},
-		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would, terminal.Cell{Text: why(item.PreviewItem)})
+	return append(row, terminal.Cell{Text: namespace}, terminal.Cell{Text: item.Kind.Kind},
+		terminal.Cell{Text: item.Kind.APIVersion()}, terminal.Cell{Text: name},
+		terminal.Cell{Text: age}, terminal.Cell{Text: fmt.Sprint(item.Selector)}, would,
+		terminal.Cell{Text: why(item.PreviewItem)})
 }
 
 // would is what would become of an object, so that "would" can stand before it.
@@ -75,7 +78,8 @@ func (j *job) would(action v1alpha1.Action, item run.PreviewItem) terminal.Cell 
 
 // why is the reason for what would become of an object.
 func why(item run.PreviewItem) string {
-	return cmp.Or(terminal.Because(item.Detail, item.Message), fmt.Sprintf("resourceSelectors[%d] selects it", item.Selector))
+	return cmp.Or(terminal.Because(item.Detail, item.Message),
+		fmt.Sprintf("resourceSelectors[%d] selects it", item.Selector))
 }
 
 // summary is "3 of 212 objects match; 2 would be deleted, 1 is protected".

@@ -142,7 +142,8 @@ func restorer(c *cluster.Client, copiesPath string) (*restore.Restorer, error) {
 }
 
 // plan finds out what is to become of the objects.
-func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun, wanted []cluster.Ref) (*restore.Plan, error) {
+func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun,
+	wanted []cluster.Ref) (*restore.Plan, error) {
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	progress.Begin("checking what run "+run.Name+" touched", false)
@@ -166,7 +167,8 @@ func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1a
 		if near := suggest.Nearest(w.String(), touched); near != "" {
 			hint = "did you mean " + terminal.Quoted(near) + "?"
 		}
-		return nil, terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+		return nil, terminal.Fail(codes.ObjectNotFound,
+			fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
 	}
 	return plan, nil
 }

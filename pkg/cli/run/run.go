@@ -72,7 +72,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	)
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string,
+		begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -123,7 +124,8 @@ func (o *options) run(ctx context.Context, name string) error {
 func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != cleaner.Generation ||
-		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted { // older operators say False of a suspended one
+		// older operators say False of a suspended one
+		ready.Reason == v1alpha1.ReasonSuspended || ready.Reason == v1alpha1.ReasonBudgetExhausted {
 		return nil
 	}
 	return terminal.Fail(
@@ -171,7 +173,8 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 
 // confirm asks before a run that deletes or changes objects.
 func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
-	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes", v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
+	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes",
+		v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
 	if o.yes || does == "" || onlyReports(cleaner) {
 		return nil
 	}
@@ -208,7 +211,8 @@ func onlyReports(cleaner *v1alpha1.Cleaner) bool {
 // tellAsked says what was asked for.
 func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 	does := map[v1alpha1.Action]string{
-		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
+		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches",
+		v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
 	if onlyReports(cleaner) {
 		does = "it only reports what matches, because " + cmp.Or(

@@ -56,12 +56,14 @@ func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.Cle
 			return r, nil
 		}
 	}
-	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name),
+	return nil, terminal.Fail(codes.RunNotFound,
+		fmt.Errorf("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name),
 		"a Cleaner keeps as many runs as its spec.successfulHistoryLimit and failedHistoryLimit say")
 }
 
 // diff prints what is otherwise than in the run before.
-func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) error {
+func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
+	runs []v1alpha1.CleanerRun) error {
 	last, err := before(run, runs)
 	if err != nil {
 		return err
@@ -71,7 +73,8 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		return context.Cause(ctx)
 	}
 	changes, same := compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out),
+		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
 	var appeared, gone, changed int64
 	for _, c := range changes {
 		at, what, paint := c.now, "changed", rows.Paint.Yellow
@@ -85,7 +88,8 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		default:
 			changed++
 		}
-		row := []terminal.Cell{{Text: what, In: paint}, {Text: at.Namespace}, {Text: at.Kind}, {Text: at.Name}, {Text: outcomeOf(c.before)}, {Text: outcomeOf(c.now)}, {Text: ""}}
+		row := []terminal.Cell{{Text: what, In: paint}, {Text: at.Namespace}, {Text: at.Kind}, {Text: at.Name},
+			{Text: outcomeOf(c.before)}, {Text: outcomeOf(c.now)}, {Text: ""}}
 		if c.now != nil {
 			row[6].Text = why(c.now)
 		}
@@ -93,7 +97,8 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 	}
 	rows.Flush()
 	fmt.Fprintf(o.ErrOut, "%s new, %s gone, %s changed, %s as before: run %s against run %s, %s before it\n", terminal.Thousands(appeared), terminal.Thousands(gone),
-		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name, duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
+		terminal.Thousands(changed), terminal.Thousands(int64(same)), run.Name, last.Name,
+		duration.HumanDuration(run.Spec.NominalTime.Sub(last.Spec.NominalTime.Time)))
 	for _, r := range []*v1alpha1.CleanerRun{run, last} {
 		o.tellOmitted(r)
 	}

@@ -56,7 +56,8 @@ func (o *options) now(
 		off = cmp.Or(off, c.Status.DryRunReason)
 		if active := c.Status.ActiveRun; active != nil && !recorded[active.Name] {
 			run := v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: active.Name}}
-			run.Spec.Cleaner, run.Spec.Action, run.Spec.NominalTime, run.Spec.Trigger = c.Name, c.Status.Action, active.NominalTime, active.Trigger
+			run.Spec.Cleaner, run.Spec.Action, run.Spec.NominalTime, run.Spec.Trigger = c.Name, c.Status.Action,
+				active.NominalTime, active.Trigger
 			run.Status.Phase = phaseWaiting
 			waiting = append(waiting, run)
 		}

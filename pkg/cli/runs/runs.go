@@ -123,7 +123,8 @@ func (o *options) run(ctx context.Context, name string) error {
 	return o.printAll(ctx, api, name, of)
 }
 
-func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) error {
+func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
+	runs []v1alpha1.CleanerRun) error {
 	if o.diffs {
 		return o.diff(ctx, api, run, runs)
 	}
@@ -141,7 +142,8 @@ func knows(ctx context.Context, c *cluster.Client, cleaner string, runs []v1alph
 		names = append(names, runs[i].Spec.Cleaner, runs[i].Name)
 	}
 	if near := suggest.Nearest(cleaner, names); near != "" {
-		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+terminal.Quoted(near)+"?")
+		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it",
+			cleaner), "did you mean "+terminal.Quoted(near)+"?")
 	}
 	return err
 }

@@ -71,11 +71,13 @@ func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	first := g.of[0]
-	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of), terminal.OneLine(first.Ref().String()), terminal.OneLine(first.Why()))
+	line("# %s %s: %d found, for example %s: %s", first.Type, g.kind.Kind, len(g.of),
+		terminal.OneLine(first.Ref().String()), terminal.OneLine(first.Why()))
 	if in := namespacesOf(g.of); len(in) > 0 && j.Namespace == "" {
 		line("# They are in these namespaces: %s. To look at one only, add: namespace: NAME", terminal.OneLine(terminal.Shortened(in, 10)))
 	}
-	if managed := slices.DeleteFunc(slices.Clone(g.of), func(f search.Finding) bool { return f.ManagedBy == "" }); len(managed) > 0 {
+	if managed := slices.DeleteFunc(slices.Clone(g.of),
+		func(f search.Finding) bool { return f.ManagedBy == "" }); len(managed) > 0 {
 		line("# %d of them %s managed, for example by %s. A Cleaner leaves them alone unless finding has includeManaged: true.",
 			len(managed), terminal.Plural(int64(len(managed)), "is", "are"), terminal.OneLine(managed[0].ManagedBy))
 	}
@@ -84,7 +86,8 @@ func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 	}
 	line("apiVersion: %s\nkind: Cleaner\nmetadata:\n  name: %s\nspec:", v1alpha1.GroupVersion, yamlText(cleanerName))
 	line("  schedule: %q\n  action: Scan\n  resourcePolicySet:\n    resourceSelectors:", scheduleOf(cleanerName))
-	line("    - group: %q\n      version: %s\n      kind: %s", g.kind.Group, yamlText(g.kind.Version), yamlText(g.kind.Kind))
+	line("    - group: %q\n      version: %s\n      kind: %s", g.kind.Group, yamlText(g.kind.Version),
+		yamlText(g.kind.Kind))
 	j.narrow(line, g.kind)
 	line("      finding:\n        type: %s", first.Type)
 	if j.minConfidence != string(v1alpha1.ConfidenceLikely) {
@@ -134,12 +137,14 @@ func labelFilters(r labels.Requirement) []string {
 		return []string{fmt.Sprintf("{key: %s, operation: %s}", yamlText(r.Key()), v1alpha1.OperationHas)}
 	case r.Operator() == selection.DoesNotExist:
 		return []string{fmt.Sprintf("{key: %s, operation: %s}", yamlText(r.Key()), v1alpha1.OperationDoesNotHave)}
-	case len(values) == 1 && (r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals || r.Operator() == selection.In):
+	case len(values) == 1 && (r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals ||
+		r.Operator() == selection.In):
 		return []string{one(v1alpha1.OperationEqual)}
 	case r.Operator() == selection.NotEquals || r.Operator() == selection.NotIn:
 		var filters []string
 		for _, value := range values {
-			filters = append(filters, fmt.Sprintf("{key: %s, operation: %s, value: %s}", yamlText(r.Key()), v1alpha1.OperationDifferent, yamlText(value)))
+			filters = append(filters, fmt.Sprintf("{key: %s, operation: %s, value: %s}", yamlText(r.Key()),
+				v1alpha1.OperationDifferent, yamlText(value)))
 		}
 		return filters
 	}
@@ -151,7 +156,8 @@ func yamlText(text string) string {
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' && r != '/'
 	}) &&
-		unicode.IsLetter(rune(text[0])) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+		unicode.IsLetter(rune(text[0])) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y",
+		"n"}, strings.ToLower(text)) {
 		return text
 	}
 	return fmt.Sprintf("%+q", text)

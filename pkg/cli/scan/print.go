@@ -231,7 +231,8 @@ func (j *job) hint(r *Result) {
 		return
 	}
 	bold := j.Paint(j.ErrOut).Bold("hint:")
-	first := &r.Findings[max(0, slices.IndexFunc(r.Findings, func(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused }))]
+	first := &r.Findings[max(0, slices.IndexFunc(r.Findings,
+		func(f search.Finding) bool { return f.Type == v1alpha1.FindingUnused }))]
 	fmt.Fprintf(
 		j.ErrOut,
 		"%s who uses one of them, and what was searched: %s why %s%s\n",

@@ -56,7 +56,8 @@ func (j *job) result(stopped bool) *Result {
 		case !known && !stopped:
 			r.Unknown = append(r.Unknown, search.NewFinding(f))
 		case !known:
-		case slices.Index(search.Confidences, f.Confidence) > slices.Index(search.Confidences, v1alpha1.FindingConfidence(j.minConfidence)):
+		case slices.Index(search.Confidences, f.Confidence) > slices.Index(search.Confidences,
+			v1alpha1.FindingConfidence(j.minConfidence)):
 			r.BelowConfidence++
 		default:
 			r.Findings = append(r.Findings, search.NewFinding(f))

@@ -203,7 +203,8 @@ func (s *Reading) Look(ctx context.Context, options survey.Options) error {
 	defer progress.Stop()
 	progress.Together()
 	progress.Begin("reading schemas", true)
-	options.Now, options.Declared, options.Catalog, options.Namespace = s.Options.Now(), s.declared, &s.Catalog, s.Namespace
+	options.Now, options.Declared, options.Catalog, options.Namespace = s.Options.Now(), s.declared, &s.Catalog,
+		s.Namespace
 	finder, err := survey.New(ctx, s.Reader, options)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

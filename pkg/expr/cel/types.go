@@ -84,7 +84,8 @@ func isOpen(schema *spec.Schema, extension string) bool {
 // hasMore reports whether an object may have fields beside its properties.
 func hasMore(schema *spec.Schema) bool {
 	return isOpen(schema, preserveUnknown) ||
-		(schema.AdditionalProperties != nil && (schema.AdditionalProperties.Allows || schema.AdditionalProperties.Schema != nil))
+		(schema.AdditionalProperties != nil && (schema.AdditionalProperties.Allows ||
+			schema.AdditionalProperties.Schema != nil))
 }
 
 // FindStructType implements types.Provider.

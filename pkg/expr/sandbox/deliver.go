@@ -20,7 +20,8 @@ const (
 
 // need is how much memory the child needs for all objects, in bytes.
 func (a *Aggregate) need() int64 {
-	return (a.members.size + int64(a.members.count)*tableSize + ownSize) / 7 * 8 // an eighth stays free, or the collector does not come to rest
+	// an eighth stays free, or the collector does not come to rest
+	return (a.members.size + int64(a.members.count)*tableSize + ownSize) / 7 * 8
 }
 
 // deliver gives objects to the child, which has all those before the first of them.

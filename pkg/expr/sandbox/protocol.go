@@ -22,7 +22,8 @@ const (
 	askJudge                // program, kind, count, flags, items; yes, no, beyond or a fault for each item
 	askTransform            // program, kind, item; a patch or a fault
 	askCollect              // first index, kind, count, items; ready
-	askAggregate            // program, number, count, flag, places to leave out; any number of selected, then ready, beyond or a fault
+	// program, number, count, flag, places to leave out; any number of selected, then ready, beyond or a fault
+	askAggregate
 )
 
 // The flags of askJudge.

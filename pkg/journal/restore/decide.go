@@ -104,7 +104,8 @@ func decide(c *journal.Copy, f facts, options Options) plan {
 			Left,
 			"somebody else deleted it before the run came to it; ask for it by name (--only) to bring it back all the same",
 		)
-	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome) && f.outcome != v1alpha1.OutcomeGone:
+	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome) &&
+		f.outcome != v1alpha1.OutcomeGone:
 		return leave(Left, "the run did not touch it: the outcome is %s", f.outcome)
 	case c == nil:
 		return leave(Left, "no copy was kept of it")
