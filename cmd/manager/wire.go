@@ -165,19 +165,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
 	book := newJournal(live, clk, skew, o)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
-	hostname, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("reading the host's name: %w", err)
-	}
-	raw, err := rest.RESTClientForConfigAndClient(plain, mgr.GetHTTPClient())
-	if err != nil {
-		return fmt.Errorf("creating a client: %w", err)
-	}
 	served, err := schemas.NewServed(plain, mgr.GetHTTPClient(), clk)
-	if err != nil {
-		return err
-	}
-	authorities, err := notify.Authorities(o.notifyCAFile)
 	if err != nil {
 		return err
 	}
@@ -185,19 +173,13 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return err
 	}
-	runner := run.New(run.Config{
-		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount,
-		MaxActions: o.maxActions,
-		Namespace:  o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{},
-		Memory:     selector.NewBudget(int64(o.maxSelection)),
-		Event:      notify.Event(live, clk, reporter, reporter+"-"+hostname),
-		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
-		Protection: guard.Protection{Operator: o.namespace, Namespaces: o.protected()},
-		Scripts:    scripts,
-		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
-		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,
-	})
+	runner, err := newRunner(run.Config{
+		Journal: book, Metrics: facts, Scripts: scripts, Clock: clk,
+		CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,
+	}, live, mgr.GetHTTPClient(), plain, o)
+	if err != nil {
+		return err
+	}
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check,
@@ -229,6 +211,34 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return fmt.Errorf("setting up the reconciler: %w", err)
 	}
 	return addChecks(mgr, workers)
+}
+
+// newRunner adds to the config what reads, acts and sends.
+func newRunner(config run.Config, live client.Client, connections *http.Client, plain *rest.Config,
+	o *options) (*run.Runner, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("reading the host's name: %w", err)
+	}
+	raw, err := rest.RESTClientForConfigAndClient(plain, connections)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client: %w", err)
+	}
+	authorities, err := notify.Authorities(o.notifyCAFile)
+	if err != nil {
+		return nil, err
+	}
+	clk, guarded := config.Clock, egress.NewGuard(o.notifyHosts, plain.Host)
+	config.Reader, config.Actor = selector.NewReader(raw, clk), action.NewActor(raw)
+	config.As, config.RequireServiceAccount = transport.Impersonate(plain, connections), o.requireAccount
+	config.MaxActions, config.Namespace = o.maxActions, o.namespace
+	config.Lists, config.Schemas = broadcast.New(clk), &cel.Schemas{}
+	config.Memory = selector.NewBudget(int64(o.maxSelection))
+	config.Client, config.Event = live, notify.Event(live, clk, reporter, reporter+"-"+hostname)
+	config.Sender = notify.NewSender(authorities, http.ProxyFromEnvironment, guarded, clk)
+	config.Protection = guard.Protection{Operator: o.namespace, Namespaces: o.protected()}
+	config.Queries = inputs.NewMetrics(authorities, o.metricHosts, plain.Host)
+	return run.New(config), nil
 }
 
 func newJournal(live client.Client, clk clock.Clock, skew *transport.ClockSkew, o *options) *journal.Journal {

@@ -30,8 +30,8 @@ type Rooms [lanes]Room
 
 // queue is what waits for room, each lane's requests in a list of their own.
 //
-//  1. A request takes a worker and its weight from one room, when both are free: from that of its own lane, or else from
-//     that of a slower lane. So quick requests have all rooms, unknown ones two, and slow ones one.
+//  1. A request takes a worker and its weight from one room, when both are free: from that of its own lane, or
+//     else from that of a slower lane. So quick requests have all rooms, unknown ones two, and slow ones one.
 //  2. The oldest goes first. While it waits for certain rooms, a younger one takes nothing from these.
 //  3. A request that is heavier than its lane's own room counts as slow.
 //
