@@ -39,7 +39,7 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 			return err
 		}
 	}
-	if run == nil || run.Spec.CleanerUID != cleaner.UID || !run.Status.Phase.Final() {
+	if !hasEnded(run, cleaner) {
 		return nil
 	}
 	latest := run.Status.Notifications
@@ -53,6 +53,11 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 	}
 	setDelivered(cleaner, latest, run.Name)
 	return nil
+}
+
+// hasEnded reports whether it is a run of the Cleaner, and over.
+func hasEnded(run *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner) bool {
+	return run != nil && run.Spec.CleanerUID == cleaner.UID && run.Status.Phase.Final()
 }
 
 // latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went
@@ -76,16 +81,9 @@ func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
 	return latest
 }
 
-// setDelivered says how the delivery of notifications goes, the last ones of the named run. Without any, there is no
-// such condition.
-func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.NotificationStatus, run string) {
-	all := len(notifications)
-	if len(cleaner.Spec.Notifications) == 0 && all == 0 {
-		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
-		return
-	}
-	var troubles []trouble
-	failed, waiting := 0, 0
+// troublesOf are the notifications that were not delivered, those first that failed for good, and how many wait for
+// their first attempt.
+func troublesOf(notifications []v1alpha1.NotificationStatus) (troubles []trouble, failed, waiting int) {
 	for _, n := range notifications {
 		name := fmt.Sprintf("%s (%s)", n.Name, n.Type)
 		switch {
@@ -99,6 +97,18 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 			waiting++
 		}
 	}
+	return troubles, failed, waiting
+}
+
+// setDelivered says how the delivery of notifications goes, the last ones of the named run. Without any, there is no
+// such condition.
+func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.NotificationStatus, run string) {
+	all := len(notifications)
+	if len(cleaner.Spec.Notifications) == 0 && all == 0 {
+		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+		return
+	}
+	troubles, failed, waiting := troublesOf(notifications)
 	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonDelivered,
 		"Every notification of the last run was delivered."
 	switch pending := len(troubles) - failed; {
