@@ -183,15 +183,20 @@ func (r *CleanerReconciler) mustValidate(cleaner *v1alpha1.Cleaner, round *round
 	if account := cleaner.Spec.ServiceAccountRef; account != nil && r.AccountRefused(*account) {
 		return true
 	}
-	if ended := round.ended; ended != nil && ended.Spec.CleanerGeneration != cleaner.Generation {
-		return true // a run of an older spec may have left counts that nobody wants any more
-	}
-	if ended := round.ended; ended != nil &&
-		(ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Status.Reason == v1alpha1.ReasonFailed) {
-		return true // a kind may be gone, or have another schema
+	if round.ended != nil && raisesDoubt(round.ended, cleaner) {
+		return true
 	}
 	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
 	return ready == nil || (ready.Status != metav1.ConditionTrue && ready.Reason != v1alpha1.ReasonBudgetExhausted)
+}
+
+// raisesDoubt reports whether the Cleaner may be valid no more, by a run that ended.
+func raisesDoubt(ended *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner) bool {
+	if ended.Spec.CleanerGeneration != cleaner.Generation {
+		return true // a run of an older spec may have left counts that nobody wants any more
+	}
+	// A kind may be gone, or have another schema.
+	return ended.Status.Reason == v1alpha1.ReasonViewIncomplete || ended.Status.Reason == v1alpha1.ReasonFailed
 }
 
 // dropIdleCounts clears the counts of a Cleaner that does not count, once: nobody else than its runs makes new ones. A

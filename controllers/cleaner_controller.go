@@ -185,25 +185,42 @@ func (r *CleanerReconciler) Reconcile(
 	}
 	stored := cleaner.DeepCopy()
 	round, err := r.round(ctx, &cleaner)
+	if err != nil {
+		return r.again(cleaner.Name, err)
+	}
+	if err := r.showOrWait(ctx, stored, &cleaner, round); err != nil {
+		return r.retry(cleaner.Name, err)
+	}
+	r.afterwards(ctx, &cleaner, round)
+	return reconcile.Result{RequeueAfter: round.sleep}, nil
+}
+
+// again says when a Cleaner is looked at again whose round failed.
+func (r *CleanerReconciler) again(name string, err error) (reconcile.Result, error) {
 	switch {
 	case errors.Is(err, errNotNow):
 		return reconcile.Result{RequeueAfter: wait.Jitter(checkDelay, 1)}, nil
 	case errors.Is(err, errBehind):
-		return r.retry(cleaner.Name, err)
-	case err != nil:
-		return reconcile.Result{}, err
+		return r.retry(name, err)
 	}
-	if r.mayShowLater(stored, &cleaner, round) {
+	return reconcile.Result{}, err
+}
+
+// showOrWait writes what the round computed, unless that may wait.
+func (r *CleanerReconciler) showOrWait(ctx context.Context, stored, cleaner *v1alpha1.Cleaner, round *round) error {
+	if r.mayShowLater(stored, cleaner, round) {
 		round.memory.unshown = cleaner.Status.DeepCopy()
 		round.sleep = r.ShowAfter
-	} else if err := r.show(ctx, stored, &cleaner, round.memory); err != nil {
-		return r.retry(cleaner.Name, err)
-	} else if err := r.keepStamp(ctx, &cleaner); err != nil { // the status says the same
+		return nil
+	}
+	if err := r.show(ctx, stored, cleaner, round.memory); err != nil {
+		return err
+	}
+	if err := r.keepStamp(ctx, cleaner); err != nil { // the status says the same
 		klog.FromContext(ctx).V(1).Info("Could not annotate the Cleaner with the spec that was seen", "cause", err.Error())
 		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
 	}
-	r.afterwards(ctx, &cleaner, round)
-	return reconcile.Result{RequeueAfter: round.sleep}, nil
+	return nil
 }
 
 // forget stops what a deleted Cleaner left behind in this process.

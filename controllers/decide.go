@@ -23,6 +23,17 @@ const (
 	clockSkew = time.Minute
 )
 
+// declineRun says of a run that was asked for, if one was, that it does not begin because the Cleaner cannot run.
+func declineRun(cleaner *v1alpha1.Cleaner, requested string, asked bool) {
+	if !asked {
+		return
+	}
+	cleaner.Status.LastHandledRunRequest = requested
+	ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
+	setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed,
+		"The run that was asked for did not begin: "+ready.Message)
+}
+
 // decide plans the next run and picks the one that is due. A nil plan means that the Cleaner cannot run.
 func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Schedule, round *round) {
 	now := r.Clock.Now()
@@ -34,17 +45,7 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 		if round.foreign == "" {
 			cleaner.Status.NextScheduleTime = nil
 		}
-		if manual && !busy {
-			cleaner.Status.LastHandledRunRequest = requested
-			ready := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionReady)
-			setCondition(
-				cleaner,
-				v1alpha1.ConditionRunSucceeded,
-				metav1.ConditionFalse,
-				v1alpha1.ReasonFailed,
-				"The run that was asked for did not begin: "+ready.Message,
-			)
-		}
+		declineRun(cleaner, requested, manual && !busy)
 		return
 	}
 	// 2. The schedule.

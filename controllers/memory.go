@@ -54,5 +54,5 @@ func (r *CleanerReconciler) memoryOf(name string) *memory {
 	if !ok {
 		found, _ = r.memories.LoadOrStore(name, &memory{})
 	}
-	return found.(*memory) //nolint:errcheck,forcetypeassert // nothing else is stored
+	return found.(*memory) //nolint:errcheck // nothing else is stored
 }

@@ -48,8 +48,8 @@ type round struct {
 	sleep time.Duration
 }
 
-// round computes the Cleaner's status, in memory, and what is to be done.
-func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
+// begin is a round of what is known of the Cleaner.
+func (r *CleanerReconciler) begin(cleaner *v1alpha1.Cleaner) *round {
 	round := &round{memory: r.memoryOf(cleaner.Name)}
 	if round.memory.uid != cleaner.UID {
 		round.memory.ofCleaner = ofCleaner{uid: cleaner.UID}
@@ -58,6 +58,30 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 		cleaner.Status = *unshown.DeepCopy()
 	}
 	round.foreign = cleaner.ForeignController(r.Clock.Now())
+	return round
+}
+
+// plan is the schedule by which the Cleaner runs. Nil when it cannot run.
+func (r *CleanerReconciler) plan(
+	ctx context.Context,
+	cleaner *v1alpha1.Cleaner,
+	round *round,
+) (*schedule.Schedule, error) {
+	switch {
+	case round.lost != "":
+		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
+		round.sleep = outdatedDelay
+		return nil, nil
+	case round.foreign != "":
+		r.holdBack(cleaner, round)
+		return nil, nil
+	}
+	return r.assess(ctx, cleaner, round)
+}
+
+// round computes the Cleaner's status, in memory, and what is to be done.
+func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
+	round := r.begin(cleaner)
 	var err error
 	if round.lost, err = r.recall(ctx, cleaner, round.memory); err != nil {
 		return nil, err
@@ -68,17 +92,9 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
-	var plan *schedule.Schedule
-	switch {
-	case round.lost != "":
-		refuse(cleaner, v1alpha1.ReasonCRDOutdated, round.lost)
-		round.sleep = outdatedDelay
-	case round.foreign != "":
-		r.holdBack(cleaner, round)
-	default:
-		if plan, err = r.assess(ctx, cleaner, round); err != nil {
-			return nil, err
-		}
+	plan, err := r.plan(ctx, cleaner, round)
+	if err != nil {
+		return nil, err
 	}
 	r.decide(cleaner, plan, round)
 	if !round.unchecked && round.foreign == "" { // what was due stays due
@@ -90,7 +106,8 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	r.showAction(cleaner, round)
 	klog.FromContext(ctx).
 		V(1).
-		Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active", ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
+		Info("Reconciled", "next", cleaner.Status.NextScheduleTime, "active",
+			ptr.Deref(cleaner.Status.ActiveRun, v1alpha1.ActiveRun{}).Name)
 	return round, nil
 }
 

@@ -39,7 +39,7 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 			return err
 		}
 	}
-	if run == nil || run.Spec.CleanerUID != cleaner.UID || !run.Status.Phase.Final() {
+	if !hasEnded(run, cleaner) {
 		return nil
 	}
 	latest := run.Status.Notifications
@@ -53,6 +53,11 @@ func (r *CleanerReconciler) foldDelivery(ctx context.Context, cleaner *v1alpha1.
 	}
 	setDelivered(cleaner, latest, run.Name)
 	return nil
+}
+
+// hasEnded reports whether it is a run of the Cleaner, and over.
+func hasEnded(run *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner) bool {
+	return run != nil && run.Spec.CleanerUID == cleaner.UID && run.Status.Phase.Final()
 }
 
 // latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went
@@ -75,6 +80,25 @@ func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
 		}
 	}
 	return latest
+}
+
+// troublesOf are the notifications that were not delivered, those first that failed for good, and how many wait for
+// their first attempt.
+func troublesOf(notifications []v1alpha1.NotificationStatus) (troubles []trouble, failed, waiting int) {
+	for _, n := range notifications {
+		name := fmt.Sprintf("%s (%s)", n.Name, n.Type)
+		switch {
+		case n.State == v1alpha1.NotificationFailed:
+			troubles = slices.Insert(troubles, failed, trouble{name, n.Message})
+			failed++
+		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
+			troubles = append(troubles, trouble{name,
+				fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339))})
+		case n.State == v1alpha1.NotificationPending:
+			waiting++
+		}
+	}
+	return troubles, failed, waiting
 }
 
 // setDelivered says how the delivery of notifications goes, the last ones of the named run. Without any, there is no

@@ -184,18 +184,22 @@ func (o *options) validate() error {
 	check(o.concurrentReconcile >= 1, "--concurrent-reconciles is %d; it must be at least 1", o.concurrentReconcile)
 	check(o.qps >= 0, "--kube-api-qps is %v; it must not be negative (0 means no limit)", o.qps)
 	check(o.burst >= 0, "--kube-api-burst is %d; it must not be negative", o.burst)
-	check(int64(o.maxScriptMemory) >= minScriptMemory, "--max-script-memory is %s; it must be at least %s", &o.maxScriptMemory, resource.NewQuantity(minScriptMemory, resource.BinarySI))
+	check(int64(o.maxScriptMemory) >= minScriptMemory, "--max-script-memory is %s; it must be at least %s",
+		&o.maxScriptMemory, resource.NewQuantity(minScriptMemory, resource.BinarySI))
 	check(o.leaseDuration >= time.Second && o.leaseDuration%time.Second == 0, "--leader-elect-lease-duration is %s; write whole seconds, at least 1s", o.leaseDuration)
 	check(o.renewDeadline < o.leaseDuration, "--leader-elect-renew-deadline is %s; it must be less than --leader-elect-lease-duration (%s)", o.renewDeadline, o.leaseDuration)
 	check(o.retryPeriod > 0 && 2*o.retryPeriod <= o.renewDeadline, "--leader-elect-retry-period is %s; it must be positive, and at most half of --leader-elect-renew-deadline (%s)", o.retryPeriod, o.renewDeadline)
-	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path", o.copiesPath)
-	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0, "--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
+	check(o.copiesPath == "" || filepath.IsAbs(o.copiesPath), "--copies-path is %q; it must be an absolute path",
+		o.copiesPath)
+	check(o.s3Secret == "" || len(validation.IsDNS1123Subdomain(o.s3Secret)) == 0,
+		"--s3-secret is %q; it must be the name of a Secret", o.s3Secret)
 	check(o.jitterWindow >= 0, "--jitter-window is %s; it must not be negative: runs never start early", o.jitterWindow)
 	check(o.maxSelection > 0, "--max-selection-memory is %s; it must be positive", &o.maxSelection)
 	check(o.tracingEndpoint == "" || isHTTPAddress(o.tracingEndpoint), "--tracing-endpoint is not right; write an address such as http://otel-collector.observability:4318, without a user or a password: those go into the environment variable OTEL_EXPORTER_OTLP_HEADERS")
 	check(o.maxCopies > 0, "--max-copies-bytes is %s; it must be positive", &o.maxCopies)
 	check(o.syncPeriod > 0, "--sync-period is %s; it must be positive", o.syncPeriod)
-	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel), "--log-level is %q; write error, info or debug", o.logLevel)
+	check(slices.Contains([]string{"error", "info", "debug"}, o.logLevel),
+		"--log-level is %q; write error, info or debug", o.logLevel)
 	check(slices.Contains([]string{"json", "text"}, o.logFormat), "--log-format is %q; write json or text", o.logFormat)
 	for _, namespace := range append(o.protected(), o.namespace) {
 		check(len(validation.IsDNS1123Label(namespace)) == 0, "%q is not the name of a namespace (--protected-namespaces, environment variable NAMESPACE)", namespace)

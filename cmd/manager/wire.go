@@ -106,7 +106,8 @@ func newManager(ctx context.Context, restConfig *rest.Config, o *options, script
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	lease.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
+	events := mgr.GetEventRecorderFor(lease.Identity()) //nolint:staticcheck // leader election knows no other
+	lease.LockConfig.EventRecorder = events
 	live, err := client.New(restConfig, client.Options{Scheme: scheme, HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
@@ -171,10 +172,6 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return fmt.Errorf("creating a client: %w", err)
 	}
 	served, err := schemas.NewServed(plain, mgr.GetHTTPClient(), clk)
-	if err != nil {
-		return err
-	}
-	authorities, err := notify.Authorities(o.notifyCAFile)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (f *files) write(name string, data []byte) error {
 		return err
 	}
 	f.sums = append(f.sums, sum(data)+"  "+name)
-	return os.WriteFile(filepath.Join(f.dir, name), data, 0o644) //nolint:gosec // a release is public
+	return os.WriteFile(filepath.Join(f.dir, name), data, 0o644)
 }
 
 // writeChecksums writes the list that sha256sum --check reads, sorted by name.
@@ -35,7 +35,7 @@ func (f *files) writeChecksums() error {
 		filepath.Join(f.dir, "checksums.txt"),
 		[]byte(text),
 		0o644,
-	); err != nil { //nolint:gosec // a release is public
+	); err != nil {
 		return fmt.Errorf("writing the checksums: %w", err)
 	}
 	return nil

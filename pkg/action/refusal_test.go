@@ -23,7 +23,7 @@ import (
 
 // answered is an error of the API server's, in its own words.
 func answered(code int, reason metav1.StatusReason, message, about string) error {
-	status := metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message} //nolint:gosec // a code of HTTP
+	status := metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message}
 	if about != "" {
 		status.Details = &metav1.StatusDetails{Name: about, Kind: "configmaps"}
 	}

@@ -25,7 +25,8 @@ func mistaken(cmd *cobra.Command, err error) string {
 		return err.Error()
 	}
 	wants := map[string]string{
-		"int": "a whole number, for example 1", "int64": "a whole number, for example 1", "bool": "true or false", "duration": "a time such as 90s or 5m",
+		"int": "a whole number, for example 1", "int64": "a whole number, for example 1", "bool": "true or false",
+		"duration": "a time such as 90s or 5m",
 	}[wrong.GetFlag().Value.Type()]
 	if choice, ok := wrong.GetFlag().Value.(*terminal.Choice); ok {
 		wants = terminal.OrList(choice.Allowed())

@@ -67,7 +67,8 @@ func judgeStorageClass(f *Finder, c *candidate) *Finding {
 	}
 	for _, driver := range c.names {
 		if !f.graph.IsPresent(driver.Name) {
-			found.Reason += "; no CSIDriver is called like its provisioner " + driver.Name.Name + ", and not every provisioner has one"
+			found.Reason += "; no CSIDriver is called like its provisioner " + driver.Name.Name +
+				", and not every provisioner has one"
 		}
 	}
 	return found

@@ -51,7 +51,7 @@ func TestDocs(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s does not say what the rows are: run go test -run TestDocs ./pkg/finding -update", docs)
 	}
-	if err := os.WriteFile(docs, []byte(before+tableHead+want.String()+tableEnd+after), 0o644); err != nil { //nolint:gosec // docs are for everyone
+	if err := os.WriteFile(docs, []byte(before+tableHead+want.String()+tableEnd+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -79,7 +79,8 @@ func (n *notes) autoscaler(o *object.Parts) {
 // scaledObject takes note of what KEDA scales: to zero, unless it says otherwise.
 func (n *notes) scaledObject(o *object.Parts) {
 	spec := o.At("spec")
-	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" && spec.Field("idleReplicaCount").String() != "0" {
+	if least := spec.Field("minReplicaCount").String(); least != "" && least != "0" &&
+		spec.Field("idleReplicaCount").String() != "0" {
 		return
 	}
 	n.scaled[targetOf(o, spec.Field("scaleTargetRef"))] = true
@@ -123,7 +124,8 @@ func (n *notes) service(o *object.Parts) {
 func (n *notes) endpointSlice(o *object.Parts) {
 	service := [2]string{o.Namespace, label(o, "kubernetes.io/service-name")}
 	for endpoint := range o.At("endpoints").Elements() {
-		if n.endpoints[service] = n.endpoints[service] || endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
+		if n.endpoints[service] = n.endpoints[service] ||
+			endpoint.At("conditions", "ready").String() != "false"; n.endpoints[service] {
 			return
 		}
 	}

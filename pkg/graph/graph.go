@@ -180,7 +180,7 @@ func (g *Graph) user(name Name) int32 {
 	if len(g.users) >= maxUsers {
 		return anonymous
 	}
-	id = int32(len(g.users)) //nolint:gosec // less than maxUsers
+	id = int32(len(g.users))
 	name = clonedName(name)
 	g.users, g.ids[k] = append(g.users, name), id
 	g.bytes += int64(112 + len(name.Namespace) + len(name.Name))

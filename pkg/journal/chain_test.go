@@ -57,7 +57,7 @@ func (w *written) read(parts [][]byte, stream, head string) ([]entry, error) {
 		}
 		return parts[n], nil
 	}
-	err := readChain(context.Background(), "run", stream, int32(len(parts)), head, get, func(d *json.Decoder) error { //nolint:gosec // few
+	err := readChain(context.Background(), "run", stream, int32(len(parts)), head, get, func(d *json.Decoder) error {
 		var e entry
 		if err := d.Decode(&e); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (w *written) read(parts [][]byte, stream, head string) ([]entry, error) {
 
 // noise cannot be compressed.
 func noise(n int) string {
-	source := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // not a secret
+	source := rand.New(rand.NewPCG(1, uint64(n)))
 	text := make([]byte, n)
 	for i := range text {
 		text[i] = byte(' ' + source.IntN(95))

@@ -111,7 +111,7 @@ func (l *Ledger) save(ctx context.Context) error {
 			int32(part.n),
 			part.data,
 			part.secret,
-		) //nolint:gosec // far fewer parts
+		)
 		l.mu.Lock()
 		if err != nil {
 			l.parts[part.n].dirty = true

@@ -45,7 +45,7 @@ func (j *Journal) Resume(
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(intents)), saved: j.clock.Now()}
 	known := map[int]SavedOutcome{}
 	for n := range l.parts {
-		secret, data, err := parts.outcomes(ctx, run, int32(n)) //nolint:gosec // far fewer parts
+		secret, data, err := parts.outcomes(ctx, run, int32(n))
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -69,7 +69,7 @@ func ReadOutcomes(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) (
 		return known, nil
 	}
 	for n := range newOutcomeParts(int(run.Status.Intent.Objects)) {
-		secret, data, err := parts.outcomes(ctx, run, int32(n)) //nolint:gosec // far fewer parts
+		secret, data, err := parts.outcomes(ctx, run, int32(n))
 		if err != nil {
 			return nil, err
 		}

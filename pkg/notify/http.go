@@ -209,7 +209,7 @@ func (c *call) retryAfter(header string, answer []byte) time.Duration {
 // there is no time for that.
 func (c *call) pause(ctx context.Context, attempt int, asked time.Duration) bool {
 	pause := retryPause << (attempt - 1)
-	pause = max(asked, pause/2) + rand.N(pause) //nolint:gosec // not a secret
+	pause = max(asked, pause/2) + rand.N(pause)
 	if deadline, ok := ctx.Deadline(); pause > maxPause || ok && c.sender.clock.Now().Add(pause).After(deadline) {
 		return false
 	}

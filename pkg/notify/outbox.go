@@ -245,7 +245,8 @@ func (o *Outbox) save(ctx context.Context, next letter, fault error) error {
 	}
 	if fault != nil {
 		klog.FromContext(ctx).
-			Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification", next.notification)
+			Error(fault, "Could not deliver notification", "cleaner", again.Spec.Cleaner, "run", next.run, "notification",
+				next.notification)
 	}
 	if tried.State != v1alpha1.NotificationPending {
 		o.backlog.drop(next)

@@ -131,7 +131,8 @@ func masker(keys map[string][]byte) func(string) string {
 		text := strings.TrimSpace(string(value))
 		parts[name] = text
 		if address, err := url.Parse(text); err == nil && address.Host != "" {
-			parts[name+" host"], parts[name+" path"], parts[name+" query"] = address.Host, address.EscapedPath(), address.RawQuery
+			parts[name+" host"], parts[name+" path"], parts[name+" query"] = address.Host, address.EscapedPath(),
+				address.RawQuery
 		}
 	}
 	raw, err := json.Marshal(map[string]any{"data": keys, "stringData": parts})

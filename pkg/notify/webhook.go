@@ -87,7 +87,8 @@ func eventHeader(r *report) http.Header {
 	header := http.Header{}
 	for name, value := range map[string]string{
 		"ce-specversion": "1.0", "ce-id": r.id, "ce-type": "com.github.kubecleaner.run." + phase,
-		"ce-source": "/apis/apps.projectsveltos.io/v1alpha1/cleaners/" + d.Cleaner, "ce-subject": d.Run, "ce-time": d.NominalTime.UTC().Format(time.RFC3339),
+		"ce-source":  "/apis/apps.projectsveltos.io/v1alpha1/cleaners/" + d.Cleaner,
+		"ce-subject": d.Run, "ce-time": d.NominalTime.UTC().Format(time.RFC3339),
 	} {
 		if value != "" { // an attribute must not be empty
 			header.Set(name, escapeHeader(value))

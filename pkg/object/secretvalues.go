@@ -114,7 +114,7 @@ func (v *SecretValues) addLines(value string) {
 			v.lines = append(
 				v.lines,
 				secretLine{v.hash(line[:minLine]), uint32(len(line)), v.hash(line)},
-			) //nolint:gosec // objects are smaller
+			)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (v *SecretValues) hash(
 	text string,
 ) uint32 {
 	return uint32(maphash.String(v.seed, text))
-} //nolint:gosec // half of it is enough
+}
 
 // Masker returns what hides the values in texts. It is safe for concurrent use, as long as nothing is added.
 func (v *SecretValues) Masker() func(text string) string {
@@ -169,7 +169,7 @@ func (v *SecretValues) valueAt(text string) int {
 			break
 		}
 		for _, form := range forms {
-			longest = max(longest, v.common(text, v.kept[uint32(entry)], form)) //nolint:gosec // the place of the value
+			longest = max(longest, v.common(text, v.kept[uint32(entry)], form))
 		}
 	}
 	return longest

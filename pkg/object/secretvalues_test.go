@@ -99,7 +99,7 @@ func someText(random *rand.Rand, values []string) string {
 // TestSecretValuesHideAsNaively: what is kept in a small form finds the same as a comparison with all that there is. Where less is kept of
 // a value than a text is long, more may be hidden, and never less.
 func TestSecretValuesHideAsNaively(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same values each time
+	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 60 {
 		values := someValues(random)
 		all, few := NewSecretValues(math.MaxInt), NewSecretValues(60+random.IntN(200))
@@ -131,7 +131,7 @@ func FuzzSecretValues(f *testing.F) {
 		all.Masker()
 		few.Masker()
 		checkHides(t, values, text, all, few)
-		checkHides(t, values, someText(rand.New(rand.NewPCG(uint64(seed), 0)), values), all, few) //nolint:gosec // by the seed
+		checkHides(t, values, someText(rand.New(rand.NewPCG(uint64(seed), 0)), values), all, few)
 	})
 }
 
@@ -170,7 +170,7 @@ func secretOf(name string, values, size int) Object {
 	for i := range values {
 		value := make([]byte, size)
 		for k := range value {
-			value[k] = byte('!' + (k*7+k*k*31+i*13+len(name)*len(name))%90) //nolint:gosec // letters
+			value[k] = byte('!' + (k*7+k*k*31+i*13+len(name)*len(name))%90)
 			if k%65 == 64 {
 				value[k] = '\n'
 			}
@@ -223,7 +223,7 @@ func heapSize() int64 {
 	runtime.GC()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc) //nolint:gosec // it is smaller
+	return int64(stats.HeapAlloc)
 }
 
 // TestSecretValuesInManySecrets are kept once: each namespace has the same certificate authority.

@@ -47,7 +47,7 @@ func (v *Verdicts) Bytes() int { return v.bytes }
 func (v *Verdicts) Add(verdict Verdict) {
 	var head [7 * binary.MaxVarintLen64]byte
 	entry := binary.AppendUvarint(head[:0], v.kind(verdict.Kind))
-	entry = binary.AppendUvarint(entry, uint64(verdict.Selector)) //nolint:gosec // an index
+	entry = binary.AppendUvarint(entry, uint64(verdict.Selector))
 	skip := ""
 	if !verdict.Act {
 		skip = string(verdict.Skip)
@@ -132,12 +132,12 @@ func (v *Verdicts) read(chunk []byte, at int) (verdict Verdict, end int) {
 		return value
 	}
 	text := func() string {
-		size := int(number()) //nolint:gosec // a length
+		size := int(number())
 		at += size
 		return string(chunk[at-size : at])
 	}
 	verdict.Kind = v.kinds[number()]
-	verdict.Selector = int(number()) //nolint:gosec // an index
+	verdict.Selector = int(number())
 	verdict.Skip = v1alpha1.OutcomeResult(v.words[number()])
 	verdict.Act = verdict.Skip == ""
 	verdict.Reason, verdict.Namespace = v.words[number()], v.words[number()]
@@ -175,7 +175,7 @@ func (v *Verdicts) kind(kind Kind) uint64 {
 		i = len(v.kinds)
 		v.kinds = append(v.kinds, kind)
 	}
-	return uint64(i) //nolint:gosec // an index
+	return uint64(i)
 }
 
 func (v *Verdicts) word(word string) uint64 {

@@ -62,7 +62,8 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 			in.places = append(in.places, len(in.outcomes))
 		} else if outcome.Err != nil {
 			klog.FromContext(ctx).
-				Error(errors.New(outcome.Detail), "Could not act on resource", "action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
+				Error(errors.New(outcome.Detail), "Could not act on resource", "action", t.action, "kind", outcome.Kind.Kind,
+					"object", objectName(outcome.Object))
 		}
 		in.outcomes = append(in.outcomes, outcome)
 	}

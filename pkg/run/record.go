@@ -67,7 +67,8 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 	}
 	log := klog.FromContext(ctx).
 		WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
-			"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration", record.Status.Duration.Duration.String())
+			"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration",
+			record.Status.Duration.Duration.String())
 	if phase == v1alpha1.RunCompleted {
 		log.Info("Run completed", "action", record.Spec.Action)
 	} else {

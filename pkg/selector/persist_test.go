@@ -288,7 +288,7 @@ func TestReadingOverBrokenConnections(t *testing.T) {
 		if r.URL.Path != "/readyz" && requests.Add(1)%2 == 1 {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
-				_ = conn.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // of HTTP/1.1 without TLS
+				_ = conn.(*net.TCPConn).SetLinger(0)
 				_ = conn.Close()
 			}
 			return

@@ -24,7 +24,8 @@ type manyTable struct {
 
 // measure does it all, in order.
 func (t *manyTable) measure(ctx context.Context, c *crowd, start func() (*managed, error), total int) error {
-	for _, row := range [][2]string{{"all reconciled for the first time", ""}, {"all reconciled after a restart", "<= 20 s"}} {
+	for _, row := range [][2]string{{"all reconciled for the first time", ""},
+		{"all reconciled after a restart", "<= 20 s"}} {
 		m, err := start()
 		if err != nil {
 			return err
@@ -117,5 +118,6 @@ func (t *manyTable) idleAndDue(ctx context.Context, c *crowd, m *managed, total 
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.begin(m), t.add(m, "peak memory of the manager, without its children", "", "%.0f MB", megabytes(last.peak)))
+	return errors.Join(t.begin(m), t.add(m, "peak memory of the manager, without its children", "", "%.0f MB",
+		megabytes(last.peak)))
 }

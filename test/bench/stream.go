@@ -76,7 +76,7 @@ func startStreaming(ctx context.Context, dir string) (*streaming, error) {
 	s := &streaming{
 		kubeconfig: filepath.Join(dir, "streaming"),
 		server:     &http.Server{Handler: mux},
-	} //nolint:gosec // on loopback, for this bench
+	}
 	for _, n := range []int{few, manyObjects} {
 		config := clientcmdapi.NewConfig()
 		config.Clusters["streaming"] = &clientcmdapi.Cluster{Server: fmt.Sprintf("http://%s/%d", listener.Addr(), n)}

@@ -41,7 +41,7 @@ func status(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 func statusAs(w http.ResponseWriter, header, code int, reason metav1.StatusReason, message string) {
 	body, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Reason: reason, Message: message, Code: int32(code), //nolint:gosec // three digits
+		Status:   metav1.StatusFailure, Reason: reason, Message: message, Code: int32(code),
 	})
 	if err != nil {
 		panic(err) //nolint:forbidigo // a mistake of the proxy

@@ -59,7 +59,9 @@ func Start(t testing.TB, target *rest.Config) *Proxy {
 		FlushInterval: -1, // watches
 		ErrorLog:      log.New(io.Discard, "", 0),
 		// As if there were no proxy: the connection breaks.
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, //nolint:forbidigo // how a handler breaks its connection off
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks its connection off
+		},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.server = httptest.NewUnstartedServer(p)

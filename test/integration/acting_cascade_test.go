@@ -224,7 +224,7 @@ func TestOwnerOfAProtectedObjectStaysAfterAnInterruption(t *testing.T) {
 
 // A Namespace that holds a protected object of whatever kind stays; another one goes. This test shares the API server with no other: it
 // lists all kinds, and other tests break some.
-func TestNamespaceOfAProtectedObjectStays(t *testing.T) { //nolint:paralleltest // see above
+func TestNamespaceOfAProtectedObjectStays(t *testing.T) {
 	must(t, installWidgets())
 	b := newBench(t)
 	mark := map[string]string{"cascade": b.namespace}

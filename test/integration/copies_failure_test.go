@@ -33,7 +33,7 @@ func keys[V any](m map[string]V) []string { return append([]string{}, slices.Sor
 // noise is text that cannot be compressed to less than three quarters.
 func noise(n int) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
+	random := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, n)
 	for i := range text {
 		text[i] = letters[random.IntN(len(letters))]

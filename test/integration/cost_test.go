@@ -165,7 +165,7 @@ func TestCronJobsAtNight(t *testing.T) {
 	suspend, resume := b.recipe("suspend-cronjobs", v1alpha1.ActionTransform), b.recipe("resume-cronjobs", v1alpha1.ActionTransform)
 	job := func(suspended bool) map[string]any {
 		template := replicated(1)["template"]
-		template.(map[string]any)["spec"].(map[string]any)["restartPolicy"] = "Never" //nolint:forcetypeassert // it is above
+		template.(map[string]any)["spec"].(map[string]any)["restartPolicy"] = "Never"
 		return map[string]any{
 			"schedule": "0 3 * * *", "suspend": suspended, "jobTemplate": map[string]any{"spec": map[string]any{"template": template}},
 		}

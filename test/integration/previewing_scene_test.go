@@ -38,7 +38,7 @@ type scene struct {
 
 func newScene(t *testing.T, seed, n uint64) *scene {
 	t.Helper()
-	s := &scene{bench: newBench(t), n: n, random: rand.New(rand.NewPCG(seed, n))} //nolint:gosec // it is to be repeatable
+	s := &scene{bench: newBench(t), n: n, random: rand.New(rand.NewPCG(seed, n))}
 	s.name = s.namespace
 	s.oddity = oneOf(s, 0, 0, 5, 20, 90)
 	if n%3 == 0 {

@@ -43,7 +43,7 @@ func TestPreviewSaysWhatTheRunDoes(t *testing.T) {
 			for n := range many {
 				t.Run(fmt.Sprintf("SEED=%d-%d", from, n), func(t *testing.T) {
 					t.Parallel()
-					newScene(t, from, uint64(n)).compare(seen) //nolint:gosec // it is not negative
+					newScene(t, from, uint64(n)).compare(seen)
 				})
 			}
 		}

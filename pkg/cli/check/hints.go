@@ -39,7 +39,8 @@ func conditionHint(message, expression string) string {
 		return ""
 	}
 	if found := wordOperator.FindStringSubmatch(message); found != nil {
-		return "write " + map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(found[1])] + " for " + found[1]
+		return "write " + map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(found[1])] + " for " +
+			found[1]
 	}
 	switch {
 	case strings.Contains(message, "invalid duration"):

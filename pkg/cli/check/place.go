@@ -45,7 +45,8 @@ func faultyField(cleaner *v1alpha1.Cleaner, selector int, fault string) (field s
 	if found := scriptFault.FindStringSubmatch(fault); found != nil {
 		line, _ = strconv.Atoi(found[2])
 		return map[string]string{
-			"evaluate": of + ".evaluate", "aggregatedSelection": "spec.resourcePolicySet.aggregatedSelection", "transform": "spec.transform",
+			"evaluate": of + ".evaluate", "aggregatedSelection": "spec.resourcePolicySet.aggregatedSelection",
+			"transform": "spec.transform",
 		}[found[1]], line, 0
 	}
 	selectors := cleaner.Spec.ResourcePolicySet.ResourceSelectors

@@ -72,7 +72,8 @@ func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
 	case ready == nil && now.Sub(c.CreationTimestamp.Time) < unseenAfter:
 		return line, false
 	case ready == nil:
-		line.Status, line.Message, line.WayOut = Fail, "the operator has never looked at it", "see the checks operator and leader"
+		line.Status, line.Message, line.WayOut = Fail, "the operator has never looked at it",
+			"see the checks operator and leader"
 	case c.Status.ObservedGeneration < c.Generation && ready.ObservedGeneration < c.Generation:
 		line.Status, line.WayOut = Warn, "run doctor again in a moment; if it stays so, see the checks operator and leader"
 		line.Message = fmt.Sprintf(

@@ -133,7 +133,8 @@ func add(s *v1alpha1.ResourceSelector, name, expression string) {
 
 // usual are the resources that people mark, where nothing says which.
 var usual = []string{
-	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses", "configmaps", "secrets",
+	"namespaces", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses",
+	"configmaps", "secrets",
 	"persistentvolumeclaims",
 }
 

@@ -130,7 +130,8 @@ func stateMistakes() []mistake {
 		},
 		{
 			all: []string{"Pod"}, words: words(`CrashLoopBackOff|ImagePullBackOff|ErrImagePull`),
-			wrong: "it overlooks init containers, and InvalidImageName", instead: "use finding: {type: Unhealthy} on the kind Pod",
+			wrong:   "it overlooks init containers, and InvalidImageName",
+			instead: "use finding: {type: Unhealthy} on the kind Pod",
 		},
 		{
 			all: []string{"Pod"}, words: words(`deletionTimestamp`),

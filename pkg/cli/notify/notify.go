@@ -169,9 +169,11 @@ func chooseNotifications(cleaner *v1alpha1.Cleaner, wanted []string) ([]v1alpha1
 	case slices.Contains(names, wanted[0]):
 		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("notification %q of cleaner %q is sent to no service: the operator writes it into the cluster", wanted[0], cleaner.Name), "")
 	case len(names) == 0:
-		return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
+		return nil, terminal.Fail(codes.NotificationNotFound,
+			fmt.Errorf("cleaner %q has no notification %q; it has none at all", cleaner.Name, wanted[0]), "")
 	}
-	return nil, terminal.Fail(codes.NotificationNotFound, fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
+	return nil, terminal.Fail(codes.NotificationNotFound,
+		fmt.Errorf("cleaner %q has no notification %q", cleaner.Name, wanted[0]), "there are: "+strings.Join(names, ", "))
 }
 
 // keptInCluster are the names of the notifications that are sent to no service.

@@ -29,7 +29,7 @@ type live struct {
 	progress *terminal.Progress
 	// streams is whether rows are shown as they are found.
 	streams bool
-	ctx     context.Context //nolint:containedctx // of the one call whose observer it is
+	ctx     context.Context
 	// namespaces are those that were looked at for protection.
 	namespaces map[string]*metav1.ObjectMeta
 	// pending are the objects whose rows are not shown yet, and shown is what was said to become of the objects so far.

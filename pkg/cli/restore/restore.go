@@ -168,7 +168,8 @@ func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1a
 		if near := suggest.Nearest(w.String(), touched); near != "" {
 			hint = "did you mean " + terminal.Quoted(near) + "?"
 		}
-		return nil, terminal.Fail(codes.ObjectNotFound, fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
+		return nil, terminal.Fail(codes.ObjectNotFound,
+			fmt.Errorf("--only %s: run %s was not going to touch such an object", w, run.Name), hint)
 	}
 	return plan, nil
 }

@@ -196,7 +196,8 @@ func (o *options) tellUnanswered() {
 
 // left says what happens without the user who stopped waiting, by Ctrl-C or --timeout.
 func (o *options) left(parent context.Context, f *follower) error {
-	state, code, hint := "the run "+f.run+" goes on", codes.RunTimeout, "to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
+	state, code, hint := "the run "+f.run+" goes on", codes.RunTimeout,
+		"to follow it: kubectl get cleanerrun "+f.run+" -o wide --watch; "+f.howToStop()
 	if f.queued {
 		state, hint = "the run "+f.run+" has not begun yet, and begins without you when its turn comes", "to follow it: kubectl get cleaner "+f.cleaner+" -o wide --watch; "+f.howToStop()
 	}

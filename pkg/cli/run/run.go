@@ -175,7 +175,8 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 
 // confirm asks before a run that deletes or changes objects.
 func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
-	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes", v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
+	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes",
+		v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
 	if o.yes || does == "" || onlyReports(cleaner) {
 		return nil
 	}
@@ -220,7 +221,8 @@ func onlyReports(cleaner *v1alpha1.Cleaner) bool {
 // tellAsked says what was asked for.
 func (o *options) tellAsked(cleaner *v1alpha1.Cleaner) {
 	does := map[v1alpha1.Action]string{
-		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches", v1alpha1.ActionScan: "it only reports what matches",
+		v1alpha1.ActionDelete: "it deletes what matches", v1alpha1.ActionTransform: "it changes what matches",
+		v1alpha1.ActionScan: "it only reports what matches",
 	}[cleaner.EffectiveAction()]
 	if onlyReports(cleaner) {
 		does = "it only reports what matches, because " + cmp.Or(

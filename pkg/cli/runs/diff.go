@@ -56,7 +56,8 @@ func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.Cle
 			return r, nil
 		}
 	}
-	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name),
+	return nil, terminal.Fail(codes.RunNotFound,
+		fmt.Errorf("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name),
 		"a Cleaner keeps as many runs as its spec.successfulHistoryLimit and failedHistoryLimit say")
 }
 
@@ -73,7 +74,8 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		return context.Cause(ctx)
 	}
 	changes, same := compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out),
+		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
 	var appeared, gone, changed int64
 	for _, c := range changes {
 		at, what, paint := c.now, "changed", rows.Paint.Yellow

@@ -143,7 +143,8 @@ func knows(ctx context.Context, c *cluster.Client, cleaner string, runs []v1alph
 		names = append(names, runs[i].Spec.Cleaner, runs[i].Name)
 	}
 	if near := suggest.Nearest(cleaner, names); near != "" {
-		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it", cleaner), "did you mean "+terminal.Quoted(near)+"?")
+		return terminal.Fail(codes.CleanerNotFound, fmt.Errorf("there is no cleaner %q in the cluster, and no run of it",
+			cleaner), "did you mean "+terminal.Quoted(near)+"?")
 	}
 	return err
 }

@@ -86,7 +86,8 @@ func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 	}
 	line("apiVersion: %s\nkind: Cleaner\nmetadata:\n  name: %s\nspec:", v1alpha1.GroupVersion, yamlText(cleanerName))
 	line("  schedule: %q\n  action: Scan\n  resourcePolicySet:\n    resourceSelectors:", scheduleOf(cleanerName))
-	line("    - group: %q\n      version: %s\n      kind: %s", g.kind.Group, yamlText(g.kind.Version), yamlText(g.kind.Kind))
+	line("    - group: %q\n      version: %s\n      kind: %s", g.kind.Group, yamlText(g.kind.Version),
+		yamlText(g.kind.Kind))
 	j.narrow(line, g.kind)
 	line("      finding:\n        type: %s", first.Type)
 	if j.minConfidence != string(v1alpha1.ConfidenceLikely) {
@@ -155,7 +156,8 @@ func yamlText(text string) string {
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' && r != '/'
 	}) &&
-		unicode.IsLetter(rune(text[0])) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+		unicode.IsLetter(rune(text[0])) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y",
+		"n"}, strings.ToLower(text)) {
 		return text
 	}
 	return fmt.Sprintf("%+q", text)

@@ -105,6 +105,7 @@ func (j *job) printMarkdown(r *Result) {
 
 // markdown keeps what others wrote from being read as markup.
 func markdown(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;").
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&",
+		"&amp;").
 		Replace(terminal.OneLine(text))
 }

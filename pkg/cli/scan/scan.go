@@ -77,13 +77,15 @@ func Command(s *terminal.Session) *cobra.Command {
 		flag := flags.Lookup(name)
 		flag.Value = search.NotEmpty(flag.Value)
 	}
-	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner", "role"), "output", "o",
+	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name", "csv", "markdown", "cleaner",
+		"role"), "output", "o",
 		"what to print: table, wide, json, yaml, name (KIND/NAMESPACE/NAME), csv, markdown, cleaner (Cleaners that look for the same on a schedule), "+
 			"or role (the Role for what you may not list)")
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
-	for name, complete := range map[string]cobra.CompletionFunc{"namespace": o.CompleteNamespaces, "kind": o.CompleteKinds, "type": completeTypes} {
+	for name, complete := range map[string]cobra.CompletionFunc{"namespace": o.CompleteNamespaces,
+		"kind": o.CompleteKinds, "type": completeTypes} {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails only for a flag that does not exist
 	}
 	return cmd
@@ -244,10 +246,12 @@ func (j *job) wantedOfKinds(cmd *cobra.Command) ([]finding.Want, error) {
 		case err != nil:
 			problems = append(problems, err)
 		case j.Namespace != "" && !kind.Namespaced:
-			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
+			problems = append(problems, terminal.UsageError(cmd,
+				fmt.Sprintf("--kind %s: %s has no namespace; leave -n out", word, terminal.WithArticle(kind.Kind))))
 		case len(of) == 0:
-			problems = append(problems, terminal.UsageError(cmd, fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
-				cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))
+			problems = append(problems, terminal.UsageError(cmd,
+				fmt.Sprintf("--kind %s has no findings of type %s; it has %s", word, listed(j.types, "or"),
+					cmp.Or(listed(finding.TypesOf(kind.GroupKind()), "and"), "none"))))
 		}
 		wanted = append(wanted, of...)
 	}

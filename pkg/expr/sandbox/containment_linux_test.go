@@ -42,7 +42,7 @@ func processOf(s *Session) *process {
 
 func proc(t *testing.T, pid int, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name)) //nolint:gosec // a file of the kernel
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func niceOf(t *testing.T, pid int) []string {
 	}
 	all := map[string]bool{}
 	for _, stat := range stats {
-		text, err := os.ReadFile(stat) //nolint:gosec // a file of the kernel
+		text, err := os.ReadFile(stat)
 		if err != nil {
 			continue // the thread has ended
 		}
@@ -227,7 +227,7 @@ func childrenOf(t *testing.T, pid int) []int {
 	}
 	var children []int
 	for _, list := range lists {
-		text, _ := os.ReadFile(list) //nolint:gosec // a file of the kernel; the thread may be gone
+		text, _ := os.ReadFile(list)
 		for _, word := range strings.Fields(string(text)) {
 			child, _ := strconv.Atoi(word)
 			children = append(children, child)
@@ -386,7 +386,7 @@ func keepsToItsMemory(t *testing.T, bytes int64) {
 					if program == self {
 						continue
 					}
-					text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status")) //nolint:gosec // a file of the kernel
+					text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 					_, rest, _ := strings.Cut(string(text), "VmHWM:")
 					if words := strings.Fields(rest); len(words) > 0 {
 						kilobytes, _ := strconv.Atoi(words[0])

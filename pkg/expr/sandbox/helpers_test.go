@@ -43,7 +43,7 @@ func testMain(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { _ = os.RemoveAll(programs) }()
-	if err := os.Chmod(programs, 0o755); err != nil { //nolint:gosec // other users run what is in it
+	if err := os.Chmod(programs, 0o755); err != nil {
 		return 1, err
 	}
 	build := exec.CommandContext(context.Background(), "go", "build", "-o", programs+string(filepath.Separator), "./testdata/child", "./testdata/probe")

@@ -27,7 +27,7 @@ func TestRunner(t *testing.T) {
 	if got := Runner(); got != nil {
 		t.Errorf("it cannot be executed, and it is %q", got)
 	}
-	if err := os.Chmod(beside, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.Chmod(beside, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got := Runner(); !slices.Equal(got, []string{beside}) {

@@ -187,7 +187,7 @@ func desired(
 	}
 	unstructured.RemoveNestedField(body, "metadata", "ownerReferences")
 	if len(kept) > 0 {
-		body["metadata"].(map[string]any)["ownerReferences"] = kept //nolint:forcetypeassert,errcheck // it has owners, so it is a map
+		body["metadata"].(map[string]any)["ownerReferences"] = kept //nolint:errcheck // it has owners, so it is a map
 	}
 	finalizers, _ := at(body, "metadata", "finalizers").([]any)
 	if !options.KeepFinalizers {

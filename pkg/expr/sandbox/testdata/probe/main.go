@@ -20,7 +20,8 @@ func main() {
 	sandbox.Main()
 	pool := sandbox.New(sandbox.Config{Clock: clock.RealClock{}})
 	session := pool.Open(sandbox.Options{ObjectTimeout: time.Hour})
-	match, err := session.Evaluate(context.Background(), os.Args[1], object.Object{Raw: []byte(`{"metadata":{"uid":"u"}}`)})
+	match, err := session.Evaluate(context.Background(), os.Args[1],
+		object.Object{Raw: []byte(`{"metadata":{"uid":"u"}}`)})
 	pool.Close()
 	fmt.Println(match.Message, err)
 }
