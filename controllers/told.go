@@ -92,8 +92,10 @@ func troublesOf(notifications []v1alpha1.NotificationStatus) (troubles []trouble
 			troubles = slices.Insert(troubles, failed, trouble{name, n.Message})
 			failed++
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			troubles = append(troubles, trouble{name,
-				fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339))})
+			troubles = append(troubles, trouble{
+				name,
+				fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339)),
+			})
 		case n.State == v1alpha1.NotificationPending:
 			waiting++
 		}
@@ -109,22 +111,9 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 		meta.RemoveStatusCondition(&cleaner.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
 		return
 	}
-	var troubles []trouble
-	failed, waiting := 0, 0
-	for _, n := range notifications {
-		name := fmt.Sprintf("%s (%s)", n.Name, n.Type)
-		switch {
-		case n.State == v1alpha1.NotificationFailed:
-			troubles = slices.Insert(troubles, failed, trouble{name, n.Message})
-			failed++
-		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			troubles = append(troubles, trouble{name, fmt.Sprintf("%s; it will be tried again at %s", n.Message,
-				n.NextAttemptTime.UTC().Format(time.RFC3339))})
-		case n.State == v1alpha1.NotificationPending:
-			waiting++
-		}
-	}
-	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonDelivered, "Every notification of the last run was delivered."
+	troubles, failed, waiting := troublesOf(notifications)
+	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonDelivered,
+		"Every notification of the last run was delivered."
 	switch pending := len(troubles) - failed; {
 	case failed > 0 && pending > 0:
 		status, reason = metav1.ConditionFalse, v1alpha1.ReasonUndelivered

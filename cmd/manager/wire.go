@@ -167,10 +167,6 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
 	book := newJournal(live, clk, skew, o)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
-	raw, err := rest.RESTClientForConfigAndClient(plain, mgr.GetHTTPClient())
-	if err != nil {
-		return fmt.Errorf("creating a client: %w", err)
-	}
 	served, err := schemas.NewServed(plain, mgr.GetHTTPClient(), clk)
 	if err != nil {
 		return err
@@ -179,39 +175,37 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	if err != nil {
 		return err
 	}
-	event, err := newEvents(live, clk)
+	runner, err := newRunner(run.Config{
+		Journal: book, Metrics: facts, Scripts: scripts, Clock: clk,
+		CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,
+	}, live, mgr.GetHTTPClient(), plain, o)
 	if err != nil {
 		return err
 	}
-	runner := run.New(run.Config{
-		Client: live, Reader: selector.NewReader(raw, clk), Actor: action.NewActor(raw), Journal: book, Metrics: facts,
-		As: transport.Impersonate(plain, mgr.GetHTTPClient()), RequireServiceAccount: o.requireAccount,
-		MaxActions: o.maxActions, Namespace: o.namespace, Lists: broadcast.New(clk), Schemas: &cel.Schemas{},
-		Memory:     selector.NewBudget(int64(o.maxSelection)),
-		Event:      event,
-		Sender:     notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(o.notifyHosts, plain.Host), clk),
-		Protection: guard.Protection{Operator: o.namespace, Namespaces: o.protected()},
-		Scripts:    scripts,
-		Queries:    inputs.NewMetrics(authorities, o.metricHosts, plain.Host),
-		Clock:      clk, CheckClock: skew.Check, CheckSchema: served.Check, Stop: off, Stopping: executor.ErrStopping,
-	})
 	reconciler := &controllers.CleanerReconciler{
 		Client: mgr.GetClient(), Journal: book, Metrics: facts, Events: mgr.GetEventRecorder(reporter),
 		Clock: clk, Validate: runner.Check.Validate, Weight: memory.of, CheckClock: skew.Check, CheckSchema: served.Check,
 		WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
-	outbox := newOutbox(book, live, runner.Delivery, reconciler, facts, clk)
-	slimming := newSlimming(slim)
-	workers := newWorkers(runner, slimming, memory, reconciler, clk)
-	watchers := append(watchStops(mgr, off, facts, clk, reconciler),
-		watchAccounts(mgr, runner.Check.Identities, clk, reconciler),
-		watchSchema(mgr, served, facts, clk, reconciler))
-	sweeper := &controllers.Sweeper{
-		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies),
-		Close: runner.Close, Tell: outbox.Add,
-		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
+	outbox := &notify.Outbox{
+		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
+		Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified,
 	}
+	runner.Delivery.Outbox = outbox.Tell
+	slimming := newSlimming(slim)
+	var workers *controllers.Executor
+	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
+	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
+	reconciler.Executor = workers
+	watchers := append(watchStops(mgr, off, facts, clk, reconciler),
+		watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
+			Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
+			Wake: reconciler.Finished,
+		})
+	sweeper := newSweeper(book, facts, o)
+	sweeper.CheckSchema, sweeper.Close, sweeper.Tell = served.Check, runner.Close, outbox.Add
+	sweeper.Busy = func(name string) bool { _, busy := workers.Active(name); return busy }
 	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
 		return err
 	}
@@ -221,45 +215,33 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	return addChecks(mgr, workers)
 }
 
-// watchSchema wakes the Cleaners when the API server serves other fields of ours than before.
-func watchSchema(mgr ctrl.Manager, served *schemas.Served, facts *metrics.Metrics, clk clock.WithTicker,
-	reconciler *controllers.CleanerReconciler,
-) manager.Runnable {
-	return &controllers.SchemaWatcher{
-		Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
-		Wake: reconciler.Finished,
-	}
-}
-
-// newEvents writes an Event for each run, in the name of this host.
-func newEvents(live client.Client, clk clock.PassiveClock) (notify.Channel, error) {
+// newRunner adds to the config what reads, acts and sends.
+func newRunner(config run.Config, live client.Client, connections *http.Client, plain *rest.Config,
+	o *options,
+) (*run.Runner, error) {
 	hostname, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name: %w", err)
 	}
-	return notify.Event(live, clk, reporter, reporter+"-"+hostname), nil
-}
-
-// newWorkers makes the executor, and hands it to the reconciler.
-func newWorkers(runner *run.Runner, slimming *slimming, memory *scriptMemory,
-	reconciler *controllers.CleanerReconciler, clk clock.WithTicker,
-) (workers *controllers.Executor) {
-	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
-	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
-	reconciler.Executor = workers
-	return workers
-}
-
-// newOutbox makes the queue of what a run has to tell, and hands it to the delivery.
-func newOutbox(book *journal.Journal, live client.Client, delivery *notify.Delivery,
-	reconciler *controllers.CleanerReconciler, facts *metrics.Metrics, clk clock.WithTicker,
-) *notify.Outbox {
-	outbox := &notify.Outbox{
-		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
-		Deliver: deliver(delivery), Told: reconciler.Told, Tried: facts.Notified,
+	raw, err := rest.RESTClientForConfigAndClient(plain, connections)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	delivery.Outbox = outbox.Tell
-	return outbox
+	authorities, err := notify.Authorities(o.notifyCAFile)
+	if err != nil {
+		return nil, err
+	}
+	clk, guarded := config.Clock, egress.NewGuard(o.notifyHosts, plain.Host)
+	config.Reader, config.Actor = selector.NewReader(raw, clk), action.NewActor(raw)
+	config.As, config.RequireServiceAccount = transport.Impersonate(plain, connections), o.requireAccount
+	config.MaxActions, config.Namespace = o.maxActions, o.namespace
+	config.Lists, config.Schemas = broadcast.New(clk), &cel.Schemas{}
+	config.Memory = selector.NewBudget(int64(o.maxSelection))
+	config.Client, config.Event = live, notify.Event(live, clk, reporter, reporter+"-"+hostname)
+	config.Sender = notify.NewSender(authorities, http.ProxyFromEnvironment, guarded, clk)
+	config.Protection = guard.Protection{Operator: o.namespace, Namespaces: o.protected()}
+	config.Queries = inputs.NewMetrics(authorities, o.metricHosts, plain.Host)
+	return run.New(config), nil
 }
 
 func newJournal(live client.Client, clk clock.Clock, skew *transport.ClockSkew, o *options) *journal.Journal {
@@ -267,6 +249,12 @@ func newJournal(live client.Client, clk clock.Clock, skew *transport.ClockSkew, 
 	book.Places = journal.Places{CopiesPath: o.copiesPath, S3Secret: o.s3Secret, MaxBytes: int64(o.maxCopies)}
 	book.CheckClock = skew.Check
 	return book
+}
+
+func newSweeper(book *journal.Journal, facts *metrics.Metrics, o *options) *controllers.Sweeper {
+	return &controllers.Sweeper{
+		Journal: book, Metrics: facts, Clock: clock.RealClock{}, MaxBytes: int64(o.maxCopies),
+	}
 }
 
 func addAll(mgr ctrl.Manager, components []manager.Runnable) error {

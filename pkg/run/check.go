@@ -52,12 +52,16 @@ type refusal struct {
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
 	case b.cancelled:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled,
-			message: "Nothing was touched: " + journal.ErrCancelled.Error() + "."}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled,
+			message: "Nothing was touched: " + journal.ErrCancelled.Error() + ".",
+		}
 	case b.changed:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
 			message: "The run touched nothing yet and had to begin anew, and " +
-				b.whatChanged().Error() + "; the next run goes by that."}
+				b.whatChanged().Error() + "; the next run goes by that.",
+		}
 	case lacks != "":
 		return &refusal{
 			phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired,
@@ -71,8 +75,10 @@ func (s Check) mayRun(b *begun) *refusal {
 			message: v1alpha1.Truncate("Nothing was read or touched: "+b.foreign.Error(), maxMessage),
 		}
 	case b.suspended:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
-			message: "The Cleaner was suspended before the run began."}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+			message: "The Cleaner was suspended before the run began.",
+		}
 	}
 	return nil
 }
@@ -104,8 +110,10 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 		t.expressions.close()
 	}
 	if stopped != nil {
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: stopReason(stopped),
-			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess)}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: stopReason(stopped),
+			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess),
+		}
 	}
 	return refused(t.record, err)
 }
@@ -138,8 +146,10 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 // refused is how a run ends that could not be opened.
 func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 	if !expr.IsUnread(err) {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
-			message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage)}
+		return &refusal{
+			phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
+			message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage),
+		}
 	}
 	reason := reasonFor(err, v1alpha1.ReasonViewIncomplete)
 	message := summary.Hinted(record, reason, "Nothing was read or touched, because conditions could not be checked: "+summary.OneLine(err))

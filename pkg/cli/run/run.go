@@ -175,8 +175,10 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 
 // confirm asks before a run that deletes or changes objects.
 func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
-	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes",
-		v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
+	does := map[v1alpha1.Action]string{
+		v1alpha1.ActionDelete:    "deletes",
+		v1alpha1.ActionTransform: "changes",
+	}[cleaner.EffectiveAction()]
 	if o.yes || does == "" || onlyReports(cleaner) {
 		return nil
 	}

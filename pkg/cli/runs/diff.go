@@ -74,8 +74,10 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		return context.Cause(ctx)
 	}
 	changes, same := compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out),
-		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
+	rows := &terminal.Table{
+		Out: o.Out, Paint: o.Paint(o.Out),
+		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"},
+	}
 	var appeared, gone, changed int64
 	for _, c := range changes {
 		at, what, paint := c.now, "changed", rows.Paint.Yellow
