@@ -131,7 +131,8 @@ func (r *CleanerReconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) 
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Cleaner{}, builder.WithPredicates(changed)).
 		WatchesRawSource(source.Func(func(_ context.Context,
-			queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			queue workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) error {
 			r.queue.Store(&queue)
 			return nil
 		})).

@@ -63,7 +63,8 @@ func hasEnded(run *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner) bool {
 // latestOfEach adds to what the last run has to tell the notifications of which it has nothing to tell, as they went
 // the last time.
 func latestOfEach(cleaner *v1alpha1.Cleaner, last []v1alpha1.NotificationStatus,
-	runs []v1alpha1.CleanerRun) []v1alpha1.NotificationStatus {
+	runs []v1alpha1.CleanerRun,
+) []v1alpha1.NotificationStatus {
 	slices.SortFunc(runs, func(a, b v1alpha1.CleanerRun) int {
 		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
 	})
@@ -91,8 +92,10 @@ func troublesOf(notifications []v1alpha1.NotificationStatus) (troubles []trouble
 			troubles = slices.Insert(troubles, failed, trouble{name, n.Message})
 			failed++
 		case n.State == v1alpha1.NotificationPending && n.Attempts > 0:
-			troubles = append(troubles, trouble{name,
-				fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339))})
+			troubles = append(troubles, trouble{
+				name,
+				fmt.Sprintf("%s; it will be tried again at %s", n.Message, n.NextAttemptTime.UTC().Format(time.RFC3339)),
+			})
 		case n.State == v1alpha1.NotificationPending:
 			waiting++
 		}

@@ -72,7 +72,8 @@ const (
 
 // newManager wires everything.
 func newManager(ctx context.Context, restConfig *rest.Config, o *options, scripts *sandbox.Pool,
-	memory *scriptMemory) (ctrl.Manager, error) {
+	memory *scriptMemory,
+) (ctrl.Manager, error) {
 	restConfig = rest.CopyConfig(restConfig)
 	restConfig.Wrap(transport.RefuseRedirects)
 	restConfig.Wrap(transport.NameCleaners)
@@ -161,7 +162,8 @@ func plainJSON(restConfig *rest.Config) *rest.Config {
 
 // addComponents creates the reconciler, the executor and what a run needs, and adds them to the manager.
 func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scripts *sandbox.Pool,
-	memory *scriptMemory, skew *transport.ClockSkew, o *options) error {
+	memory *scriptMemory, skew *transport.ClockSkew, o *options,
+) error {
 	clk, facts := clock.RealClock{}, metrics.New(ctrlmetrics.Registry)
 	book := newJournal(live, clk, skew, o)
 	metrics.BuildInfo(ctrlmetrics.Registry, versionString())
@@ -186,8 +188,10 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
-	outbox := &notify.Outbox{Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
-		Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified}
+	outbox := &notify.Outbox{
+		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
+		Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified,
+	}
 	runner.Delivery.Outbox = outbox.Tell
 	slimming := newSlimming(slim)
 	var workers *controllers.Executor
@@ -199,11 +203,9 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 			Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
 			Wake: reconciler.Finished,
 		})
-	sweeper := &controllers.Sweeper{
-		Journal: book, Metrics: facts, Clock: clk, CheckSchema: served.Check, MaxBytes: int64(o.maxCopies),
-		Close: runner.Close, Tell: outbox.Add,
-		Busy: func(name string) bool { _, busy := workers.Active(name); return busy },
-	}
+	sweeper := newSweeper(book, facts, o)
+	sweeper.CheckSchema, sweeper.Close, sweeper.Tell = served.Check, runner.Close, outbox.Add
+	sweeper.Busy = func(name string) bool { _, busy := workers.Active(name); return busy }
 	if err := addAll(mgr, append(watchers, outbox, workers, slimming, sweeper)); err != nil {
 		return err
 	}
@@ -215,7 +217,8 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 
 // newRunner adds to the config what reads, acts and sends.
 func newRunner(config run.Config, live client.Client, connections *http.Client, plain *rest.Config,
-	o *options) (*run.Runner, error) {
+	o *options,
+) (*run.Runner, error) {
 	hostname, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name: %w", err)
@@ -248,6 +251,12 @@ func newJournal(live client.Client, clk clock.Clock, skew *transport.ClockSkew, 
 	return book
 }
 
+func newSweeper(book *journal.Journal, facts *metrics.Metrics, o *options) *controllers.Sweeper {
+	return &controllers.Sweeper{
+		Journal: book, Metrics: facts, Clock: clock.RealClock{}, MaxBytes: int64(o.maxCopies),
+	}
+}
+
 func addAll(mgr ctrl.Manager, components []manager.Runnable) error {
 	for _, component := range components {
 		if err := mgr.Add(component); err != nil {
@@ -266,7 +275,8 @@ func deliver(d *notify.Delivery) func(context.Context, notify.Message, v1alpha1.
 
 // runFunc translates between the executor, which knows no runs, and the runner, which knows no executor.
 func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
-	lighten func(name string)) executor.RunFunc[controllers.Attempt] {
+	lighten func(name string),
+) executor.RunFunc[controllers.Attempt] {
 	return func(ctx context.Context, request executor.Request) (attempt controllers.Attempt, again *executor.Request) {
 		defer slimming.run()()
 		trigger := v1alpha1.TriggerSchedule

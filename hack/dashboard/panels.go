@@ -58,8 +58,10 @@ func (l *layout) runs() {
 		{ID: "joinByField", Options: map[string]any{"byField": "cleaner", "mode": "outer"}},
 		{ID: "organize", Options: map[string]any{
 			"excludeByName": map[string]bool{"Time 1": true, "Time 2": true, "Time 3": true},
-			"renameByName": map[string]string{"cleaner": "Cleaner", "Value #A": "Next run", "Value #B": "Last run",
-				"Value #C": "Last success"},
+			"renameByName": map[string]string{
+				"cleaner": "Cleaner", "Value #A": "Next run", "Value #B": "Last run",
+				"Value #C": "Last success",
+			},
 		}},
 	}
 	l.add(times, 12, 8)
@@ -83,8 +85,10 @@ func (l *layout) trouble() {
 		query{added("cleaner, reason", `kubecleaner_guardrail_aborts_total{cleaner=~"$cleaner"}`), "{{cleaner}}: {{reason}}"},
 		query{added("cleaner", `kubecleaner_snapshot_errors_total{cleaner=~"$cleaner"}`), "{{cleaner}}: no copies"})
 	l.graph("Expressions and scripts that fail", "", "short",
-		query{added("cleaner, engine, reason", `kubecleaner_evaluation_errors_total{cleaner=~"$cleaner"}`),
-			"{{cleaner}}: {{engine}} {{reason}}"})
+		query{
+			added("cleaner, engine, reason", `kubecleaner_evaluation_errors_total{cleaner=~"$cleaner"}`),
+			"{{cleaner}}: {{engine}} {{reason}}",
+		})
 	l.graph("Missed runs", "", "short",
 		query{added("cleaner, reason", `kubecleaner_missed_runs_total{cleaner=~"$cleaner"}`), "{{cleaner}}: {{reason}}"})
 	l.graph("Notifications", "Attempts, by channel and by how they ended.", "short",
@@ -100,8 +104,10 @@ func (l *layout) operator() {
 	l.stat("Copies kept", "kubectl cleaner restore brings them back.", `max(kubecleaner_snapshots)`)
 	version := base("stat", "Version", "", "short",
 		[]query{{`count by (version) (kubecleaner_build_info)`, "{{version}}"}})
-	version.Options = map[string]any{"textMode": "name", "orientation": "auto",
-		"reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}}}
+	version.Options = map[string]any{
+		"textMode": "name", "orientation": "auto",
+		"reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}},
+	}
 	l.add(version, 6, 4)
 	l.graph("Copies", "How much they take, compressed. --max-copies-bytes bounds it.", "bytes", query{`max(kubecleaner_snapshot_bytes)`, "copies"})
 	l.graph("Time in expressions and scripts", "In all runs.", "s",

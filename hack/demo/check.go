@@ -109,8 +109,10 @@ func (d *differences) expect(what string, got, want any) {
 func (s *stage) check(ctx context.Context) error {
 	s.t.heading("Checking every outcome")
 	var d differences
-	for _, part := range []func(context.Context, *differences) error{s.checkObjects, s.checkCleaners, s.checkRecords,
-		s.checkEvents, s.checkLog} {
+	for _, part := range []func(context.Context, *differences) error{
+		s.checkObjects, s.checkCleaners, s.checkRecords,
+		s.checkEvents, s.checkLog,
+	} {
 		if err := part(ctx, &d); err != nil {
 			return err
 		}

@@ -68,7 +68,8 @@ func (l *Ledger) keepWith(bundled *corev1.Secret) {
 // been written, and the outcomes belong there. The outcomes given are what is known so far of all that matched. With
 // ErrTaken, run is the record as the other operator wrote it.
 func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, considered int64,
-	outcomes []object.Outcome, victims []Victim) (*Ledger, error) {
+	outcomes []object.Outcome, victims []Victim,
+) (*Ledger, error) {
 	attempt := utilrand.String(5)
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
 	bundle := j.newBundle(run, attempt, cleaner.CopyStorage())
@@ -91,8 +92,10 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		err = j.showCopies(ctx, cleaner, run, victims)
 	}
 	if err == nil {
-		written := &v1alpha1.RunIntent{Namespace: j.namespace, Attempt: attempt, Objects: intent.objects,
-			Parts: intent.parts, Bundled: bundled != nil, Head: intent.head}
+		written := &v1alpha1.RunIntent{
+			Namespace: j.namespace, Attempt: attempt, Objects: intent.objects,
+			Parts: intent.parts, Bundled: bundled != nil, Head: intent.head,
+		}
 		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
 			describe(run, maxActingBytes, considered, outcomes)

@@ -83,8 +83,10 @@ func teamsCard(r *report) (*adaptivecard.Message, error) {
 	})
 	card := adaptivecard.NewCard()
 	title := adaptivecard.NewTitleTextBlock(m.text(r.title, maxTitle), true)
-	title.Color = [...]string{toneInfo: adaptivecard.ColorAccent, toneDone: adaptivecard.ColorGood,
-		toneAlarm: adaptivecard.ColorAttention}[r.tone]
+	title.Color = [...]string{
+		toneInfo: adaptivecard.ColorAccent, toneDone: adaptivecard.ColorGood,
+		toneAlarm: adaptivecard.ColorAttention,
+	}[r.tone]
 	if err := card.AddElement(false, title); err != nil {
 		return nil, err
 	}

@@ -71,8 +71,10 @@ func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 			words = append(words, fmt.Sprintf(format, n))
 		}
 	}
-	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted",
-		v1alpha1.ActionTransform: "changed"}[run.Spec.Action]
+	verb := map[v1alpha1.Action]string{
+		v1alpha1.ActionDelete:    "deleted",
+		v1alpha1.ActionTransform: "changed",
+	}[run.Spec.Action]
 	switch {
 	case run.Spec.DryRun:
 		words = append(

@@ -52,23 +52,33 @@ type refusal struct {
 func (s Check) mayRun(b *begun) *refusal {
 	switch lacks := s.Identities.lacks(b.record.Spec.ServiceAccountRef); {
 	case b.cancelled:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled,
-			message: "Nothing was touched: " + journal.ErrCancelled.Error() + "."}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonCancelled,
+			message: "Nothing was touched: " + journal.ErrCancelled.Error() + ".",
+		}
 	case b.changed:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
 			message: "The run touched nothing yet and had to begin anew, and " +
-				b.whatChanged().Error() + "; the next run goes by that."}
+				b.whatChanged().Error() + "; the next run goes by that.",
+		}
 	case lacks != "":
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired,
-			message: "Nothing was read or touched: " + lacks}
+		return &refusal{
+			phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonServiceAccountRequired,
+			message: "Nothing was read or touched: " + lacks,
+		}
 	case wasQueuedAsAnother(b):
 		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "Nothing was read or touched: serviceAccountRef was changed after the run was queued; the next run goes by that."}
 	case b.foreign != nil:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonForeignController,
-			message: v1alpha1.Truncate("Nothing was read or touched: "+b.foreign.Error(), maxMessage)}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonForeignController,
+			message: v1alpha1.Truncate("Nothing was read or touched: "+b.foreign.Error(), maxMessage),
+		}
 	case b.suspended:
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
-			message: "The Cleaner was suspended before the run began."}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+			message: "The Cleaner was suspended before the run began.",
+		}
 	}
 	return nil
 }
@@ -77,8 +87,10 @@ func (s Check) mayRun(b *begun) *refusal {
 func (s Check) prepare(ctx context.Context, t *task) *refusal {
 	var err error
 	if t.who, err = s.Identities.ofRun(t.record.Spec.ServiceAccountRef); err != nil {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
-			message: "Nothing was read or touched: " + summary.OneLine(err)}
+		return &refusal{
+			phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
+			message: "Nothing was read or touched: " + summary.OneLine(err),
+		}
 	}
 	t.expressions, err = s.open(ctx, t.cleaner, sandbox.Options{Memory: t.request.Memory})
 	if err == nil {
@@ -98,8 +110,10 @@ func (s Check) prepare(ctx context.Context, t *task) *refusal {
 		t.expressions.close()
 	}
 	if stopped != nil {
-		return &refusal{phase: v1alpha1.RunInterrupted, reason: stopReason(stopped),
-			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess)}
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: stopReason(stopped),
+			message: "Nothing was read or touched: " + stopWords(stopped, "before the run began", selectLess),
+		}
 	}
 	return refused(t.record, err)
 }
@@ -132,13 +146,17 @@ func (s Check) open(ctx context.Context, cleaner *v1alpha1.Cleaner, options sand
 // refused is how a run ends that could not be opened.
 func refused(record *v1alpha1.CleanerRun, err error) *refusal {
 	if !expr.IsUnread(err) {
-		return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
-			message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage)}
+		return &refusal{
+			phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed,
+			message: v1alpha1.Truncate("The Cleaner cannot run, nothing was touched: "+summary.OneLine(err), maxMessage),
+		}
 	}
 	reason := reasonFor(err, v1alpha1.ReasonViewIncomplete)
 	message := summary.Hinted(record, reason, "Nothing was read or touched, because conditions could not be checked: "+summary.OneLine(err))
-	return &refusal{phase: v1alpha1.RunFailed, reason: reason, message: v1alpha1.Truncate(message, maxMessage),
-		unread: true}
+	return &refusal{
+		phase: v1alpha1.RunFailed, reason: reason, message: v1alpha1.Truncate(message, maxMessage),
+		unread: true,
+	}
 }
 
 // Validate says what in the Cleaner's spec keeps it from running: a reason of the condition Ready and all the problems,
@@ -200,7 +218,8 @@ func (s Check) Validate(ctx context.Context, cleaner *v1alpha1.Cleaner) (reason,
 // accountRefused says that the operator may not act as the account, beside the problems that are known already. Empty
 // when it may.
 func (s Check) accountRefused(ctx context.Context, account *v1alpha1.ServiceAccountRef, problems,
-	homeless []error) (reason, message string, err error) {
+	homeless []error,
+) (reason, message string, err error) {
 	if account == nil {
 		return "", "", nil
 	}

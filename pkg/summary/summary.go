@@ -16,8 +16,10 @@ import (
 // Counts says what the run did, in counts, of the objects that matched and of those that could not be judged.
 func Counts(record *v1alpha1.CleanerRun, outcomes []object.Outcome, unjudged int64) string {
 	counts := record.Status.RunCounts
-	done := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted",
-		v1alpha1.ActionTransform: "changed"}[record.Spec.Action]
+	done := map[v1alpha1.Action]string{
+		v1alpha1.ActionDelete:    "deleted",
+		v1alpha1.ActionTransform: "changed",
+	}[record.Spec.Action]
 	text := fmt.Sprintf("%d of %s matched", counts.Matched, Objects(counts.Considered))
 	if done == "" && unjudged > 0 {
 		text += fmt.Sprintf(", %d not judged", unjudged)

@@ -24,8 +24,10 @@ type manyTable struct {
 
 // measure does it all, in order.
 func (t *manyTable) measure(ctx context.Context, c *crowd, start func() (*managed, error), total int) error {
-	for _, row := range [][2]string{{"all reconciled for the first time", ""},
-		{"all reconciled after a restart", "<= 20 s"}} {
+	for _, row := range [][2]string{
+		{"all reconciled for the first time", ""},
+		{"all reconciled after a restart", "<= 20 s"},
+	} {
 		m, err := start()
 		if err != nil {
 			return err

@@ -85,8 +85,10 @@ func unavailable(d *appsv1.Deployment) (Line, bool) {
 
 // because is what the Deployment's conditions say of the cause.
 func because(d *appsv1.Deployment) string {
-	for _, typ := range []appsv1.DeploymentConditionType{appsv1.DeploymentReplicaFailure, appsv1.DeploymentProgressing,
-		appsv1.DeploymentAvailable} {
+	for _, typ := range []appsv1.DeploymentConditionType{
+		appsv1.DeploymentReplicaFailure, appsv1.DeploymentProgressing,
+		appsv1.DeploymentAvailable,
+	} {
 		for _, c := range d.Status.Conditions {
 			isBad := c.Status == corev1.ConditionFalse
 			if typ == appsv1.DeploymentReplicaFailure {

@@ -139,8 +139,10 @@ func (p *patient) requests(ctx context.Context) []request {
 	}
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
-		operation := map[v1alpha1.Action]admissionv1.OperationType{v1alpha1.ActionDelete: admissionv1.Delete,
-			v1alpha1.ActionTransform: admissionv1.Update}[c.EffectiveAction()]
+		operation := map[v1alpha1.Action]admissionv1.OperationType{
+			v1alpha1.ActionDelete:    admissionv1.Delete,
+			v1alpha1.ActionTransform: admissionv1.Update,
+		}[c.EffectiveAction()]
 		for _, spec := range c.Spec.ResourcePolicySet.ResourceSelectors {
 			kind, err := p.reader.Resolve(
 				ctx,

@@ -49,8 +49,10 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 func clean(node *yamlnode.Node) {
 	remove(node, "status")
 	metadata := get(node, "metadata")
-	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink",
-		"uid", "finalizers"} {
+	for _, field := range []string{
+		"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink",
+		"uid", "finalizers",
+	} {
 		remove(metadata, field)
 	}
 	annotations := get(metadata, "annotations")

@@ -179,8 +179,10 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 	}
 	c := in.newCleaner("kube-janitor-marks", janitorSchedule)
 	for _, kind := range kinds {
-		finding := &v1alpha1.FindingSelector{Type: v1alpha1.FindingExpired,
-			Dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor}}
+		finding := &v1alpha1.FindingSelector{
+			Type:     v1alpha1.FindingExpired,
+			Dialects: []v1alpha1.MarkDialect{v1alpha1.MarkKubeJanitor},
+		}
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors,
 			v1alpha1.ResourceSelector{
 				Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Finding: finding,

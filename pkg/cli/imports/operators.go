@@ -24,8 +24,10 @@ func (c *condition) holds(f jmespath.Field) (string, error) {
 	case "AnyIn", "In", "NotIn", "AllNotIn", "AnyNotIn", "AllIn":
 		return c.among(f)
 	}
-	op := map[string]string{"GreaterThan": ">", "GreaterThanOrEquals": ">=", "LessThan": "<",
-		"LessThanOrEquals": "<="}[c.Operator]
+	op := map[string]string{
+		"GreaterThan": ">", "GreaterThanOrEquals": ">=", "LessThan": "<",
+		"LessThanOrEquals": "<=",
+	}[c.Operator]
 	switch value := value.(type) {
 	case float64:
 		if op != "" {

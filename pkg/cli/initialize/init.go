@@ -218,8 +218,12 @@ func header(r *recipe, flags string) string {
 	if flags != "" {
 		fmt.Fprintf(&out, "# It was written with %s.\n# If this text says something else, the Cleaner counts.\n", flags)
 	}
-	for _, section := range [][2]string{{"Finds", r.Finds}, {"May also hit", r.AlsoHits}, {"Needs", r.Needs},
-		{"Arm it", r.Arm}} {
+	for _, section := range [][2]string{
+		{"Finds", r.Finds},
+		{"May also hit", r.AlsoHits},
+		{"Needs", r.Needs},
+		{"Arm it", r.Arm},
+	} {
 		out.WriteString("#\n# " + section[0] + ":\n")
 		for line := range strings.SplitSeq(section[1], "\n") {
 			out.WriteString(strings.TrimRight("#   "+line, " ") + "\n")

@@ -78,7 +78,8 @@ func testCommand(s *terminal.Session) *cobra.Command {
 
 // complete completes the name of a Cleaner, and then of one of its notifications.
 func (o *options) complete(cmd *cobra.Command, given []string,
-	begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(given) != 1 {
 		return terminal.CompleteFirst(cluster.CompleteCleaners(o.Session, &o.Connection))(cmd, given, begun)
 	}
@@ -187,7 +188,8 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 }
 
 func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification,
-	message notify.Message) error {
+	message notify.Message,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	actor := action.NewActor(api.Raw).ForRun(clock.RealClock{}, func(error) bool { return false })
@@ -212,8 +214,10 @@ func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Send
 func sample(cleaner *v1alpha1.Cleaner, now time.Time) *v1alpha1.CleanerRun {
 	at := metav1.NewTime(now)
 	sample := &v1alpha1.CleanerRun{
-		Spec: v1alpha1.CleanerRunSpec{Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: at,
-			Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan},
+		Spec: v1alpha1.CleanerRunSpec{
+			Cleaner: cleaner.Name, CleanerUID: cleaner.UID, NominalTime: at,
+			Trigger: v1alpha1.TriggerManual, Action: v1alpha1.ActionScan,
+		},
 		Status: v1alpha1.CleanerRunStatus{
 			Phase: v1alpha1.RunCompleted, Reason: v1alpha1.ReasonCompleted, StartTime: &at, CompletionTime: &at,
 			Message:   "This is a test of the notification: nothing was run, and there is no such object.",

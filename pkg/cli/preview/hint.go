@@ -39,8 +39,10 @@ func (j *job) next(cleaner *v1alpha1.Cleaner, found *result, names []string) str
 	document := j.documents[cleaner]
 	switch {
 	case hitsMany(cleaner, found):
-		become := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deleted",
-			v1alpha1.ActionTransform: "changed"}[found.Action]
+		become := map[v1alpha1.Action]string{
+			v1alpha1.ActionDelete:    "deleted",
+			v1alpha1.ActionTransform: "changed",
+		}[found.Action]
 		return fmt.Sprintf("first set spec.blastRadiusLimit, for example {maxPercentage: 10}: %s of %s would be %s",
 			terminal.Thousands(found.WouldAct), terminal.Grouped(found.Considered, "object"), become)
 	case len(names) > 0:

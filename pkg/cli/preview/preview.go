@@ -125,8 +125,10 @@ func (o *options) run(cmd *cobra.Command, names []string) error {
 	ctx := logr.NewContext(cmd.Context(), logr.Discard())
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &terminal.Failure{Exit: codes.ExitError,
-			Code: codes.PreviewTimeout, Err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout)})
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, &terminal.Failure{
+			Exit: codes.ExitError,
+			Code: codes.PreviewTimeout, Err: fmt.Errorf("gave up after %s (--timeout); nothing was changed", o.timeout),
+		})
 		defer cancel()
 	}
 	job.scripts = sandbox.New(o.Scripts)

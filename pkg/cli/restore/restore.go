@@ -143,7 +143,8 @@ func restorer(c *cluster.Client, copiesPath string) (*restore.Restorer, error) {
 
 // plan finds out what is to become of the objects.
 func (o *options) plan(ctx context.Context, restorer *restore.Restorer, run *v1alpha1.CleanerRun,
-	wanted []cluster.Ref) (*restore.Plan, error) {
+	wanted []cluster.Ref,
+) (*restore.Plan, error) {
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	progress.Begin("checking what run "+run.Name+" touched", false)

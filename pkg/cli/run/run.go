@@ -73,7 +73,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string,
-		begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		begun string,
+	) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -173,8 +174,10 @@ func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alph
 
 // confirm asks before a run that deletes or changes objects.
 func (o *options) confirm(cleaner *v1alpha1.Cleaner) error {
-	does := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes",
-		v1alpha1.ActionTransform: "changes"}[cleaner.EffectiveAction()]
+	does := map[v1alpha1.Action]string{
+		v1alpha1.ActionDelete:    "deletes",
+		v1alpha1.ActionTransform: "changes",
+	}[cleaner.EffectiveAction()]
 	if o.yes || does == "" || onlyReports(cleaner) {
 		return nil
 	}

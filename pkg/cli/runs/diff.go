@@ -63,7 +63,8 @@ func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.Cle
 
 // diff prints what is otherwise than in the run before.
 func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
-	runs []v1alpha1.CleanerRun) error {
+	runs []v1alpha1.CleanerRun,
+) error {
 	last, err := before(run, runs)
 	if err != nil {
 		return err
@@ -73,8 +74,10 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		return context.Cause(ctx)
 	}
 	changes, same := compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out),
-		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"}}
+	rows := &terminal.Table{
+		Out: o.Out, Paint: o.Paint(o.Out),
+		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"},
+	}
 	var appeared, gone, changed int64
 	for _, c := range changes {
 		at, what, paint := c.now, "changed", rows.Paint.Yellow
@@ -88,8 +91,15 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 		default:
 			changed++
 		}
-		row := []terminal.Cell{{Text: what, In: paint}, {Text: at.Namespace}, {Text: at.Kind}, {Text: at.Name},
-			{Text: outcomeOf(c.before)}, {Text: outcomeOf(c.now)}, {Text: ""}}
+		row := []terminal.Cell{
+			{Text: what, In: paint},
+			{Text: at.Namespace},
+			{Text: at.Kind},
+			{Text: at.Name},
+			{Text: outcomeOf(c.before)},
+			{Text: outcomeOf(c.now)},
+			{Text: ""},
+		}
 		if c.now != nil {
 			row[6].Text = why(c.now)
 		}

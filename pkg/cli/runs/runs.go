@@ -124,7 +124,8 @@ func (o *options) run(ctx context.Context, name string) error {
 }
 
 func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,
-	runs []v1alpha1.CleanerRun) error {
+	runs []v1alpha1.CleanerRun,
+) error {
 	if o.diffs {
 		return o.diff(ctx, api, run, runs)
 	}

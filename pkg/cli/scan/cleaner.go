@@ -156,8 +156,10 @@ func yamlText(text string) string {
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' && r != '/'
 	}) &&
-		unicode.IsLetter(rune(text[0])) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y",
-		"n"}, strings.ToLower(text)) {
+		unicode.IsLetter(rune(text[0])) && !slices.Contains([]string{
+		"true", "false", "null", "yes", "no", "on", "off", "y",
+		"n",
+	}, strings.ToLower(text)) {
 		return text
 	}
 	return fmt.Sprintf("%+q", text)

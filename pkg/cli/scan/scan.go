@@ -84,8 +84,10 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.Int64Var(&o.failOn, "fail-on-findings", 0, "exit with 3 when there are at least this many findings")
 	flags.Lookup("fail-on-findings").NoOptDefVal = "1"
 	o.BindAll(flags)
-	for name, complete := range map[string]cobra.CompletionFunc{"namespace": o.CompleteNamespaces,
-		"kind": o.CompleteKinds, "type": completeTypes} {
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"namespace": o.CompleteNamespaces,
+		"kind":      o.CompleteKinds, "type": completeTypes,
+	} {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails only for a flag that does not exist
 	}
 	return cmd

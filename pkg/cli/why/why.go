@@ -125,8 +125,10 @@ func (j *job) read(ctx context.Context, cmd *cobra.Command, wanted cluster.Ref) 
 		wanted.Namespace = j.namespace
 	}
 	if j.of.Namespaced != (wanted.Namespace != "") {
-		shape := map[bool]string{true: "has a namespace; write %s/NAMESPACE/%s, or give -n",
-			false: "has no namespace; write %s/%s"}[j.of.Namespaced]
+		shape := map[bool]string{
+			true:  "has a namespace; write %s/NAMESPACE/%s, or give -n",
+			false: "has no namespace; write %s/%s",
+		}[j.of.Namespaced]
 		return terminal.UsageError(
 			cmd,
 			fmt.Sprintf("%q: %s "+shape, wanted.String(), terminal.WithArticle(j.of.Kind), wanted.Kind, wanted.Name),

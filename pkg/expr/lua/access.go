@@ -8,8 +8,10 @@ import gopher "github.com/yuin/gopher-lua"
 // newLazyMeta makes the metatable of lazy tables. Unlike Lua 5.1, this interpreter asks __len for tables too.
 func (b *sandbox) newLazyMeta() {
 	b.lazyMeta = b.state.CreateTable(0, 3)
-	for name, function := range map[string]gopher.LGFunction{"__index": b.index, "__newindex": b.newIndex,
-		"__len": b.len} {
+	for name, function := range map[string]gopher.LGFunction{
+		"__index": b.index, "__newindex": b.newIndex,
+		"__len": b.len,
+	} {
 		b.lazyMeta.RawSetString(name, b.state.NewFunction(function))
 	}
 }
