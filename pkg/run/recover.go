@@ -126,6 +126,13 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 		task: t, protection: s.Protection, ledger: left.ledger, victims: left.victims, again: abandonChanged,
 		reread: left.again, looks: true, closing: rest.closing,
 	}
+	var open []journal.Victim
+	for i := range left.victims {
+		a.outcomes = append(a.outcomes, left.outcome(i))
+		if a.outcomes[i].Result == v1alpha1.OutcomePlanned {
+			open = append(open, left.victims[i])
+		}
+	}
 	open := a.takeOver(left)
 	if a.closing == nil {
 		// The operator may have been started anew with a lower limit just to stop this run.

@@ -77,9 +77,9 @@ func testCommand(s *terminal.Session) *cobra.Command {
 }
 
 // complete completes the name of a Cleaner, and then of one of its notifications.
-func (o *options) complete(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion,
-	cobra.ShellCompDirective,
-) {
+func (o *options) complete(cmd *cobra.Command, given []string,
+	begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(given) != 1 {
 		return terminal.CompleteFirst(cluster.CompleteCleaners(o.Session, &o.Connection))(cmd, given, begun)
 	}

@@ -72,9 +72,9 @@ func Command(s *terminal.Session) *cobra.Command {
 	)
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion,
-		cobra.ShellCompDirective,
-	) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string,
+		begun string,
+	) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
