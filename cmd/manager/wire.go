@@ -188,11 +188,7 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		WhyOff: off.Why, RequireServiceAccount: o.requireAccount, JitterWindow: o.jitterWindow, ShowAfter: showAfter,
 	}
 	book.Dropped = reconciler.CopiesDropped
-	outbox := &notify.Outbox{
-		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
-		Deliver: deliver(runner.Delivery), Told: reconciler.Told, Tried: facts.Notified,
-	}
-	runner.Delivery.Outbox = outbox.Tell
+	outbox := newOutbox(book, live, runner.Delivery, reconciler, facts, clk)
 	slimming := newSlimming(slim)
 	var workers *controllers.Executor
 	lighten := func(name string) { workers.Lighten(name, sandbox.SmallMemory) }
@@ -213,6 +209,18 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 		return fmt.Errorf("setting up the reconciler: %w", err)
 	}
 	return addChecks(mgr, workers)
+}
+
+// newOutbox makes the queue of what a run has to tell, and hands it to the delivery.
+func newOutbox(book *journal.Journal, live client.Client, delivery *notify.Delivery,
+	reconciler *controllers.CleanerReconciler, facts *metrics.Metrics, clk clock.WithTicker,
+) *notify.Outbox {
+	outbox := &notify.Outbox{
+		Run: book.Find, Cleaner: book.Cleaner, Client: live, Clock: clk,
+		Deliver: deliver(delivery), Told: reconciler.Told, Tried: facts.Notified,
+	}
+	delivery.Outbox = outbox.Tell
+	return outbox
 }
 
 // newRunner adds to the config what reads, acts and sends.

@@ -40,14 +40,15 @@ export default defineConfig({
   outDir: '../bin/docs',
   cacheDir: '../bin/docs-cache',
   cleanUrls: false,
-  // Pages may link to the repository's own files, which are not part of the site.
-  ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+(README|CONTRIBUTING|SECURITY|CHANGELOG)/],
   // Fonts of the system: the site makes no request to another host, and loads faster.
   head: [['meta', { name: 'color-scheme', content: 'light dark' }]],
   // {{ }} in Go templates, Lua and Prometheus texts is text.
   markdown: {
     languageAlias: { cel: 'js' },
-    config: (md) => md.core.ruler.push('no-interpolation', escapeInterpolation)
+    config: (md) => {
+      md.core.ruler.push('no-interpolation', escapeInterpolation)
+      md.core.ruler.push('repository-links', linkToRepository)
+    }
   },
   themeConfig: {
     search: { provider: 'local' },
@@ -62,6 +63,18 @@ function escapeInterpolation(state) {
   for (const token of state.tokens) {
     for (const child of token.children ?? []) {
       if (child.type === 'code_inline') child.attrSet('v-pre', '')
+    }
+  }
+}
+
+// linkToRepository lets links to files outside docs/ lead to the repository, because those files are not part of the site.
+function linkToRepository(state) {
+  for (const token of state.tokens) {
+    for (const child of token.children ?? []) {
+      const href = child.type === 'link_open' ? child.attrGet('href') : ''
+      if (!href.startsWith('../')) continue
+      const path = join('docs', dirname(state.env.relativePath), href)
+      if (!path.startsWith('docs/')) child.attrSet('href', `https://github.com/kubecleaner/kubecleaner/blob/main/${path}`)
     }
   }
 }

@@ -68,7 +68,9 @@ func command(s *terminal.Session) *cobra.Command {
 	root.SetErr(s.ErrOut)
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate(s.Width()))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.UsageError(cmd, mistaken(cmd, err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return terminal.UsageError(cmd, mistaken(cmd, err))
+	})
 	root.PersistentFlags().
 		Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())

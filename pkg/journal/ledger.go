@@ -91,10 +91,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		err = j.showCopies(ctx, cleaner, run, victims)
 	}
 	if err == nil {
-		written := &v1alpha1.RunIntent{
-			Namespace: j.namespace, Attempt: attempt, Objects: intent.objects,
-			Parts: intent.parts, Bundled: bundled != nil, Head: intent.head,
-		}
+		written := intent.written(j.namespace, attempt, bundled != nil)
 		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
 			describe(run, maxActingBytes, considered, outcomes)

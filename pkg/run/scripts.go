@@ -43,8 +43,8 @@ type expressions struct {
 	mask func(string) string
 }
 
-// open makes a Cleaner's expressions ready for a run that begins now. The errors are for the user to correct: they name the
-// field. It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
+// open makes a Cleaner's expressions ready for a run that begins now. The errors are for the user to correct: they name
+// the field. It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
 func open(
 	cleaner *v1alpha1.Cleaner,
 	pool *sandbox.Pool,

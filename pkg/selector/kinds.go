@@ -20,8 +20,8 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
 
-// UnknownKindError says that the cluster does not serve what a selector names. It is for the user to correct: nothing is
-// listed, and nothing reads as empty.
+// UnknownKindError says that the cluster does not serve what a selector names. It is for the user to correct: nothing
+// is listed, and nothing reads as empty.
 type UnknownKindError struct {
 	GVK schema.GroupVersionKind
 	// Problem is the rest of the sentence, with the way out.

@@ -42,15 +42,15 @@ func latest(bars []bar) []bar {
 }
 
 const (
-	pictureWidth = 760
-	labelWidth   = 250
+	pictureWidth = 860
+	labelWidth   = 350
 	barStep      = 28
 	pictureHead  = 44
 )
 
-const pictureStyle = `text{font:13px system-ui,sans-serif;fill:#222}.bar{fill:#2f6fb2}
-.floor{stroke:#555;stroke-dasharray:4 3}.target{stroke:#c0392b;stroke-width:2}
-@media(prefers-color-scheme:dark){text{fill:#ddd}.bar{fill:#6aa5e0}.floor{stroke:#aaa}.target{stroke:#ff7f6e}}`
+// The background is drawn, because a page may be dark while the reader's system is light.
+const pictureStyle = `.page{fill:#fff}text{font:13px system-ui,sans-serif;fill:#222}.bar{fill:#2f6fb2}.floor{stroke:#555;stroke-dasharray:4 3}.target{stroke:#c0392b;stroke-width:2}
+@media(prefers-color-scheme:dark){.page{fill:#1b1b1f}text{fill:#ddd}.bar{fill:#6aa5e0}.floor{stroke:#aaa}.target{stroke:#ff7f6e}}`
 
 // picture is an SVG with a bar for each variant: how long it takes, with a line at its floor and a mark at its target.
 func picture(bars []bar) string {
@@ -67,6 +67,7 @@ func picture(bars []bar) string {
 		"<title>Wall time of each variant as a part of its floor's</title>\n<style>%s</style>\n",
 		pictureStyle,
 	)
+	fmt.Fprintf(&out, `<rect class="page" width="%d" height="%d"/>`+"\n", pictureWidth, height)
 	fmt.Fprintf(
 		&out,
 		`<line class="floor" x1="%.1f" x2="%.1f" y1="26" y2="%d"/><text x="%.1f" y="18" text-anchor="middle">the floor: 1.0</text>`+"\n",

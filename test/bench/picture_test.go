@@ -6,8 +6,12 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"flag"
 	"io"
+	"os"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,5 +44,40 @@ func TestPicture(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the picture lacks %q:\n%s", want, text)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the picture of the page on performance again")
+
+// The picture of the page on performance shows the ratios of its table that have a target.
+func TestPictureOfThePage(t *testing.T) {
+	const file = "../../docs/explanation/performance.svg"
+	page, err := os.ReadFile("../../docs/explanation/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(text string) float64 {
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	var bars []bar
+	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([\d.]+) x \|[^|]*\|[^|]*\| ([\d.]+) x`)
+	for _, found := range row.FindAllStringSubmatch(string(page), -1) {
+		bars = append(bars, bar{strings.ReplaceAll(found[1], "`", ""), number(found[2]), number(found[3])})
+	}
+	if len(bars) < 10 {
+		t.Fatalf("the table has only %d ratios", len(bars))
+	}
+	want := picture(bars)
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil { //nolint:gosec // a page that everyone may read
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s is not of the table of this page (%v): run go test ./test/bench -run TestPictureOfThePage -update", file, err)
 	}
 }

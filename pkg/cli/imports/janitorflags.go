@@ -72,7 +72,8 @@ func (f *janitorFlags) take(j *job, d *manifest.Document, at, name, value string
 	case "--dry-run":
 		f.dryRun = true
 	case "--interval":
-		j.differs(d, at, "kube-janitor looks every "+value+" seconds, and the Cleaners every 10 minutes", "change spec.schedule")
+		j.differs(d, at, "kube-janitor looks every "+value+" seconds, and the Cleaners every 10 minutes",
+			"change spec.schedule")
 	case "--deployment-time-annotation":
 		j.lost(d, at, "is not carried over: a Cleaner counts a TTL from the creation of an object",
 			"write janitor/expires on these objects, or narrow the Cleaner to objects without the annotation")
