@@ -29,7 +29,10 @@ const lookTimeout = 20 * time.Second
 // whose outcome is not known it looks at the live object: one that is still as it was judged is dealt with now, any
 // other is left alone. With a reason to close, or without the Cleaner, nothing more is touched.
 func (r *Runner) Recover(ctx context.Context, record *v1alpha1.CleanerRun, cleaner *v1alpha1.Cleaner, closing error) {
-	rest := &remainder{cleaner: cleaner, tells: cleaner, record: record, cause: "The operator went away while the run was acting", closing: closing}
+	rest := &remainder{
+		cleaner: cleaner, tells: cleaner, record: record,
+		cause: "The operator went away while the run was acting", closing: closing,
+	}
 	if err := fault.Logged(ctx, func() error { r.finish(ctx, rest); return nil }); err != nil { // it is taken over again
 		klog.FromContext(ctx).Error(err, "Could not bring a run to its end that was cut off", "run", record.Name)
 	}
@@ -45,7 +48,10 @@ func (r *Runner) Close(ctx context.Context, record *v1alpha1.CleanerRun) {
 		r.Recover(ctx, record, nil, errors.New("its Cleaner was deleted, or does not wait for it any more"))
 		return
 	}
-	r.Record.close(ctx, &task{record: record}, &refusal{phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed, message: "The operator went away before the run touched anything."})
+	r.Record.close(ctx, &task{record: record}, &refusal{
+		phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonFailed,
+		message: "The operator went away before the run touched anything.",
+	})
 }
 
 // finish takes the run over, and brings it to its end.
