@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+/** ApiError is an answer of the server that is not 2xx, or no answer at all (status 0). */
+export class ApiError extends Error {
+  constructor(readonly status: number, message: string, readonly missing: string[] = [], readonly hint = '') {
+    super(message);
+  }
+}
+
+const prefix = '/api/v1/';
+
+/** onSignedOut is called when the server no longer knows who the person is. */
+let onSignedOut = () => {};
+export function whenSignedOut(call: () => void) { onSignedOut = call; }
+
+async function request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  // The server takes writes with a JSON body only: a form of another site cannot send one.
+  if (method !== 'GET') headers['Content-Type'] = 'application/json';
+  let response: Response;
+  try {
+    response = await fetch(prefix + path, {
+      method, headers, signal, credentials: 'same-origin', cache: 'no-store',
+      body: method === 'GET' ? undefined : JSON.stringify(body ?? {}),
+    });
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new ApiError(0, 'The server does not answer. It may have been stopped.');
+  }
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  let answer: { error?: string; missing?: string | string[]; hint?: string } = {};
+  try { answer = await response.json(); } catch { /* a proxy answered, not in JSON */ }
+  if (response.status === 401) onSignedOut();
+  const missing = answer.missing === undefined || answer.missing === '' ? [] : [answer.missing].flat();
+  return new ApiError(response.status, answer.error || `The server answered ${response.status}.`, missing, answer.hint);
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await request('GET', path, undefined, signal)).json();
+}
+
+export async function send<T = void>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const text = await (await request(method, path, body)).text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+/** stream sends a request and calls each for every line of JSON as it comes. */
+export async function stream<T>(path: string, body: unknown, each: (item: T) => void, signal: AbortSignal) {
+  const reader = (await request('POST', path, body, signal)).body!.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    rest += decoder.decode(value, { stream: !done });
+    const lines = rest.split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) if (line.trim()) each(JSON.parse(line));
+    if (!done) continue;
+    if (rest.trim()) each(JSON.parse(rest));
+    return;
+  }
+}
+
+/** query builds ?a=b from what has a value. */
+export function query(values: Record<string, string | number | boolean | undefined>): string {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(values)) {
+    if (value !== undefined && value !== '' && value !== false) params.set(key, String(value));
+  }
+  const text = params.toString();
+  return text ? `?${text}` : '';
+}
+
+/** segment makes a name safe as one part of a path. */
+export const segment = encodeURIComponent;
