@@ -23,12 +23,14 @@ export async function start(dist, port = 0) {
 async function handle(state, dist, request, response) {
   const url = new URL(request.url, 'http://localhost');
   response.setHeader('Content-Security-Policy', csp);
-  if (!url.pathname.startsWith('/api/v1/')) return file(dist, url.pathname, response);
-  const path = url.pathname.slice('/api/v1/'.length).split('/').map(decodeURIComponent);
+  const isApi = url.pathname.startsWith('/api/v1/');
+  if (!isApi && request.method === 'GET') return file(dist, url.pathname, response);
+  const path = url.pathname.slice(isApi ? '/api/v1/'.length : 1).split('/').map(decodeURIComponent);
   const json = (body, status = 200) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   let body = '';
   for await (const chunk of request) body += chunk;
-  if (request.method !== 'GET') return write(state, path, request, body && JSON.parse(body), response, json);
+  if (request.method !== 'GET') return write(state, path, request, body && JSON.parse(body), response, json, url.search);
+  if (path[0] === 'config') return json({ ...fixtures.config, loggedIn: state.signedIn });
   if (!state.signedIn) return json({ error: 'sign in first' }, 401);
   if (state.forbidden.has(path[0])) return json({ error: `You may not see ${path[0]}.`, missing: `list ${path[0]} (apps.projectsveltos.io)` }, 403);
   if (path[0] === 'events') return events(state, response);
@@ -38,7 +40,7 @@ async function handle(state, dist, request, response) {
 
 function events(state, response) {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-  response.write('event: heartbeat\ndata: {}\n\n');
+  response.write(': heartbeat\n\n');
   state.streams.add(response);
   response.on('close', () => state.streams.delete(response));
 }
@@ -59,27 +61,33 @@ function page(items, params) {
 
 function read(state, path, params) {
   const [what, name, part] = path;
-  const has = (text) => !params.get('search') || text.toLowerCase().includes(params.get('search').toLowerCase());
-  const run = what === 'runs' && fixtures.runs.find((each) => each.name === name);
+  const has = (text) => !params.get('q') || text.toLowerCase().includes(params.get('q').toLowerCase());
+  const run = fixtures.runs.find((each) => each.name === name);
+  const plans = state.empty ? [] : fixtures.plans;
   switch (what) {
-    case 'session': return { ...fixtures.session, waiting: state.empty ? 0 : 1 };
-    case 'overview': return state.empty ? { ...fixtures.overview, cleaners: 0 } : fixtures.overview;
+    case 'whoami': return fixtures.whoami;
+    case 'summary': return state.empty ? { ...fixtures.summary, totalCleaners: 0, attention: null } : fixtures.summary;
     case 'access': return fixtures.access;
-    case 'plans': return page(state.empty ? [] : fixtures.plans.filter((p) => !params.get('state') || p.state === params.get('state')), params);
-    case 'why': return fixtures.why(Object.fromEntries(params));
+    case 'doctor': return { checks: fixtures.checks };
+    case 'plans': return name ? plans.find((plan) => plan.name === name) : page(plans, params);
+    case 'why': return fixtures.why(params.get('object'));
     case 'findings': return findings(state, params, has);
     case 'cleaners': {
-      if (name === 'permissions') return { create: { allowed: true } };
       if (name) { const found = fixtures.cleaners.find((c) => c.name === name); return found && fixtures.cleanerDetail(found); }
       return cleaners(state, params, has);
     }
-    case 'runs': {
-      if (!run) return undefined;
-      if (part === 'outcomes') return page(fixtures.outcomes.filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
-      if (part === 'copies') return page(fixtures.copies.filter((o) => has(o.name)), params);
-      return fixtures.runDetail(run);
-    }
+    case 'runs': return name ? run && runPart(run, part, params, has) : page(state.empty ? [] : fixtures.runs.filter((r) => has(r.name)), params);
     default: return undefined;
+  }
+}
+
+function runPart(run, part, params, has) {
+  switch (part) {
+    case 'outcomes': return page(fixtures.outcomes.filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
+    case 'diff': return fixtures.diff;
+    case 'restore': return { run: run.name, cleaner: run.cleaner, dryRun: true, objects: fixtures.restored };
+    case 'copy': return { copy: 'kind: ConfigMap\ndata:\n  color: red\n', live: params.get('object').endsWith('theme-2023') ? 'kind: ConfigMap\ndata:\n  color: teal\n' : '' };
+    default: return fixtures.runDetail(run);
   }
 }
 
@@ -95,35 +103,46 @@ function findings(state, params, has) {
     && ['kind', 'namespace', 'type'].every((key) => !params.get(key) || f[key] === params.get(key)));
   const groups = new Map();
   for (const f of items) {
-    const key = f[params.get('by')] ?? '';
-    const group = groups.get(key) ?? { name: key, count: 0, freesBytes: 0 };
-    group.count++; group.freesBytes += f.freesBytes ?? 0;
+    const key = f[params.get('group')] ?? '';
+    const group = groups.get(key) ?? { key, count: 0, frees: { volumeBytes: 0 } };
+    group.count++;
+    group.frees.volumeBytes += f.frees?.volumeBytes ?? 0;
     groups.set(key, group);
   }
-  return { ...page(items, params), groups: [...groups.values()], freesBytes: items.reduce((sum, f) => sum + (f.freesBytes ?? 0), 0),
-    unreadable: state.empty ? [] : [{ kind: 'Secret', missing: 'list secrets', effect: 'Nothing that a Secret may name is called unused.' }] };
+  return {
+    ...page(items, params), groups: [...groups.values()], unknown: 1, unread: state.empty ? null : fixtures.unread, objects: 4211, kinds: 34,
+    frees: { volumeBytes: items.reduce((sum, f) => sum + (f.frees?.volumeBytes ?? 0), 0) }, scanned: fixtures.at(-1),
+  };
 }
 
-async function write(state, path, request, body, response, json) {
+async function write(state, path, request, body, response, json, search) {
   if (request.headers['content-type'] !== 'application/json') return json({ error: 'Content-Type must be application/json' }, 415);
-  state.writes.push({ method: request.method, path: path.join('/'), body });
+  state.writes.push({ method: request.method, path: path.join('/') + search, body });
   if (path[0] === 'login') {
     if (body.token !== 'good-token') return json({ error: 'The API server does not know this token.' }, 401);
     state.signedIn = true;
-    return json({});
+    return response.writeHead(204).end();
   }
-  if (path[0] === 'logout') { state.signedIn = false; return json({}); }
-  if (path[0] === 'preview') {
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
-    for (const o of fixtures.outcomes.slice(0, 5)) {
-      response.write(`${JSON.stringify({ match: { ...o, outcome: 'Matched' } })}\n`);
-      await new Promise((done) => setTimeout(done, 20));
-    }
-    return response.end(`${JSON.stringify({ done: { considered: 214, matched: 5 } })}\n`);
+  if (path[0] === 'logout') { state.signedIn = false; return response.writeHead(204).end(); }
+  if (path[0] === 'preview') return preview(response);
+  if (path[0] === 'cleaners' && path.length === 1) {
+    const name = /name: (\S+)/.exec(body.yaml)[1];
+    fixtures.cleaners.push({ ...fixtures.cleaners[5], name, suspended: false, state: 'Ready' });
+    return json({ name, resourceVersion: '1' }, 201);
   }
-  if (path[0] === 'cleaners' && path.length === 1) { fixtures.cleaners.push({ ...fixtures.cleaners[5], name: body.metadata.name, suspended: false }); return json({}, 201); }
-  if (path[2] === 'restore') return json({ items: body.objects.map((o) => ({ ...o, outcome: body.dryRun ? 'Planned' : 'Restored', message: '' })) });
-  return json({}, 202);
+  if (path[2] === 'restore') return json({ run: path[1], objects: fixtures.restored.filter((o) => body.only.includes(`${o.kind}/${o.namespace}/${o.name}`)).map((o) => ({ ...o, outcome: 'Restored' })) });
+  if (path[2] === 'notify-test') return json({ ok: true, output: 'ops: delivered' });
+  return json({ name: path[1], message: '' }, 202);
+}
+
+async function preview(response) {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  for (const text of ['listing configmaps 100', 'listing configmaps 214']) {
+    response.write(`event: progress\ndata: ${JSON.stringify({ text })}\n\n`);
+    await new Promise((done) => setTimeout(done, 30));
+  }
+  const objects = fixtures.outcomes.slice(0, 5).map((o) => ({ ...o, outcome: 'Matched' }));
+  response.end(`event: result\ndata: ${JSON.stringify({ cleaners: [{ cleaner: 'x', action: 'Scan', considered: 214, matched: 5, wouldAct: 0, leftAlone: 0, failed: 0, objects }] })}\n\n`);
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) console.log((await start(join(import.meta.dirname, '../dist'), 8787)).url);

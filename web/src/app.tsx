@@ -4,8 +4,8 @@ import { LocationProvider, Route, Router } from 'preact-iso';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError, get, whenSignedOut } from './lib/api';
 import { events } from './lib/events';
-import { SessionContext } from './lib/session';
-import type { Session } from './lib/types';
+import { SessionContext, type Session } from './lib/session';
+import type { Config, WhoAmI } from './lib/types';
 import { AccessPage } from './pages/access';
 import { CleanerPage } from './pages/cleaner';
 import { CleanersPage } from './pages/cleaners';
@@ -16,16 +16,23 @@ import { OverviewPage } from './pages/overview';
 import { PlansPage } from './pages/plans';
 import { RestorePage } from './pages/restore';
 import { RunPage } from './pages/run';
+import { RunsPage } from './pages/runs';
 import { WhyPage } from './pages/why';
 import { Empty, Failure, Head } from './ui/basics';
 import { Shell } from './ui/shell';
 import { Toasts } from './ui/toast';
 
+async function readSession(): Promise<Session> {
+  const config = await get<Config>('config');
+  if (!config.loggedIn) throw new ApiError(401, 'Sign in to go on.');
+  return { ...config, ...await get<WhoAmI>('whoami') };
+}
+
 export function App() {
   const [session, setSession] = useState<Session>();
   const [error, setError] = useState<Error>();
   const load = useCallback(() => {
-    get<Session>('session').then(
+    readSession().then(
       (found) => { setSession(found); setError(undefined); },
       (cause: Error) => { setSession(undefined); setError(cause); },
     );
@@ -38,8 +45,7 @@ export function App() {
   useEffect(() => {
     if (!signedIn) return;
     events.start();
-    const unsubscribe = events.subscribe(load); // the number of waiting plans stands in the navigation
-    return () => { unsubscribe(); events.stop(); };
+    return () => events.stop();
   }, [signedIn]);
   if (session) return <SessionContext.Provider value={session}><Pages onSignedOut={load} /></SessionContext.Provider>;
   if (error instanceof ApiError && error.status === 401) return <LoginPage onSignedIn={load} />;
@@ -56,6 +62,7 @@ function Pages({ onSignedOut }: { onSignedOut: () => void }) {
             <Route path="/" component={OverviewPage} />
             <Route path="/cleaners" component={CleanersPage} />
             <Route path="/cleaners/:name" component={CleanerPage} />
+            <Route path="/runs" component={RunsPage} />
             <Route path="/runs/:name" component={RunPage} />
             <Route path="/runs/:name/restore" component={RestorePage} />
             <Route path="/plans" component={PlansPage} />

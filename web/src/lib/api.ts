@@ -3,7 +3,7 @@
 
 /** ApiError is an answer of the server that is not 2xx, or no answer at all (status 0). */
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string, readonly missing: string[] = [], readonly hint = '') {
+  constructor(readonly status: number, message: string, readonly missing = '', readonly hint = '') {
     super(message);
   }
 }
@@ -20,7 +20,7 @@ async function request(method: string, path: string, body?: unknown, signal?: Ab
   if (method !== 'GET') headers['Content-Type'] = 'application/json';
   let response: Response;
   try {
-    response = await fetch(prefix + path, {
+    response = await fetch(path.startsWith('/') ? path : prefix + path, {
       method, headers, signal, credentials: 'same-origin', cache: 'no-store',
       body: method === 'GET' ? undefined : JSON.stringify(body ?? {}),
     });
@@ -33,11 +33,10 @@ async function request(method: string, path: string, body?: unknown, signal?: Ab
 }
 
 async function failure(response: Response): Promise<ApiError> {
-  let answer: { error?: string; missing?: string | string[]; hint?: string } = {};
+  let answer: { error?: string; missing?: string; hint?: string } = {};
   try { answer = await response.json(); } catch { /* a proxy answered, not in JSON */ }
   if (response.status === 401) onSignedOut();
-  const missing = answer.missing === undefined || answer.missing === '' ? [] : [answer.missing].flat();
-  return new ApiError(response.status, answer.error || `The server answered ${response.status}.`, missing, answer.hint);
+  return new ApiError(response.status, answer.error || `The server answered ${response.status}.`, answer.missing, answer.hint);
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
@@ -49,21 +48,29 @@ export async function send<T = void>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   return (text ? JSON.parse(text) : undefined) as T;
 }
 
-/** stream sends a request and calls each for every line of JSON as it comes. */
-export async function stream<T>(path: string, body: unknown, each: (item: T) => void, signal: AbortSignal) {
+/** stream sends a request and calls each for every event of the answer, a text/event-stream, as it comes. */
+export async function stream(path: string, body: unknown, each: (event: string, data: string) => void, signal: AbortSignal) {
   const reader = (await request('POST', path, body, signal)).body!.getReader();
   const decoder = new TextDecoder();
   let rest = '';
   for (;;) {
     const { done, value } = await reader.read();
     rest += decoder.decode(value, { stream: !done });
-    const lines = rest.split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) if (line.trim()) each(JSON.parse(line));
-    if (!done) continue;
-    if (rest.trim()) each(JSON.parse(rest));
-    return;
+    const blocks = rest.replace(/\r\n/g, '\n').split('\n\n');
+    rest = blocks.pop()!;
+    for (const block of blocks) tell(block, each);
+    if (done) return;
   }
+}
+
+function tell(block: string, each: (event: string, data: string) => void) {
+  let event = 'message';
+  const data: string[] = [];
+  for (const line of block.split('\n')) {
+    if (line.startsWith('event:')) event = line.slice(6).trim();
+    if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
+  }
+  if (data.length > 0) each(event, data.join('\n'));
 }
 
 /** query builds ?a=b from what has a value. */

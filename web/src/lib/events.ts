@@ -4,7 +4,6 @@
 type Listener = () => void;
 
 const pollEvery = 10_000;
-const silence = 45_000; // three heartbeats of the server
 
 /** Events tells its listeners that something changed: by the server's stream, or every ten seconds without one. */
 export class Events {
@@ -12,7 +11,6 @@ export class Events {
   private stateListeners = new Set<Listener>();
   private source: EventSource | undefined;
   private poll: ReturnType<typeof setInterval> | undefined;
-  private watchdog: ReturnType<typeof setTimeout> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
   live = false;
 
@@ -22,16 +20,13 @@ export class Events {
     if (typeof EventSource === 'undefined') return this.fallBack();
     this.source = new EventSource(this.url);
     this.source.onopen = () => this.alive();
-    this.source.onerror = () => { if (this.source?.readyState === EventSource.CLOSED) this.reconnectLater(); else this.fallBack(); };
-    this.source.onmessage = () => { this.alive(); this.tell(); };
-    this.source.addEventListener('change', () => { this.alive(); this.tell(); });
-    this.source.addEventListener('heartbeat', () => this.alive());
+    this.source.onerror = (event) => this.failed(event);
+    for (const name of ['cleaners', 'runs']) this.source.addEventListener(name, () => { this.alive(); this.tell(); });
   }
 
   stop() {
     this.source?.close();
     clearInterval(this.poll);
-    clearTimeout(this.watchdog);
     clearTimeout(this.retry);
     this.poll = this.source = undefined;
     this.live = false;
@@ -53,10 +48,15 @@ export class Events {
     const missed = !this.live && this.poll !== undefined;
     clearInterval(this.poll);
     this.poll = undefined;
-    clearTimeout(this.watchdog);
-    this.watchdog = setTimeout(() => { this.source?.close(); this.reconnectLater(); }, silence);
     this.setLive(true);
     if (missed) this.tell();
+  }
+
+  /** The server's own event is called error too: it has data, and says what the person may not watch. */
+  private failed(event: Event) {
+    if ('data' in event && event.data) return this.fallBack();
+    if (this.source?.readyState === EventSource.CLOSED) this.reconnectLater();
+    else this.fallBack(); // the browser connects again by itself
   }
 
   private reconnectLater() {

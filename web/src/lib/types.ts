@@ -1,118 +1,82 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// What the server answers: pkg/dashboard/types.go.
+// What the server answers: pkg/dashboard/types.go and types_run.go. A list of Go may be null.
 
-export interface Page<T> { items: T[]; total: number; offset: number; limit: number }
+export interface Page<T> { items: T[] | null; total: number; offset: number; limit: number }
+export interface Allowed { allowed: boolean; missing?: string }
+export interface Right extends Allowed { id: string; text: string }
+export interface ObjectRef { apiVersion?: string; kind: string; namespace?: string; name: string }
+export interface Counts { considered: number; matched: number; acted: number; skipped: number; failed: number }
 
-/** Permission is whether the person may do one thing; missing is the right that is not there. */
-export interface Permission { allowed: boolean; missing?: string }
+export interface Config { mode: 'Token' | 'Local'; loggedIn: boolean; version: string; readOnly: boolean; namespace?: string }
+export interface WhoAmI { user: string; groups: string[] | null; cluster: string }
+export interface Access { namespace?: string; namespaces?: string[]; rights: Right[] | null }
 
-export interface ObjectRef { apiVersion?: string; kind: string; namespace?: string; name: string; uid?: string }
-
-export interface Session {
-  user: string;
-  groups?: string[];
-  /** local is true when the page runs on the person's own computer, with their kubeconfig. */
-  local?: boolean;
-  version?: string;
-  cluster?: string;
-  /** stopped says why no Cleaner acts: --dry-run, or the emergency stop. */
-  stopped?: string;
-  /** namespaces are those that the person may read, when it is not all of them. */
-  namespaces?: string[];
-  waiting?: number;
+export interface Attention { level: 'error' | 'warning' | 'approval'; cleaner: string; run?: string; reason: string; message: string; since?: string }
+export interface Day { day: string; runs: number; matched: number; acted: number; failed: number }
+export interface Summary {
+  totalCleaners: number; ready: number; failing: number; suspended: number; running: number; lastRun?: string;
+  attention: Attention[] | null; next: { cleaner: string; action: string; time: string }[] | null; days: Day[] | null; missing: Right[] | null;
 }
 
-export interface Attention {
-  kind: 'plan' | 'failed' | 'notReady' | 'notifications' | 'right' | 'other';
-  title: string;
-  detail?: string;
-  cleaner?: string;
-  run?: string;
-  time?: string;
+export interface CleanerRow {
+  name: string; action: string; state: string; message?: string; suspended: boolean; schedule: string; words?: string;
+  next?: string; lastRun?: Counts & { name: string; time: string }; activeRun?: string; dryRunReason?: string; scanUntil?: string;
 }
-
-export interface Day { day: string; found: number; acted: number; freedBytes: number }
-
-export interface Overview {
-  cleaners: number; suspended: number; running: number;
-  found: number; acted: number; freedBytes: number;
-  attention: Attention[];
-  next: { cleaner: string; time: string; action: string }[];
-  recent: RunSummary[];
-  days: Day[];
+export interface Condition { type: string; status: string; reason: string; message: string; since: string }
+export interface Outcome extends ObjectRef { uid?: string; outcome: string; reason?: string; message?: string }
+export interface CleanerDetail extends CleanerRow {
+  nextTimes: string[] | null; timeZone?: string; guardrails: { field: string; text: string }[] | null; selectors: string[] | null;
+  scripts: { field: string; language: string; text: string }[] | null; conditions: Condition[] | null; matches: Outcome[] | null;
+  history: RunRow[] | null; yaml: string; channels: string[] | null; missing: Right[] | null;
+  actions: { trigger: Allowed; suspend: Allowed; edit: Allowed; preview: Allowed };
 }
+export interface CleanerSaved { name: string; dryRun?: boolean; warnings?: string[] }
 
-export interface CleanerSummary {
-  name: string; action: string; schedule: string; timeZone?: string; suspended: boolean;
-  ready: string; message?: string; next?: string; scanUntil?: string;
-  last?: { run: string; time: string; reason: string; matched: number; acted: number; failed: number };
+export interface RunRow extends Counts {
+  name: string; cleaner: string; time: string; trigger: string; action: string; dryRun?: boolean; phase: string; reason?: string; message?: string;
+  durationSeconds?: number; copies?: number; copiesUntil?: string;
 }
-
-export interface Outcome extends ObjectRef { outcome: string; reason?: string; message?: string; isNew?: boolean; hasCopy?: boolean }
-
-export interface RunSummary {
-  name: string; cleaner: string; action: string; trigger: string; phase: string; reason?: string;
-  time: string; durationSeconds?: number;
-  considered: number; matched: number; acted: number; skipped: number; failed: number; copies: number;
+export interface Stage { name: string; state: 'Done' | 'Active' | 'Failed' | 'Pending'; time?: string; text?: string }
+export interface Notified { name: string; type: string; state: string; attempts?: number; nextAttemptTime?: string; message?: string }
+export interface RunDetail extends RunRow {
+  stages: Stage[] | null; progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };
+  conditions: Condition[] | null; outcomes: { outcome: string; count: number }[] | null; notifications: Notified[] | null;
+  before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
+export interface Change extends Outcome { change: string; was?: string }
+export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }
 
-export interface CleanerDetail extends CleanerSummary {
-  nextTimes: string[];
-  guardrails: { name: string; value: string; note?: string }[];
-  conditions: { type: string; status: string; reason: string; message?: string; time?: string }[];
-  matches: Outcome[];
-  history: RunSummary[];
-  scripts: { name: string; language: string; text: string }[];
-  yaml: string;
-  can: { run: Permission; suspend: Permission; delete: Permission };
-}
+export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }
+export interface RestorePlan { run: string; cleaner: string; dryRun?: boolean; objects: Restored[] | null }
 
-export interface Stage { name: string; state: 'done' | 'current' | 'failed' | 'waiting' | 'todo'; start?: string; durationSeconds?: number; note?: string }
+export interface PlanRow extends RunRow { planHash: string; planned: number; expires?: string; decide: Allowed }
 
-export interface RunDetail extends RunSummary {
-  message?: string; dryRunReason?: string;
-  stages: Stage[];
-  progress?: { phase: string; kind?: string; done: number; total?: number; rate: number };
-  outcomes: { outcome: string; count: number }[];
-  fresh: Outcome[]; freshCount: number; goneCount: number; before?: string;
-  notifications: { name: string; type: string; state: string; message?: string; attempts?: number }[];
-  objectsOmitted?: number;
-  plan?: Plan;
-  can: { restore: Permission };
-}
-
-export interface Plan {
-  run: string; cleaner: string; action: string; count: number; planHash: string;
-  created: string; expires?: string; state: string; by?: string; reason?: string;
-  kinds: { kind: string; count: number }[];
-  can: { approve: Permission };
-}
-
-export interface Copy extends ObjectRef { state: string; note?: string; diff?: string }
-
+export interface Frees { objects?: number; volumeBytes?: number; loadBalancers?: number }
+export interface User { kind: string; group?: string; namespace?: string; name: string; path?: string; optional?: boolean; idle?: boolean; reads?: boolean }
+export interface Unread { kind: string; group?: string; resource?: string; namespace?: string; elsewhere?: boolean; forbidden: boolean; error?: string }
 export interface Finding extends ObjectRef {
-  type: string; confidence: string; reason: string; owner?: string; age?: string; freesBytes?: number; managedBy?: string;
+  type: string; uid: string; created?: string; since?: string; confidence?: string; reason: string; managedBy?: string; actionable: boolean;
+  users?: User[]; searched?: number; notReadable?: Unread[]; frees?: Frees;
 }
-
 export interface Findings extends Page<Finding> {
-  groups: { name: string; count: number; freesBytes: number }[];
-  freesBytes: number;
-  unreadable?: { kind: string; missing: string; effect: string }[];
-  time?: string;
+  groups: { key: string; count: number; frees: Frees }[] | null; unknown: number; unread: Unread[] | null; objects: number; kinds: number;
+  frees: Frees; scanned: string; scope?: string;
 }
 
-export interface Why {
-  object: ObjectRef; verdict: string; confidence: string; reason: string; frees?: { object: ObjectRef; bytes?: number; note?: string }[];
-  paths: { via: string; from: ObjectRef }[][];
-  checked?: string[];
-  unknown?: string[];
+export interface Why extends ObjectRef {
+  exists: boolean; created?: string; used: boolean | null; users: User[] | null; findings: Finding[] | null; owner?: string; exempt?: string;
+  searched: string[] | null; notReadable: Unread[] | null; nearest?: { name: string; user: User };
+  cleaners: { name: string; action: string }[] | null; selects?: boolean;
+  deletedBy?: { run: string; cleaner: string; at: string; why?: string; restore?: string; until?: string };
 }
 
-export interface Access {
-  rights: { what: string; purpose: string; allowed: boolean; missing?: string }[];
-  operator: { version?: string; ready: boolean; message?: string; leader?: string; checks: { name: string; ok: boolean; message?: string }[] };
-  channels: { name: string; type: string; cleaner: string; last?: string; state: string; message?: string; can: Permission }[];
-  copies: { objects: number; bytes: number; limitBytes: number; oldest?: string };
+export interface PreviewResult extends Counts {
+  cleaner: string; action: string; wouldAct: number; leftAlone: number; incomplete?: string; limitExceeded?: string; more?: number;
+  objects: (Outcome & { patch?: unknown })[] | null;
 }
+
+export interface CheckLine { status: 'OK' | 'UNKNOWN' | 'WARN' | 'FAIL'; check: string; object?: string; message: string; wayOut?: string }
+export interface Accepted { name: string; request?: string; message: string }
+export interface CommandResult { ok: boolean; output: string }

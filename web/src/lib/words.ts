@@ -1,6 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+import type { Frees, Unread } from './types';
+
 const numberFormat = new Intl.NumberFormat('en');
 
 export function count(n: number | undefined): string {
@@ -20,6 +22,21 @@ export function bytes(n: number): string {
   return `${n >= 100 || i === 0 ? Math.round(n) : Math.round(n * 10) / 10} ${sizes[i]}`;
 }
 
+/** freesText is what there would be more of: "20 GiB, 1 load balancer". */
+export function freesText(of: Frees | undefined): string {
+  const parts: string[] = [];
+  if (of?.volumeBytes) parts.push(bytes(of.volumeBytes));
+  if (of?.loadBalancers) parts.push(plural(of.loadBalancers, 'load balancer'));
+  return parts.join(', ');
+}
+
+/** unreadText names a kind that could not be read, and the right that is missing. */
+export function unreadText(of: Unread): string {
+  const where = of.elsewhere ? ' in other namespaces' : of.namespace ? ` in ${of.namespace}` : '';
+  const resource = of.resource ? `list ${of.resource}${of.group ? `.${of.group}` : ''}${where || ' in all namespaces'}` : '';
+  return `${of.kind}${where}: ${of.forbidden ? `missing right: ${resource || 'list'}` : of.error || 'it could not be read'}`;
+}
+
 /** objectName is how an object is written everywhere: Kind namespace/name. */
 export function objectName(o: { kind: string; namespace?: string; name: string }): string {
   return `${o.kind} ${o.namespace ? `${o.namespace}/` : ''}${o.name}`;
@@ -29,7 +46,7 @@ export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
 
 const tones: Record<string, Tone> = {
   Completed: 'good', Ready: 'good', Deleted: 'good', Transformed: 'good', Delivered: 'good', Approved: 'good',
-  Restored: 'good', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
+  Restored: 'good', RestoredAlready: 'good', OK: 'good', Exists: 'info', ChangedSince: 'warn', NotRestored: 'warn', WARN: 'warn', FAIL: 'bad', New: 'info', NotReady: 'bad', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
   Failed: 'bad', PartiallyFailed: 'bad', Denied: 'bad', KindGone: 'bad', NotEvaluated: 'bad', Forbidden: 'bad',
   ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad',
   AwaitingApproval: 'warn', Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',

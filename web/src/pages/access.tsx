@@ -1,21 +1,20 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
-import { segment, send } from '../lib/api';
-import { useState } from 'preact/hooks';
-import { useLoad, useTitle } from '../lib/hooks';
+import { query } from '../lib/api';
+import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { useSession } from '../lib/session';
-import type { Access } from '../lib/types';
-import { bytes, count } from '../lib/words';
-import { Action, Badge, Card, Empty, Facts, Head, Show, Time } from '../ui/basics';
-import { Confirm } from '../ui/dialog';
+import type { Access, CheckLine } from '../lib/types';
+import { Card, Empty, Facts, Head, Show } from '../ui/basics';
+import { Search, Select } from '../ui/filters';
 import { Table } from '../ui/table';
-import { useSay } from '../ui/toast';
-import { denied } from './cleaner';
 
 export function AccessPage() {
   useTitle('Access and health');
-  const access = useLoad<Access>('access');
   const session = useSession();
+  const [params, change] = useParams();
+  const namespace = params.namespace ?? session.namespace;
+  const access = useLoad<Access>(`access${query({ namespace })}`);
+  const setNamespace = (value: string) => change({ namespace: value });
   return (
     <>
       <Head title="Access and health" lead="Who you are here, what you may do, what is missing, and whether the operator works." />
@@ -24,74 +23,61 @@ export function AccessPage() {
           <Facts items={[
             ['User', <span class="mono">{session.user}</span>],
             ['Groups', session.groups?.length ? <span class="mono">{session.groups.join(', ')}</span> : undefined],
-            ['Namespaces', session.namespaces ? session.namespaces.join(', ') || 'none' : 'all'],
-            ['Signed in by', session.local ? 'your kubeconfig' : 'a token'],
+            ['Signed in by', session.mode === 'Local' ? 'your kubeconfig' : 'a token'],
+            ['Cluster', session.cluster && <span class="mono">{session.cluster}</span>],
+            ['Page', session.version && `version ${session.version}`],
           ]} />
         </Card>
-        <Show of={access} what="your rights">{(data) => <Content of={data} />}</Show>
+        <Show of={access} what="your rights">
+          {(data) => (
+            <Card title="What you may do" aside={summary(data)}>
+              <div class="filters">
+                {data.namespaces ? <Select label="In the namespace" asIs value={namespace} options={data.namespaces} onChange={setNamespace} />
+                  : <Search label="In the namespace" value={namespace} placeholder="all" onChange={setNamespace} />}
+              </div>
+              <Rights of={data} />
+            </Card>
+          )}
+        </Show>
+        <Health />
       </div>
     </>
   );
 }
 
-function Content({ of }: { of: Access }) {
-  const { operator, copies } = of;
+function summary(of: Access): string {
+  const rights = of.rights ?? [];
+  const missing = rights.filter((right) => !right.allowed).length;
+  return missing === 0 ? 'nothing is missing' : `${missing} of ${rights.length} missing`;
+}
+
+function Rights({ of }: { of: Access }) {
   return (
-    <>
-      <Card title="What you may do" aside={`${count(of.rights.filter((right) => right.allowed).length)} of ${count(of.rights.length)}`}>
-        <Table caption="Rights" rows={of.rights} keyOf={(right) => right.what} columns={[
-          { title: 'To', class: 'wrap', cell: (right) => <>{right.what}<div class="small muted">{right.purpose}</div></> },
-          { title: 'You', cell: (right) => <span class={`badge ${right.allowed ? 'good' : 'warn'}`}>{right.allowed ? 'may' : 'may not'}</span> },
-          { title: 'Missing right', class: 'wrap', cell: (right) => (right.missing ? <span class="mono">{right.missing}</span> : <span class="muted">–</span>) },
-        ]} />
-      </Card>
-      <div class="grid2">
-        <Card title="Operator" aside={<Badge word={operator.ready ? 'Ready' : 'NotReady'} />}>
-          <div class="stack">
-            <Facts items={[['Version', operator.version], ['Leader', operator.leader], ['Message', operator.message]]} />
-            {operator.checks.length > 0 && (
-              <ul class="lines">
-                {operator.checks.map((check) => (
-                  <li key={check.name}><span>{check.name}{check.message && <div class="small muted">{check.message}</div>}</span>
-                    <span><span class={`badge ${check.ok ? 'good' : 'bad'}`}>{check.ok ? 'fine' : 'needs work'}</span></span></li>
-                ))}
-              </ul>
-            )}
-          </div>
-        </Card>
-        <Card title="Copies" aside="of what was deleted or changed">
-          <div class="stack">
-            <Facts items={[['Objects', count(copies.objects)], ['Size', `${bytes(copies.bytes)} of at most ${bytes(copies.limitBytes)}`], ['Oldest', copies.oldest && <Time at={copies.oldest} />]]} />
-            <progress value={copies.bytes} max={copies.limitBytes || 1} aria-label="Size of all copies, of the most there may be" />
-          </div>
-        </Card>
-      </div>
-      <Card title="Channels" aside="where runs are told">
-        {of.channels.length === 0 ? <Empty title="No Cleaner tells anybody.">Add notifications to a Cleaner's spec.</Empty> : (
-          <Table caption="Channels" rows={of.channels} keyOf={(c) => `${c.cleaner}/${c.name}`} columns={[
-            { title: 'Channel', cell: (c) => <>{c.name}<div class="small muted">{c.type}</div></> },
-            { title: 'Cleaner', cell: (c) => <a href={`/cleaners/${segment(c.cleaner)}`}>{c.cleaner}</a> },
-            { title: 'Last message', class: 'wrap', cell: (c) => <><Badge word={c.state} /> <Time at={c.last} />{c.message && <div class="small muted">{c.message}</div>}</> },
-            { title: 'Test', cell: (c) => <TestSend cleaner={c.cleaner} name={c.name} missing={denied(c.can)} /> },
-          ]} />
-        )}
-      </Card>
-    </>
+    <Table caption="Rights" rows={of.rights ?? []} keyOf={(right) => right.id} columns={[
+      { title: 'To', class: 'wrap', cell: (right) => right.text },
+      { title: 'You', cell: (right) => <span class={`badge ${right.allowed ? 'good' : 'warn'}`}>{right.allowed ? 'may' : 'may not'}</span> },
+      { title: 'Missing right', class: 'wrap', cell: (right) => (right.missing ? <span class="mono">{right.missing}</span> : <span class="muted">–</span>) },
+    ]} />
   );
 }
 
-function TestSend({ cleaner, name, missing }: { cleaner: string; name: string; missing?: string }) {
-  const [open, setOpen] = useState(false);
-  const say = useSay();
+const words = { OK: 'fine', UNKNOWN: 'unknown', WARN: 'look at it', FAIL: 'does not work' };
+const tones = { OK: 'good', UNKNOWN: 'plain', WARN: 'warn', FAIL: 'bad' };
+const worst = ['FAIL', 'WARN', 'UNKNOWN', 'OK'];
+
+function Health() {
+  const doctor = useLoad<{ checks: CheckLine[] | null }>('doctor', false);
   return (
-    <>
-      <Action label="Test send" class="small" missing={missing} onClick={() => setOpen(true)} />
-      {open && (
-        <Confirm title={`Send a test message to ${name}?`} confirm="Send" onClose={() => setOpen(false)}
-          onConfirm={async () => { await send('POST', `cleaners/${segment(cleaner)}/notifications/${segment(name)}/test`); say(`A test message was sent to ${name}.`); }}>
-          <p>Everybody who reads that channel sees it.</p>
-        </Confirm>
-      )}
-    </>
+    <Card title="Health" aside={<button type="button" class="small" onClick={doctor.reload}>Check again</button>}>
+      <Show of={doctor} what="health: the checks of kubectl cleaner doctor run">
+        {({ checks }) => (!checks?.length ? <Empty title="There was nothing to check." /> : (
+          <Table caption="Health" rows={[...checks].sort((a, b) => worst.indexOf(a.status) - worst.indexOf(b.status))} keyOf={(line) => `${line.check} ${line.object} ${line.message}`} columns={[
+            { title: 'State', cell: (line) => <span class={`badge ${tones[line.status] ?? ''}`}>{words[line.status] ?? line.status}</span> },
+            { title: 'Check', class: 'wrap', cell: (line) => <>{line.check}{line.object && <div class="small mono">{line.object}</div>}</> },
+            { title: 'What was found', class: 'wrap', cell: (line) => <>{line.message}{line.wayOut && <div class="muted">{line.wayOut}</div>}</> },
+          ]} />
+        ))}
+      </Show>
+    </Card>
   );
 }

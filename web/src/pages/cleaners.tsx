@@ -1,24 +1,23 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 import { query, segment } from '../lib/api';
-import { cronWords } from '../lib/cron';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import type { CleanerSummary, Page } from '../lib/types';
+import type { CleanerRow, Page } from '../lib/types';
 import { count } from '../lib/words';
 import { Badge, Empty, Head, Show, Time } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
 import { Pager, Table, type Column } from '../ui/table';
 
-const columns: Column<CleanerSummary>[] = [
+const columns: Column<CleanerRow>[] = [
   { title: 'Name', sort: 'name', cell: (row) => <a href={`/cleaners/${segment(row.name)}`}>{row.name}</a> },
-  { title: 'State', sort: 'state', cell: (row) => <Badge word={row.suspended ? 'Suspended' : row.ready} /> },
-  { title: 'Action', sort: 'action', cell: (row) => <>{row.action}{row.scanUntil && <div class="small muted">only reports until <Time at={row.scanUntil} /></div>}</> },
-  { title: 'Schedule', class: 'wrap', cell: (row) => <span title={row.schedule}>{cronWords(row.schedule) ?? row.schedule}</span> },
+  { title: 'State', class: 'wrap', cell: (row) => <><Badge word={row.state} />{row.message && row.state !== 'Ready' && <div class="small muted">{row.message}</div>}</> },
+  { title: 'Action', cell: (row) => <>{row.action}{row.scanUntil && <div class="small muted">reports only; acts <Time at={row.scanUntil} /></div>}</> },
+  { title: 'Schedule', class: 'wrap', cell: (row) => <span title={row.schedule}>{row.words || row.schedule}</span> },
   { title: 'Next run', sort: 'next', cell: (row) => <Time at={row.suspended ? undefined : row.next} none="not due" /> },
-  { title: 'Last run', sort: 'last', cell: (row) => (row.last ? <a href={`/runs/${segment(row.last.run)}`}><Time at={row.last.time} /></a> : <span class="muted">not yet</span>) },
-  { title: 'Result', cell: (row) => <Badge word={row.last?.reason} /> },
-  { title: 'Matched', sort: 'matched', number: true, cell: (row) => count(row.last?.matched) },
-  { title: 'Acted', sort: 'acted', number: true, cell: (row) => count(row.last?.acted) },
+  { title: 'Last run', sort: 'last', cell: (row) => (row.lastRun ? <a href={`/runs/${segment(row.lastRun.name)}`}><Time at={row.lastRun.time} /></a> : <span class="muted">not yet</span>) },
+  { title: 'Matched', sort: 'matched', number: true, cell: (row) => count(row.lastRun?.matched) },
+  { title: 'Acted', sort: 'acted', number: true, cell: (row) => count(row.lastRun?.acted) },
+  { title: 'Failed', number: true, cell: (row) => count(row.lastRun?.failed) },
 ];
 
 const limit = 50;
@@ -27,9 +26,9 @@ export function CleanersPage() {
   useTitle('Cleaners');
   const [params, change] = useParams();
   const offset = Number(params.offset) || 0;
-  const { search, action, state, sort } = params;
-  const cleaners = useLoad<Page<CleanerSummary>>(`cleaners${query({ search, action, state, sort, offset, limit })}`);
-  const filtered = Boolean(search || action || state);
+  const { q, action, state, sort } = params;
+  const cleaners = useLoad<Page<CleanerRow>>(`cleaners${query({ q, action, state, sort, offset, limit })}`);
+  const filtered = Boolean(q || action || state);
   const filter = (changes: Record<string, string>) => change({ ...changes, offset: undefined });
   return (
     <>
@@ -38,12 +37,12 @@ export function CleanersPage() {
       </Head>
       <section class="card" aria-label="Cleaners">
         <div class="filters" role="search">
-          <Search label="Name" value={search} onChange={(value) => filter({ search: value })} />
+          <Search label="Name" value={q} onChange={(value) => filter({ q: value })} />
           <Select label="Action" value={action} options={['Scan', 'Delete', 'Transform']} onChange={(value) => filter({ action: value })} />
-          <Select label="State" value={state} options={['Ready', 'NotReady', 'Suspended', 'Failed', 'Waiting']} onChange={(value) => filter({ state: value })} />
+          <Select label="State" value={state} options={['Ready', 'NotReady', 'Suspended', 'Running', 'Failed']} onChange={(value) => filter({ state: value })} />
         </div>
         <Show of={cleaners} what="Cleaners">
-          {(data) => (data.items.length === 0 ? <Nothing filtered={filtered} /> : (
+          {(data) => (!data.items?.length ? <Nothing filtered={filtered} /> : (
             <>
               <Table caption="Cleaners" columns={columns} rows={data.items} keyOf={(row) => row.name} sort={sort} onSort={(value) => filter({ sort: value })} />
               <Pager what="Cleaners" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />

@@ -15,7 +15,7 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
     if (!token.trim() || busy) return;
     setBusy(true);
     setError(undefined);
-    try { await send('POST', 'login', { token: token.trim() }); setToken(''); onSignedIn(); } catch (cause) { setError(cause as Error); }
+    try { await send('POST', '/login', { token: token.trim() }); setToken(''); onSignedIn(); } catch (cause) { setError(cause as Error); }
     setBusy(false);
   };
   return (

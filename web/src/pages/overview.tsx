@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { segment } from '../lib/api';
 import { useLoad, useTitle } from '../lib/hooks';
-import type { Attention, Overview } from '../lib/types';
-import { bytes, count, plural } from '../lib/words';
-import { Badge, Card, Empty, Head, Show, Time } from '../ui/basics';
+import type { Attention, Day, Page, RunRow, Summary } from '../lib/types';
+import { count, plural } from '../lib/words';
+import { Badge, Card, Empty, Head, MissingRights, Show, split, Time } from '../ui/basics';
 import { Bars } from '../ui/chart';
 import { RunTable } from '../ui/runs';
 
 export function OverviewPage() {
   useTitle('Overview');
-  const overview = useLoad<Overview>('overview');
+  const summary = useLoad<Summary>('summary');
   return (
     <>
       <Head title="Overview" lead="What needs a person, what runs next, and what was found." />
-      <Show of={overview} what="the overview">{(data) => (data.cleaners === 0 ? <Welcome /> : <Content data={data} />)}</Show>
+      <Show of={summary} what="the overview">
+        {(data) => (data.totalCleaners === 0 && !data.missing?.length ? <Welcome /> : <Content data={data} />)}
+      </Show>
     </>
   );
 }
@@ -30,63 +32,88 @@ function Welcome() {
   );
 }
 
-function Content({ data }: { data: Overview }) {
+function Content({ data }: { data: Summary }) {
+  const attention = data.attention ?? [];
+  const next = data.next ?? [];
+  const days = allDays(data.days ?? []);
+  const sum = (key: 'matched' | 'acted') => days.reduce((total, day) => total + day[key], 0);
   return (
     <div class="stack">
-      <Card title="Needs a person" aside={data.attention.length ? plural(data.attention.length, 'matter') : undefined}>
-        {data.attention.length === 0
+      <MissingRights rights={data.missing} />
+      <Card title="Needs a person" aside={attention.length ? plural(attention.length, 'matter') : undefined}>
+        {attention.length === 0
           ? <Empty title="Nothing needs you.">No plan waits for approval, and the last runs did what they should.</Empty>
-          : <ul class="attention">{data.attention.map((item, i) => <Matter key={i} item={item} />)}</ul>}
+          : <ul class="attention">{attention.map((item, i) => <Matter key={i} item={item} />)}</ul>}
       </Card>
       <div class="tiles">
-        <div class="tile"><b>{count(data.cleaners)}</b><span>Cleaners{data.suspended > 0 && `, ${count(data.suspended)} suspended`}</span></div>
+        <div class="tile"><b>{count(data.totalCleaners)}</b><span>Cleaners{data.suspended > 0 && `, ${count(data.suspended)} suspended`}</span></div>
         <div class="tile"><b>{count(data.running)}</b><span>running now</span></div>
-        <div class="tile"><b>{count(data.found)}</b><span>found in 30 days</span></div>
-        <div class="tile"><b>{count(data.acted)}</b><span>acted on in 30 days</span></div>
-        <div class="tile"><b>{bytes(data.freedBytes)}</b><span>freed in 30 days</span></div>
+        <div class="tile"><b>{count(data.failing)}</b><span>with a failed last run</span></div>
+        <div class="tile"><b>{count(sum('matched'))}</b><span>found in 30 days</span></div>
+        <div class="tile"><b>{count(sum('acted'))}</b><span>acted on in 30 days</span></div>
       </div>
       <div class="grid2">
         <Card title="Found and acted on" aside="per day, from the records that are kept">
-          {data.days.some((day) => day.found || day.acted)
-            ? <Bars what="Per day" showFreed bars={data.days.map((day) => ({
-              label: dayLabel(day.day), title: `${day.day}: ${count(day.found)} found, ${count(day.acted)} acted on, ${bytes(day.freedBytes)} freed`,
-              found: day.found, acted: day.acted, freed: day.freedBytes,
+          {sum('matched') + sum('acted') > 0
+            ? <Bars what="Per day" bars={days.map((day) => ({
+              label: dayLabel(day.day), title: `${day.day}: ${count(day.matched)} found, ${count(day.acted)} acted on`, found: day.matched, acted: day.acted,
             }))} />
             : <Empty title="No run has found anything yet.">The chart begins with the first run.</Empty>}
         </Card>
         <Card title="Next runs">
-          {data.next.length === 0 ? <Empty title="Nothing is due."><a href="/cleaners">All Cleaners are suspended, or have no schedule.</a></Empty> : (
+          {next.length === 0 ? <Empty title="Nothing is due."><a href="/cleaners">Look at the Cleaners</a></Empty> : (
             <ul class="lines">
-              {data.next.map((next) => (
-                <li key={next.cleaner}><span><a href={`/cleaners/${segment(next.cleaner)}`}>{next.cleaner}</a> <Badge word={next.action} /></span><span><Time at={next.time} /></span></li>
+              {next.map((run) => (
+                <li key={run.cleaner}>
+                  <span><a href={`/cleaners/${segment(run.cleaner)}`}>{run.cleaner}</a> <Badge word={run.action} /></span><span><Time at={run.time} /></span>
+                </li>
               ))}
             </ul>
           )}
         </Card>
       </div>
-      <Card title="Latest runs">
-        {data.recent.length === 0 ? <Empty title="Nothing ran yet." /> : <RunTable runs={data.recent} caption="Latest runs" withCleaner />}
-      </Card>
+      <Latest />
     </div>
   );
 }
 
+function Latest() {
+  const runs = useLoad<Page<RunRow>>('runs?limit=6');
+  return (
+    <Card title="Latest runs" aside={<a href="/runs">All runs</a>}>
+      <Show of={runs} what="runs">
+        {(data) => (data.items?.length ? <RunTable runs={data.items} caption="Latest runs" withCleaner /> : <Empty title="Nothing ran yet." />)}
+      </Show>
+    </Card>
+  );
+}
+
+/** allDays fills the days without a run, so that the chart's axis is time. */
+export function allDays(days: Day[], last = new Date()): Day[] {
+  const known = new Map(days.map((day) => [day.day, day]));
+  return Array.from({ length: 30 }, (_, i) => {
+    const day = new Date(last.getTime() - (29 - i) * 86_400_000).toISOString().slice(0, 10);
+    return known.get(day) ?? { day, runs: 0, matched: 0, acted: 0, failed: 0 };
+  });
+}
+
 function dayLabel(day: string): string {
-  const date = new Date(`${day}T00:00:00`);
-  return Number.isNaN(date.getTime()) ? day : date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  return new Date(`${day}T00:00:00`).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
 }
 
 function Matter({ item }: { item: Attention }) {
-  const href = item.kind === 'plan' ? `/plans${item.run ? `#${segment(item.run)}` : ''}`
-    : item.run ? `/runs/${segment(item.run)}` : item.cleaner ? `/cleaners/${segment(item.cleaner)}` : '/access';
-  const label = item.kind === 'plan' ? 'Look at the plan' : item.run ? 'Look at the run' : item.cleaner ? 'Look at the Cleaner' : 'Look at access and health';
+  const approval = item.level === 'approval';
+  const target = approval && item.run ? { href: `/plans?run=${segment(item.run)}`, label: 'Look at the plan' }
+    : item.run ? { href: `/runs/${segment(item.run)}`, label: 'Look at the run' }
+      : { href: `/cleaners/${segment(item.cleaner)}`, label: 'Look at the Cleaner' };
+  const tone = approval ? 'info' : item.level === 'error' ? 'bad' : 'warn';
   return (
     <li>
       <div>
-        <strong>{item.title}</strong>
-        <p>{item.detail} {item.time && <Time at={item.time} />}</p>
+        <strong>{item.cleaner}</strong> <span class={`badge ${tone}`}>{split(item.reason)}</span>
+        <p>{item.message} {item.since && <Time at={item.since} />}</p>
       </div>
-      <a class={item.kind === 'plan' ? 'button primary' : 'button'} href={href}>{label}</a>
+      <a class={approval ? 'button primary' : 'button'} href={target.href}>{target.label}<span class="sr"> of {item.cleaner}</span></a>
     </li>
   );
 }

@@ -1,17 +1,15 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
-import { query, segment, send } from '../lib/api';
 import { useState } from 'preact/hooks';
+import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import type { Outcome, Page, Plan } from '../lib/types';
-import { count, plural } from '../lib/words';
-import { Action, Badge, Card, Empty, Facts, Head, Show, Time } from '../ui/basics';
+import type { Outcome, Page, PlanRow } from '../lib/types';
+import { plural } from '../lib/words';
+import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
 import { Confirm } from '../ui/dialog';
-import { Select } from '../ui/filters';
 import { OutcomeTable } from '../ui/outcomes';
 import { Pager } from '../ui/table';
 import { useSay } from '../ui/toast';
-import { denied } from './cleaner';
 
 const limit = 20;
 
@@ -19,18 +17,21 @@ export function PlansPage() {
   useTitle('Plans');
   const [params, change] = useParams();
   const offset = Number(params.offset) || 0;
-  const state = params.state ?? 'Waiting';
-  const plans = useLoad<Page<Plan>>(`plans${query({ state: state === 'any' ? '' : state, offset, limit })}`);
+  const plans = useLoad<Page<PlanRow>>(`plans${query({ offset, limit })}`);
   return (
     <>
       <Head title="Plans" lead="A Cleaner with spec.approval writes down what it is going to do, and waits until a person who may has approved exactly that." />
-      <div class="filters" role="search">
-        <Select label="State" value={state} all="" options={['Waiting', 'Approved', 'Rejected', 'Expired', 'any']} onChange={(value) => change({ state: value, offset: undefined })} />
-      </div>
       <Show of={plans} what="plans">
-        {(data) => (data.items.length === 0 ? <Nothing state={state} /> : (
+        {(data) => (!data.items?.length ? (
+          <section class="card">
+            <Empty title="No plan waits for a person.">Set <span class="mono">spec.approval.mode: Required</span> on a Cleaner, and each of its runs asks here first.
+              <div class="row"><a class="button" href="/runs">Look at past runs</a></div>
+            </Empty>
+          </section>
+        ) : (
           <div class="stack">
-            {data.items.map((plan) => <PlanCard key={plan.run} plan={plan} reload={plans.reload} />)}
+            {[...data.items].sort((a, b) => Number(b.name === params.run) - Number(a.name === params.run))
+              .map((plan) => <PlanCard key={plan.name} plan={plan} reload={plans.reload} opened={plan.name === params.run} />)}
             <Pager what="plans" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
           </div>
         ))}
@@ -39,54 +40,40 @@ export function PlansPage() {
   );
 }
 
-function Nothing({ state }: { state: string }) {
-  return (
-    <section class="card">
-      {state === 'Waiting'
-        ? <Empty title="No plan waits for you.">Set <span class="mono">spec.approval.mode: Required</span> on a Cleaner, and each of its runs asks here first.</Empty>
-        : <Empty title="There is no such plan." />}
-    </section>
-  );
-}
-
 const verbs: Record<string, string> = { Delete: 'Delete', Transform: 'Change' };
 
-export function PlanCard({ plan, reload }: { plan: Plan; reload: () => void }) {
+export function PlanCard({ plan, reload, opened }: { plan: PlanRow; reload: () => void; opened?: boolean }) {
   const [dialog, setDialog] = useState<'Approve' | 'Reject'>();
   const say = useSay();
-  const what = `${verbs[plan.action] ?? plan.action} ${plural(plan.count, 'object')}`;
-  const decide = (decision: string) => async (reason: string) => {
-    await send('POST', `plans/${segment(plan.run)}/decision`, { decision, reason, planHash: plan.planHash });
+  const what = `${verbs[plan.action] ?? plan.action} ${plural(plan.planned, 'object')}`;
+  const decide = (decision: 'Approve' | 'Reject') => async (reason: string) => {
+    await send('POST', `plans/${segment(plan.name)}`, { decision, reason, planHash: plan.planHash });
     say(decision === 'Approve' ? `Approved: ${plan.cleaner} goes on.` : `Rejected: ${plan.cleaner} touches nothing.`);
     reload();
   };
-  const waiting = plan.state === 'Waiting';
   return (
-    <Card title={`${plan.cleaner}: ${what.toLowerCase()}`} aside={<><Badge word={plan.state} /> {waiting && plan.expires && <>expires <Time at={plan.expires} /></>}</>}>
+    <Card title={`${plan.cleaner}: ${what.toLowerCase()}`} aside={<Badge word="AwaitingApproval" />}>
       <div class="stack">
         <Facts items={[
-          ['What', plan.kinds.map((k) => `${count(k.count)} ${k.kind}`).join(', ')],
-          ['Planned', <Time at={plan.created} />],
-          ['Decided by', plan.by],
-          ['Reason', plan.reason],
-          ['Run', <a href={`/runs/${segment(plan.run)}`}>{plan.run}</a>],
+          ['Cleaner', <a href={`/cleaners/${segment(plan.cleaner)}`}>{plan.cleaner}</a>],
+          ['Planned', <Time at={plan.time} />],
+          ['Expires', plan.expires && <><Time at={plan.expires} />; then nothing is touched</>],
+          ['Run', <a class="mono" href={`/runs/${segment(plan.name)}`}>{plan.name}</a>],
         ]} />
-        <PlanObjects plan={plan} />
-        {waiting && (
-          <div class="row">
-            <Action label="Approve" class="primary" missing={denied(plan.can.approve)} onClick={() => setDialog('Approve')} />
-            <Action label="Reject" missing={denied(plan.can.approve)} onClick={() => setDialog('Reject')} />
-          </div>
-        )}
+        <PlanObjects plan={plan} opened={opened} />
+        <div class="row">
+          <Action label="Approve …" class="primary" missing={denied(plan.decide)} onClick={() => setDialog('Approve')} />
+          <Action label="Reject …" missing={denied(plan.decide)} onClick={() => setDialog('Reject')} />
+        </div>
       </div>
       {dialog === 'Approve' && (
         <Confirm title={`${what}?`} confirm={what} danger typed={plan.cleaner} reason="optional" onConfirm={decide('Approve')} onClose={() => setDialog(undefined)}>
-          <p>{plan.kinds.map((k) => `${count(k.count)} ${k.kind}`).join(', ')}. Every object is judged again first; what changed is left alone.</p>
+          <p>You approve exactly this plan. Every object is judged again first, and what changed is left alone.</p>
         </Confirm>
       )}
       {dialog === 'Reject' && (
         <Confirm title="Reject the plan?" confirm="Reject" reason="required" onConfirm={decide('Reject')} onClose={() => setDialog(undefined)}>
-          <p>Nothing is touched. The Cleaner plans again at its next run.</p>
+          <p>None of the {plural(plan.planned, 'object')} is touched. The Cleaner plans again at its next run.</p>
         </Confirm>
       )}
     </Card>
@@ -95,19 +82,23 @@ export function PlanCard({ plan, reload }: { plan: Plan; reload: () => void }) {
 
 const objectsLimit = 25;
 
-function PlanObjects({ plan }: { plan: Plan }) {
-  const [open, setOpen] = useState(false);
+function PlanObjects({ plan, opened = false }: { plan: PlanRow; opened?: boolean }) {
+  const [open, setOpen] = useState(opened);
   const [offset, setOffset] = useState(0);
-  const page = useLoad<Page<Outcome>>(open ? `runs/${segment(plan.run)}/outcomes${query({ offset, limit: objectsLimit })}` : undefined, false);
+  const page = useLoad<Page<Outcome>>(open ? `runs/${segment(plan.name)}/outcomes${query({ offset, limit: objectsLimit })}` : undefined, false);
   return (
-    <details onToggle={(e) => setOpen(e.currentTarget.open)}>
-      <summary>Show the {plural(plan.count, 'object')}</summary>
-      {open && <Show of={page} what="the plan">{(data) => (
-        <>
-          <OutcomeTable rows={data.items} caption={`Objects in the plan of ${plan.cleaner}`} />
-          <Pager what="objects" offset={offset} limit={objectsLimit} total={data.total} onOffset={setOffset} />
-        </>
-      )}</Show>}
+    <details open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary>Show the {plural(plan.planned, 'object')}</summary>
+      {open && (
+        <Show of={page} what="the plan">
+          {(data) => (
+            <>
+              <OutcomeTable rows={data.items ?? []} caption={`Objects in the plan of ${plan.cleaner}`} />
+              <Pager what="objects" offset={offset} limit={objectsLimit} total={data.total} onOffset={setOffset} />
+            </>
+          )}
+        </Show>
+      )}
     </details>
   );
 }

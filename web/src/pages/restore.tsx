@@ -1,112 +1,138 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
-import { query, segment, send } from '../lib/api';
 import { useState } from 'preact/hooks';
+import { query, segment, send } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
-import type { Copy, Page } from '../lib/types';
-import { plural } from '../lib/words';
-import { Badge, Card, Empty, Failure, Head, Show } from '../ui/basics';
-import { Confirm } from '../ui/dialog';
+import { diff } from '../lib/diff';
+import type { Restored, RestorePlan } from '../lib/types';
+import { objectName, plural } from '../lib/words';
+import { Badge, Card, Empty, Head, Show } from '../ui/basics';
+import { Confirm, Dialog } from '../ui/dialog';
 import { Search } from '../ui/filters';
-import { keyOf, ObjectLink } from '../ui/outcomes';
-import { Pager, Table } from '../ui/table';
+import { ObjectLink, objectKey } from '../ui/outcomes';
+import { Pager, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
 
-const limit = 25;
+const limit = 50;
 
 export function RestorePage({ name }: { name: string }) {
   useTitle(`Restore from ${name}`);
-  const [params, change] = useParams();
-  const offset = Number(params.offset) || 0;
-  const copies = useLoad<Page<Copy>>(`runs/${segment(name)}/copies${query({ search: params.search, offset, limit })}`, false);
-  const [chosen, setChosen] = useState<Map<string, Copy>>(new Map());
-  const toggle = (copy: Copy) => {
-    const next = new Map(chosen);
-    if (!next.delete(keyOf(copy))) next.set(keyOf(copy), copy);
-    setChosen(next);
-  };
+  const [force, setForce] = useState(false);
+  const path = `runs/${segment(name)}/restore`;
+  const plan = useLoad<RestorePlan>(`${path}${query({ force })}`, false);
+  const [done, setDone] = useState<RestorePlan>();
   return (
     <>
-      <Head title="Restore" crumb={<><a href={`/runs/${segment(name)}`}>Run {name}</a> /</>}
-        lead="Choose what comes back. A dry run asks the API server and changes nothing; restoring acts with your own rights." />
+      <Head title="Restore" crumb={<><a href="/runs">Runs</a> / <a href={`/runs/${segment(name)}`}>{name}</a> /</>}
+        lead="Choose what comes back. What you see is a dry run: nothing is changed until you confirm. Restoring acts with your own rights.">
+        <button type="button" onClick={plan.reload}>Dry run again</button>
+      </Head>
       <div class="stack">
-        <Card title="Copies" aside="compared with what is in the cluster now">
-          <div class="filters" role="search"><Search label="Object" value={params.search} onChange={(search) => change({ search, offset: undefined })} /></div>
-          <Show of={copies} what="copies">
-            {(data) => (data.items.length === 0 ? <Empty title="There are no copies like that.">Copies expire with rollback.retentionSeconds, after 7 days by default.</Empty> : (
-              <>
-                <Table caption="Copies" rows={data.items} keyOf={keyOf} columns={[
-                  { title: 'Restore', cell: (copy) => (
-                    <input type="checkbox" checked={chosen.has(keyOf(copy))} aria-label={`Restore ${copy.kind} ${copy.namespace ?? ''} ${copy.name}`} onChange={() => toggle(copy)} />
-                  ) },
-                  { title: 'Object', class: 'wrap', cell: (copy) => <ObjectLink of={copy} /> },
-                  { title: 'Now', cell: (copy) => <><Badge word={copy.state} />{copy.note && <div class="small muted">{copy.note}</div>}</> },
-                  { title: 'Difference', class: 'wrap', cell: (copy) => (copy.diff ? <Diff text={copy.diff} of={copy.name} /> : <span class="muted">–</span>) },
-                ]} />
-                <div class="row">
-                  <button type="button" class="small" onClick={() => setChosen(new Map([...chosen, ...data.items.map((copy) => [keyOf(copy), copy] as const)]))}>Choose this page</button>
-                  <button type="button" class="small" onClick={() => setChosen(new Map())}>Choose none</button>
-                </div>
-                <Pager what="copies" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
-              </>
-            ))}
-          </Show>
-        </Card>
-        <Act run={name} chosen={[...chosen.values()]} done={() => { setChosen(new Map()); copies.reload(); }} />
+        {done && (
+          <Card title="What was restored">
+            <div role="status"><ResultTable rows={done.objects ?? []} /></div>
+          </Card>
+        )}
+        <Show of={plan} what="copies: they are compared with the cluster">
+          {(data) => (data.objects?.length
+            ? <Choose run={name} objects={data.objects} force={force} setForce={setForce} restored={(result) => { setDone(result); plan.reload(); }} />
+            : <section class="card"><Empty title="There are no copies.">Copies expire after rollback.retentionSeconds, by default after 7 days.</Empty></section>)}
+        </Show>
       </div>
     </>
   );
 }
 
-interface RestoreResult { items: (Copy & { outcome: string; message?: string })[] }
+interface ChooseProps { run: string; objects: Restored[]; force: boolean; setForce: (force: boolean) => void; restored: (result: RestorePlan) => void }
 
-function Act({ run, chosen, done }: { run: string; chosen: Copy[]; done: () => void }) {
-  const [result, setResult] = useState<RestoreResult & { dryRun: boolean }>();
-  const [error, setError] = useState<Error>();
+function Choose({ run, objects, force, setForce, restored }: ChooseProps) {
+  const [params, change] = useParams();
+  const [chosen, setChosen] = useState<Set<string>>(new Set());
+  const [comparing, setComparing] = useState<Restored>();
   const [confirming, setConfirming] = useState(false);
   const say = useSay();
-  const restore = async (dryRun: boolean) => {
-    setError(undefined);
-    const answer = await send<RestoreResult>('POST', `runs/${segment(run)}/restore`, { dryRun, objects: chosen.map(({ apiVersion, kind, namespace, name, uid }) => ({ apiVersion, kind, namespace, name, uid })) });
-    setResult({ ...answer, dryRun });
-    if (!dryRun) { say(`Restored ${plural(answer.items.length, 'object')}.`); done(); }
+  const q = (params.q ?? '').toLowerCase();
+  const offset = Number(params.offset) || 0;
+  const matching = objects.filter((o) => objectKey(o).toLowerCase().includes(q));
+  const rows = matching.slice(offset, offset + limit);
+  const toggle = (key: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(key)) next.add(key);
+    setChosen(next);
   };
-  const none = chosen.length === 0;
+  const restore = async () => {
+    const result = await send<RestorePlan>('POST', `runs/${segment(run)}/restore`, { only: [...chosen], force });
+    const back = (result.objects ?? []).filter((o) => o.outcome === 'Restored').length;
+    say(`Restored ${plural(back, 'object')}.`);
+    setChosen(new Set());
+    restored(result);
+  };
+  const columns: Column<Restored>[] = [
+    { title: 'Restore', cell: (o) => <input type="checkbox" checked={chosen.has(objectKey(o))} aria-label={`Restore ${objectName(o)}`} onChange={() => toggle(objectKey(o))} /> },
+    { title: 'Object', class: 'wrap', cell: (o) => <ObjectLink of={o} /> },
+    { title: 'Dry run', class: 'wrap', cell: (o) => <><Badge word={o.outcome} />{o.step && <div class="small muted">{steps[o.step] ?? o.step}</div>}</> },
+    { title: 'Why', class: 'wrap', cell: (o) => <>{o.reason}{o.notes?.map((note) => <div key={note} class="small muted">{note}</div>)}</> },
+    { title: 'Copy', cell: (o) => <button type="button" class="small" onClick={() => setComparing(o)}>Compare<span class="sr"> {objectName(o)} with live</span></button> },
+  ];
   return (
-    <Card title={none ? 'Nothing is chosen' : `${plural(chosen.length, 'object')} chosen`}>
+    <Card title={chosen.size ? `${plural(chosen.size, 'object')} chosen` : 'Choose objects'} aside={plural(objects.length, 'copy', 'copies')}>
+      <div class="filters" role="search"><Search label="Object" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
+      {rows.length === 0 ? <Empty title="No copy is like that." /> : <Table caption="Copies" rows={rows} keyOf={objectKey} columns={columns} />}
+      <Pager what="copies" offset={offset} limit={limit} total={matching.length} onOffset={(value) => change({ offset: String(value || '') }, true)} />
       <div class="stack">
         <div class="row">
-          <button type="button" disabled={none} onClick={() => restore(true).catch(setError)}>Dry run</button>
-          <button type="button" class="primary" disabled={none} onClick={() => setConfirming(true)}>Restore …</button>
+          <button type="button" class="small" onClick={() => setChosen(new Set([...chosen, ...matching.map(objectKey)]))}>Choose all {matching.length}</button>
+          <button type="button" class="small" onClick={() => setChosen(new Set())}>Choose none</button>
+          <label class="check"><input type="checkbox" checked={force} onChange={(e) => setForce(e.currentTarget.checked)} />Overwrite what changed since</label>
         </div>
-        {error && <Failure error={error} />}
-        {result && (
-          <div role="status">
-            <h3>{result.dryRun ? 'What a restore would do' : 'What was restored'}</h3>
-            <Table caption="Result" rows={result.items} keyOf={keyOf} columns={[
-              { title: 'Object', class: 'wrap', cell: (item) => <ObjectLink of={item} /> },
-              { title: 'Result', cell: (item) => <Badge word={item.outcome} /> },
-              { title: 'Message', class: 'wrap', cell: (item) => item.message },
-            ]} />
-          </div>
-        )}
+        <div><button type="button" class="primary" disabled={chosen.size === 0} onClick={() => setConfirming(true)}>Restore {plural(chosen.size, 'object')} …</button></div>
       </div>
+      {comparing && <Compare run={run} of={comparing} onClose={() => setComparing(undefined)} />}
       {confirming && (
-        <Confirm title={`Restore ${plural(chosen.length, 'object')}?`} confirm={`Restore ${plural(chosen.length, 'object')}`} onConfirm={() => restore(false)} onClose={() => setConfirming(false)}>
-          <p>What is gone is created again from its copy; what was changed gets its old content back. An Event says that you did it.</p>
+        <Confirm title={`Restore ${plural(chosen.size, 'object')}?`} confirm={`Restore ${plural(chosen.size, 'object')}`} danger={force} onConfirm={restore} onClose={() => setConfirming(false)}>
+          <p>What is gone is created again from its copy; what was changed gets its old content back{force ? ', also where somebody changed it since' : ''}. An Event says that you did it.</p>
         </Confirm>
       )}
     </Card>
   );
 }
 
-export function Diff({ text, of }: { text: string; of: string }) {
+const steps: Record<string, string> = { Create: 'create it again', Overwrite: 'overwrite it', PutBack: 'put its old content back' };
+
+function ResultTable({ rows }: { rows: Restored[] }) {
   return (
-    <details>
-      <summary>Show<span class="sr"> the difference of {of}</span></summary>
-      <pre class="code diff" tabIndex={0} role="region" aria-label={`Difference of ${of}`}>
-        {text.split('\n').map((line, i) => <span key={i} class={line[0] === '+' ? 'add' : line[0] === '-' ? 'del' : undefined}>{line}{'\n'}</span>)}
-      </pre>
-    </details>
+    <Table caption="Result" rows={rows} keyOf={objectKey} columns={[
+      { title: 'Object', class: 'wrap', cell: (o) => <ObjectLink of={o} /> },
+      { title: 'Result', cell: (o) => <Badge word={o.outcome} /> },
+      { title: 'Why', class: 'wrap', cell: (o) => o.reason },
+    ]} />
+  );
+}
+
+function Compare({ run, of, onClose }: { run: string; of: Restored; onClose: () => void }) {
+  const compared = useLoad<{ copy: string; live?: string }>(`runs/${segment(run)}/copy${query({ object: objectKey(of) })}`, false);
+  return (
+    <Dialog title={objectName(of)} onClose={onClose} wide>
+      <div class="stack">
+        <Show of={compared} what="the copy">
+          {(data) => (
+            <>
+              <p>{!data.live ? 'It does not exist now. This is the copy:' : data.live === data.copy ? 'It is as in the copy.' : 'Lines with + come back with a restore; lines with − are there now.'}</p>
+              <DiffView before={data.live || data.copy} after={data.copy} />
+            </>
+          )}
+        </Show>
+        <footer><button type="button" onClick={onClose}>Close</button></footer>
+      </div>
+    </Dialog>
+  );
+}
+
+export function DiffView({ before, after }: { before: string; after: string }) {
+  const look = { '+': 'add', '-': 'del', ' ': undefined };
+  return (
+    <pre class="code diff" tabIndex={0} role="region" aria-label="Difference">
+      {diff(before, after).map((line, i) => <span key={i} class={look[line.mark]}>{line.mark} {line.text}{'\n'}</span>)}
+    </pre>
   );
 }

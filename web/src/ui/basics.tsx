@@ -5,6 +5,7 @@ import { useId } from 'preact/hooks';
 import { ApiError } from '../lib/api';
 import { useNow } from '../lib/hooks';
 import { exact, relative } from '../lib/time';
+import type { Allowed, Right } from '../lib/types';
 import { tone } from '../lib/words';
 
 export function Time({ at, none = '–' }: { at?: string; none?: string }) {
@@ -65,16 +66,16 @@ export function Loading({ what }: { what: string }) {
 
 /** Failure says what went wrong, which right is missing, and what to do. */
 export function Failure({ error, retry }: { error: Error; retry?: () => void }) {
-  const missing = error instanceof ApiError ? error.missing : [];
+  const missing = error instanceof ApiError ? error.missing : '';
   const hint = error instanceof ApiError ? error.hint : '';
   return (
-    <div class={missing.length ? 'note warn' : 'note bad'} role="alert">
-      <strong>{missing.length ? 'A right is missing' : 'This did not work'}</strong>
+    <div class={missing ? 'note warn' : 'note bad'} role="alert">
+      <strong>{missing ? 'A right is missing' : 'This did not work'}</strong>
       <p>{error.message}</p>
-      {missing.map((right) => <p key={right}>Missing right: <span class="mono">{right}</span></p>)}
-      {missing.length > 0 && <p class="small">An administrator can grant it; <a href="/access">Access and health</a> shows all rights.</p>}
+      {missing && <p>Missing right: <span class="mono">{missing}</span></p>}
+      {missing && <p class="small">An administrator can grant it; <a href="/access">Access and health</a> shows all rights.</p>}
       {hint && <p>{hint}</p>}
-      {retry && !missing.length && <p><button type="button" class="small" onClick={retry}>Try again</button></p>}
+      {retry && !missing && <p><button type="button" class="small" onClick={retry}>Try again</button></p>}
     </div>
   );
 }
@@ -89,10 +90,27 @@ interface LoadedProps<T> {
 export function Show<T>({ of, what, children }: LoadedProps<T>) {
   if (of.data === undefined) return of.error ? <Failure error={of.error} retry={of.reload} /> : <Loading what={what} />;
   return (
-    <>
+    <div class={of.loading ? 'stale' : undefined} aria-busy={of.loading}>
       {of.error && <Failure error={of.error} retry={of.reload} />}
       {children(of.data)}
-    </>
+    </div>
+  );
+}
+
+/** denied says why a person may not do something; undefined when they may. */
+export function denied(of: Allowed | undefined): string | undefined {
+  if (!of || of.allowed) return undefined;
+  return of.missing ? `Missing right: ${of.missing}` : 'Your rights do not allow this.';
+}
+
+/** MissingRights names what is absent from a page, because the person may not read it. */
+export function MissingRights({ rights }: { rights: Right[] | null }) {
+  if (!rights?.length) return null;
+  return (
+    <div class="note warn">
+      <strong>Some of this page is not shown, because rights are missing.</strong>
+      <ul>{rights.map((right) => <li key={right.id}>{right.text}: <span class="mono">{right.missing}</span></li>)}</ul>
+    </div>
   );
 }
 

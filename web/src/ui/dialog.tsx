@@ -4,10 +4,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Failure } from './basics';
 
-interface DialogProps { title: string; onClose: () => void; children: ComponentChildren }
+interface DialogProps { title: string; wide?: boolean; onClose: () => void; children: ComponentChildren }
 
 /** Dialog is the browser's own modal dialog: it keeps the focus inside, closes with Escape and gives the focus back. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, wide, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -17,7 +17,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     return () => { dialog.close(); before?.focus?.(); };
   }, []);
   return (
-    <dialog ref={ref} aria-labelledby={id} onCancel={(e) => { e.preventDefault(); onClose(); }} onKeyDown={trap}>
+    <dialog ref={ref} class={wide ? 'wide' : undefined} aria-labelledby={id} onCancel={(e) => { e.preventDefault(); onClose(); }} onKeyDown={trap}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

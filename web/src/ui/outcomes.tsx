@@ -6,7 +6,12 @@ import { Badge } from './basics';
 import { Table, type Column } from './table';
 
 export function whyHref(o: ObjectRef): string {
-  return `/why${query({ apiVersion: o.apiVersion, kind: o.kind, namespace: o.namespace, name: o.name })}`;
+  return `/why${query({ object: objectKey(o) })}`;
+}
+
+/** objectKey is how the server takes an object: KIND/NAMESPACE/NAME, or KIND/NAME without a namespace. */
+export function objectKey(o: ObjectRef): string {
+  return [o.kind, o.namespace, o.name].filter(Boolean).join('/');
 }
 
 /** ObjectLink leads from any object to the page that says what uses it. */
@@ -21,10 +26,10 @@ const columns: Column<Outcome>[] = [
 ];
 
 function Reasons({ of }: { of: Outcome }) {
-  return <>{of.message && <div>{of.message}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{of.reason}</div>}{of.isNew && <Badge word="New" />}</>;
+  return <>{of.message && <div>{of.message}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{of.reason}</div>}</>;
 }
 
-export function keyOf(o: ObjectRef): string { return [o.apiVersion, o.kind, o.namespace, o.name, o.uid].join('/'); }
+export function keyOf(o: ObjectRef): string { return [o.apiVersion, o.kind, o.namespace, o.name].join('/'); }
 
 export function OutcomeTable({ rows, caption }: { rows: Outcome[]; caption: string }) {
   return <Table caption={caption} columns={columns} rows={rows} keyOf={keyOf} />;

@@ -5,20 +5,22 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../lib/api';
 import { events } from '../lib/events';
+import { useLoad } from '../lib/hooks';
 import { useSession } from '../lib/session';
 import { applyTheme, savedTheme, type Theme } from '../lib/theme';
+import type { Page, PlanRow } from '../lib/types';
 
 const pages = [
   { path: '/', title: 'Overview' },
   { path: '/findings', title: 'Findings' },
   { path: '/cleaners', title: 'Cleaners' },
   { path: '/plans', title: 'Plans' },
+  { path: '/runs', title: 'Runs' },
   { path: '/access', title: 'Access and health' },
 ];
 
 /** pageOf is the entry of the navigation that a path belongs to. */
 export function pageOf(path: string): string {
-  if (path.startsWith('/runs')) return '/cleaners';
   if (path.startsWith('/why') || path.startsWith('/make')) return '/findings';
   return pages.find((page) => page.path !== '/' && path.startsWith(page.path))?.path ?? '/';
 }
@@ -26,6 +28,7 @@ export function pageOf(path: string): string {
 export function Shell({ children, onSignedOut }: { children: ComponentChildren; onSignedOut: () => void }) {
   const session = useSession();
   const { path } = useLocation();
+  const waiting = useLoad<Page<PlanRow>>('plans?limit=1').data?.total;
   const first = useRef(true);
   useEffect(() => {
     if (first.current) { first.current = false; return; }
@@ -45,7 +48,7 @@ export function Shell({ children, onSignedOut }: { children: ComponentChildren; 
                 <li key={page.path}>
                   <a href={page.path} aria-current={pageOf(path) === page.path ? 'page' : undefined}>
                     {page.title}
-                    {page.path === '/plans' && session.waiting ? <span class="number">{session.waiting}<span class="sr"> waiting</span></span> : null}
+                    {page.path === '/plans' && waiting ? <span class="number">{waiting}<span class="sr"> waiting</span></span> : null}
                   </a>
                 </li>
               ))}
@@ -54,7 +57,7 @@ export function Shell({ children, onSignedOut }: { children: ComponentChildren; 
           <Foot onSignedOut={onSignedOut} />
         </header>
         <div>
-          {session.stopped && <div class="banner" role="status">No Cleaner acts: {session.stopped}</div>}
+          {session.readOnly && <div class="banner" role="status">This page is read-only: it takes no changes.</div>}
           <main id="main" tabIndex={-1}>{children}</main>
         </div>
       </div>
@@ -64,14 +67,14 @@ export function Shell({ children, onSignedOut }: { children: ComponentChildren; 
 
 function Foot({ onSignedOut }: { onSignedOut: () => void }) {
   const session = useSession();
-  const signOut = () => { send('POST', 'logout').finally(onSignedOut); };
+  const signOut = () => { send('POST', '/logout').finally(onSignedOut); };
   return (
     <div class="nav-foot">
       <Live />
       <div class="who"><span>You are</span><strong>{session.user}</strong>{session.cluster && <span>in {session.cluster}</span>}</div>
       <div class="row">
         <ThemeButton />
-        {!session.local && <button type="button" class="small" onClick={signOut}>Sign out</button>}
+        {session.mode === 'Token' && <button type="button" class="small" onClick={signOut}>Sign out</button>}
       </div>
     </div>
   );
