@@ -9,7 +9,7 @@ import { Search, Select } from '../ui/filters';
 import { Pager, Table, type Column } from '../ui/table';
 
 const columns: Column<CleanerRow>[] = [
-  { title: 'Name', sort: 'name', cell: (row) => <a href={`/cleaners/${segment(row.name)}`}>{row.name}</a> },
+  { title: 'Name', sort: 'name', class: 'name', cell: (row) => <a href={`/cleaners/${segment(row.name)}`}>{row.name}</a> },
   { title: 'State', class: 'wrap', cell: (row) => <><Badge word={row.state} />{row.message && row.state !== 'Ready' && <div class="small muted">{row.message}</div>}</> },
   { title: 'Action', cell: (row) => <>{row.action}{row.scanUntil && <div class="small muted">reports only; acts <Time at={row.scanUntil} /></div>}</> },
   { title: 'Schedule', class: 'wrap', cell: (row) => <span title={row.schedule}>{row.words || row.schedule}</span> },

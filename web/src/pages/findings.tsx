@@ -18,7 +18,7 @@ const columns: Column<Finding>[] = [
   { title: 'Why', class: 'wrap', cell: (row) => <>{row.reason}{row.managedBy && <div class="small muted">managed by {row.managedBy}</div>}</> },
   { title: 'Age', cell: (row) => <Time at={row.created} /> },
   { title: 'Would free', number: true, cell: (row) => freesText(row.frees) || '–' },
-  { title: 'Next', cell: (row) => (row.actionable
+  { title: 'Next', class: 'nowrap', cell: (row) => (row.actionable
     ? <a href={makeHref(row)}>Make a Cleaner<span class="sr"> for what is like {row.name}</span></a> : <span class="muted">only reported</span>) },
 ];
 

@@ -131,7 +131,7 @@ function Compare({ run, of, onClose }: { run: string; of: Restored; onClose: () 
 export function DiffView({ before, after }: { before: string; after: string }) {
   const look = { '+': 'add', '-': 'del', ' ': undefined };
   return (
-    <pre class="code diff" tabIndex={0} role="region" aria-label="Difference">
+    <pre class="code diff" tabIndex={0} role="group" aria-label="Difference">
       {diff(before, after).map((line, i) => <span key={i} class={look[line.mark]}>{line.mark} {line.text}{'\n'}</span>)}
     </pre>
   );

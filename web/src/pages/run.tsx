@@ -98,7 +98,7 @@ function Progress({ of }: { of: NonNullable<RunDetail['progress']> }) {
   return <div role="status"><p>{text}</p>{of.total ? <progress value={of.done} max={of.total} aria-label={text} /> : null}</div>;
 }
 
-const limit = 50;
+const limit = 25;
 
 function Outcomes({ of }: { of: RunDetail }) {
   const [params, change] = useParams();

@@ -136,7 +136,7 @@ export function Action({ label, onClick, missing, class: look = '', pressed }: A
 }
 
 export function Code({ text, label }: { text: string; label: string }) {
-  return <pre class="code" tabIndex={0} role="region" aria-label={label}>{text}</pre>;
+  return <pre class="code" tabIndex={0} role="group" aria-label={label}>{text}</pre>;
 }
 
 export function Facts({ items }: { items: [string, ComponentChildren][] }) {

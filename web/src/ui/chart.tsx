@@ -55,7 +55,7 @@ export function Bars({ bars, what, showFreed }: { bars: Bar[]; what: string; sho
       {showFreed && freed > 0 && <Freed bars={bars} slot={slot} thick={thick} />}
       <details>
         <summary>Show the numbers</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label={`${what}, numbers`}>
+        <div class="scroll" tabIndex={0} role="group" aria-label={`${what}, numbers`}>
           <table>
             <thead><tr><th scope="col">When</th><th scope="col" class="num">Found</th><th scope="col" class="num">Acted on</th>
               {showFreed && <th scope="col" class="num">Freed</th>}</tr></thead>

@@ -22,7 +22,7 @@ export function UseGraph({ object, users }: { object: ObjectRef; users: User[] }
   const targetY = height / 2 - boxHeight / 2;
   return (
     <div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Graph of what uses it">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Graph of what uses it">
         <svg class="graph" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${users.length} use ${objectName(object)}`}>
           <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="arrow" d="M0 0 8 4 0 8Z" /></marker></defs>
           {shown.map((user, row) => <Edge key={row} user={user} y={row * rowHeight + 8} toX={targetX} toY={targetY + boxHeight / 2 + (row - (shown.length - 1) / 2) * 3} />)}
@@ -46,7 +46,7 @@ function Edge({ user, y, toX, toY }: { user: User; y: number; toX: number; toY: 
   return (
     <g>
       <path class={user.idle ? 'edge idle' : 'edge'} marker-end="url(#arrow)" d={`M${fromX} ${fromY}C${fromX + gap / 2} ${fromY} ${toX - gap / 2} ${toY} ${toX - 2} ${toY}`} />
-      <text x={fromX + 8} y={fromY - 6}><title>{user.path}</title>{cut(user.path ?? '', 30)}</text>
+      <text x={fromX + 8} y={toY < fromY - 8 ? fromY + 15 : fromY - 7}><title>{user.path}</title>{cut(user.path ?? '', 29)}</text>
       <Box x={2} y={y} object={user} />
     </g>
   );
@@ -58,7 +58,7 @@ function Box({ x, y, object }: { x: number; y: number; object: ObjectRef }) {
       <title>{objectName(object)}</title>
       <rect x={x} y={y} width={boxWidth} height={boxHeight} rx={8} />
       <text x={x + 12} y={y + 18}>{cut(object.kind + (object.namespace ? ` in ${object.namespace}` : ''), 32)}</text>
-      <text class="name" x={x + 12} y={y + 35}>{cut(object.name, 27)}</text>
+      <text class="name" x={x + 12} y={y + 35}>{cut(object.name, 25)}</text>
     </g>
   );
 }

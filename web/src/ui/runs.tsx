@@ -14,10 +14,10 @@ export function resultOf(run: RunRow): string {
 
 const columns: Column<RunRow>[] = [
   { title: 'Run', cell: (run) => <a href={`/runs/${segment(run.name)}`}><Time at={run.time} /><span class="sr"> of {run.cleaner}</span></a> },
-  { title: 'Cleaner', cell: (run) => <a href={`/cleaners/${segment(run.cleaner)}`}>{run.cleaner}</a> },
+  { title: 'Cleaner', class: 'name', cell: (run) => <a href={`/cleaners/${segment(run.cleaner)}`}>{run.cleaner}</a> },
   { title: 'Result', cell: (run) => <Badge word={resultOf(run)} /> },
   { title: 'Action', cell: (run) => <>{run.action}{run.dryRun && <div class="small muted">dry run</div>}</> },
-  { title: 'Started by', cell: (run) => (run.trigger === 'Manual' ? 'a person' : 'its schedule') },
+  { title: 'Started by', cell: (run) => (run.trigger === 'Manual' ? 'person' : 'schedule') },
   { title: 'Matched', number: true, cell: (run) => count(run.matched) },
   { title: 'Acted', number: true, cell: (run) => count(run.acted) },
   { title: 'Skipped', number: true, cell: (run) => count(run.skipped) },

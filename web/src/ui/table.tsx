@@ -22,16 +22,17 @@ interface TableProps<T> {
   onSort?: (sort: string) => void;
 }
 
+// The roles are those that the elements have anyway; on a phone they are laid out as blocks and would lose them.
 export function Table<T>({ caption, columns, rows, keyOf, sort = '', onSort }: TableProps<T>) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table>
+    <div class="scroll" tabIndex={0} role="group" aria-label={caption}>
+      <table role="table">
         <caption class="sr">{caption}</caption>
-        <thead><tr>{columns.map((column) => <Header key={column.title} column={column} sort={sort} onSort={onSort} />)}</tr></thead>
-        <tbody>
+        <thead role="rowgroup"><tr role="row">{columns.map((column) => <Header key={column.title} column={column} sort={sort} onSort={onSort} />)}</tr></thead>
+        <tbody role="rowgroup">
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map((column) => <td key={column.title} class={column.number ? 'num' : column.class}>{column.cell(row)}</td>)}
+            <tr role="row" key={keyOf(row)}>
+              {columns.map((column) => <td role="cell" key={column.title} data-label={column.title} class={column.number ? 'num' : column.class}><div>{column.cell(row)}</div></td>)}
             </tr>
           ))}
         </tbody>
@@ -44,9 +45,9 @@ function Header<T>({ column, sort, onSort }: { column: Column<T>; sort: string; 
   const up = column.sort !== undefined && sort === column.sort;
   const down = column.sort !== undefined && sort === `-${column.sort}`;
   const look = column.number ? 'num' : undefined;
-  if (!column.sort || !onSort) return <th scope="col" class={look}>{column.title}</th>;
+  if (!column.sort || !onSort) return <th role="columnheader" scope="col" class={look}>{column.title}</th>;
   return (
-    <th scope="col" class={look} aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
+    <th role="columnheader" scope="col" class={look} aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
       <button type="button" onClick={() => onSort(up ? `-${column.sort}` : column.sort!)}>
         {column.title}<span aria-hidden="true">{up ? '↑' : down ? '↓' : '↕'}</span>
       </button>
