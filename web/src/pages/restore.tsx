@@ -13,7 +13,7 @@ import { ObjectLink, objectKey } from '../ui/outcomes';
 import { Pager, Table, type Column } from '../ui/table';
 import { useSay } from '../ui/toast';
 
-const limit = 50;
+const limit = 20;
 
 export function RestorePage({ name }: { name: string }) {
   useTitle(`Restore from ${name}`);
