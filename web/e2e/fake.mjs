@@ -83,7 +83,7 @@ function read(state, path, params) {
 
 function runPart(run, part, params, has) {
   switch (part) {
-    case 'outcomes': return page(fixtures.outcomes.filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
+    case 'outcomes': return page((run.phase === 'AwaitingApproval' ? fixtures.planned : fixtures.outcomes).filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
     case 'diff': return fixtures.diff;
     case 'restore': return { run: run.name, cleaner: run.cleaner, dryRun: true, objects: fixtures.restored };
     case 'copy': return { copy: 'kind: ConfigMap\ndata:\n  color: red\n', live: params.get('object').endsWith('theme-2023') ? 'kind: ConfigMap\ndata:\n  color: teal\n' : '' };

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the fake server answers. Names and messages are hostile on purpose: they come from whoever may create objects.
-export const evil = '<img src=x onerror="window.hacked=1">';
+// PRETTY=1 is for screenshots of the documentation.
+export const evil = process.env.PRETTY ? 'legacy-banner' : '<img src=x onerror="window.hacked=1">';
 
 const now = Date.now();
 export const at = (minutes) => new Date(now + minutes * 60_000).toISOString();
@@ -51,6 +52,7 @@ export const outcomes = [
   ...Array.from({ length: 70 }, (_, i) => object(`session-cache-${i}`, 'Deleted', { namespace: 'checkout', message: 'Nothing has named it for 30 days', hasCopy: true })),
 ];
 
+export const planned = outcomes.map((o) => ({ ...o, outcome: 'Planned' }));
 const planOf = (run, planned, decide) => ({ ...run, phase: 'AwaitingApproval', reason: '', planHash: `sha256:${planned}`, planned, expires: at(60 * 71), decide });
 export const plans = [
   planOf(runs[0], 74, yes),

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { actions } from './actions.mjs';
 import { audit, launch, noOverflow, watch } from './browser.mjs';
 import { start } from './fake.mjs';
 import * as fixtures from './fixtures.mjs';
@@ -19,7 +20,7 @@ const browser = await launch();
 const waiting = fixtures.runs[0].name;
 const failed = fixtures.runs[1].name;
 
-export const pages = {
+const pages = {
   overview: '/', cleaners: '/cleaners', cleaner: '/cleaners/expired-marks', notready: '/cleaners/broken', runs: '/runs', run: `/runs/${failed}`, waiting: `/runs/${waiting}`,
   restore: `/runs/${failed}/restore`, plans: '/plans', findings: '/findings', why: '/why?object=ConfigMap/shop/storefront-config',
   unused: '/why?object=PersistentVolumeClaim/shop/orders-archive', make: '/make?apiVersion=v1&kind=ConfigMap&namespace=shop&type=Unused', access: '/access', nowhere: '/nowhere',
@@ -56,6 +57,8 @@ async function open(page, path) {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
 }
 
+await actions({ test, open, server, fixtures });
+
 for (const scheme of ['light', 'dark']) {
   for (const [width, size] of [[1280, 'wide'], [375, 'phone']]) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
@@ -75,7 +78,6 @@ for (const scheme of ['light', 'dark']) {
   }
 }
 
-await import('./actions.mjs').then(({ actions }) => actions({ test, open, server, fixtures, shots }));
 await browser.close();
 server.close();
 console.log(`${ran - failures} of ${ran} passed`);

@@ -5,12 +5,17 @@ import { objectName } from '../lib/words';
 
 const boxWidth = 216;
 const boxHeight = 46;
-const gap = 190;
+const gap = 250;
 const rowHeight = 62;
 const most = 12;
 
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** tail cuts a path at its beginning: its end says more. */
+function tail(text: string, length: number): string {
+  return text.length > length ? `…${text.slice(text.length - length + 1)}` : text;
 }
 
 /** UseGraph draws who uses an object, and along which path. The list below says the same in words. */
@@ -46,7 +51,7 @@ function Edge({ user, y, toX, toY }: { user: User; y: number; toX: number; toY: 
   return (
     <g>
       <path class={user.idle ? 'edge idle' : 'edge'} marker-end="url(#arrow)" d={`M${fromX} ${fromY}C${fromX + gap / 2} ${fromY} ${toX - gap / 2} ${toY} ${toX - 2} ${toY}`} />
-      <text x={fromX + 8} y={toY < fromY - 8 ? fromY + 15 : fromY - 7}><title>{user.path}</title>{cut(user.path ?? '', 29)}</text>
+      <text x={fromX + 8} y={toY < fromY - 8 ? fromY + 15 : fromY - 7}><title>{user.path}</title>{tail(user.path ?? '', 34)}</text>
       <Box x={2} y={y} object={user} />
     </g>
   );

@@ -26,5 +26,5 @@ const columns: Column<RunRow>[] = [
 ];
 
 export function RunTable({ runs, caption, withCleaner }: { runs: RunRow[]; caption: string; withCleaner?: boolean }) {
-  return <Table caption={caption} rows={runs} keyOf={(run) => run.name} columns={withCleaner ? columns : columns.filter((c) => c.title !== 'Cleaner')} />;
+  return <Table caption={caption} rows={runs} keyOf={(run) => run.name} columns={columns.filter((c) => c.title !== (withCleaner ? 'Started by' : 'Cleaner'))} />;
 }

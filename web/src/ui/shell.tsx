@@ -95,7 +95,7 @@ function ThemeButton() {
   const [theme, setTheme] = useState(savedTheme);
   const next = order[(order.indexOf(theme) + 1) % order.length]!;
   return (
-    <button type="button" class="small" aria-label={`Colours: ${themeNames[theme]}. Change to ${themeNames[next]}`}
-      onClick={() => { applyTheme(next); setTheme(next); }}>{themeNames[theme]}</button>
+    <button type="button" class="small" title={`Change to ${themeNames[next]}`}
+      onClick={() => { applyTheme(next); setTheme(next); }}>Colours: {themeNames[theme]}</button>
   );
 }
