@@ -159,6 +159,23 @@ export async function actions({ test, open, server, fixtures }) {
     await page.getByLabel('Token').waitFor();
   });
 
+  await test('an expired token leads to the login, once', async (page) => {
+    Object.assign(state, { signedIn: false, expired: true });
+    let asked = 0;
+    page.on('request', (request) => { if (request.url().endsWith('/whoami')) asked++; });
+    await page.goto(server.url);
+    await page.getByLabel('Token').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.equal(asked, 1);
+  });
+
+  await test('a browser without the one-time address is told so', async (page) => {
+    Object.assign(state, { signedIn: false, mode: 'Local' });
+    await page.goto(server.url);
+    await page.getByText('That address can be opened once.').waitFor();
+    await audit(page);
+  });
+
   await test('a missing right takes the page\'s place, and says which', async (page) => {
     state.forbidden.add('cleaners');
     await page.goto(`${server.url}/cleaners`);

@@ -10,7 +10,7 @@ import { AccessPage } from './pages/access';
 import { CleanerPage } from './pages/cleaner';
 import { CleanersPage } from './pages/cleaners';
 import { FindingsPage } from './pages/findings';
-import { LoginPage } from './pages/login';
+import { ClosedPage, LoginPage } from './pages/login';
 import { MakePage } from './pages/make';
 import { OverviewPage } from './pages/overview';
 import { PlansPage } from './pages/plans';
@@ -24,8 +24,14 @@ import { Toasts } from './ui/toast';
 
 async function readSession(): Promise<Session> {
   const config = await get<Config>('config');
-  if (!config.loggedIn) throw new ApiError(401, 'Sign in to go on.');
-  return { ...config, ...await get<WhoAmI>('whoami') };
+  if (!config.loggedIn) throw new ApiError(401, config.mode);
+  try {
+    return { ...config, ...await get<WhoAmI>('whoami') };
+  } catch (cause) {
+    // A token has expired; what a kubeconfig has instead, the person renews outside of this page.
+    if (config.mode === 'Token') throw cause;
+    throw new Error(`The API server does not accept your kubeconfig: ${(cause as Error).message}`);
+  }
 }
 
 export function App() {
@@ -38,7 +44,7 @@ export function App() {
     );
   }, []);
   useEffect(() => {
-    whenSignedOut(() => { setSession(undefined); setError(new ApiError(401, 'Sign in to go on.')); });
+    whenSignedOut(load);
     load();
   }, []);
   const signedIn = session !== undefined;
@@ -48,7 +54,7 @@ export function App() {
     return () => events.stop();
   }, [signedIn]);
   if (session) return <SessionContext.Provider value={session}><Pages onSignedOut={load} /></SessionContext.Provider>;
-  if (error instanceof ApiError && error.status === 401) return <LoginPage onSignedIn={load} />;
+  if (error instanceof ApiError && error.status === 401) return error.message === 'Local' ? <ClosedPage /> : <LoginPage onSignedIn={load} />;
   if (error) return <div class="login"><main class="card"><Failure error={error} retry={load} /></main></div>;
   return <p class="boot" role="status">Loading KubeCleaner …</p>;
 }

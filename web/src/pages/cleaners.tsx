@@ -10,14 +10,13 @@ import { Pager, Table, type Column } from '../ui/table';
 
 const columns: Column<CleanerRow>[] = [
   { title: 'Name', sort: 'name', class: 'name', cell: (row) => <a href={`/cleaners/${segment(row.name)}`}>{row.name}</a> },
-  { title: 'State', class: 'wrap', cell: (row) => <><Badge word={row.state} />{row.message && row.state !== 'Ready' && <div class="small muted">{row.message}</div>}</> },
+  { title: 'State', class: 'mid', cell: (row) => <><Badge word={row.state} />{row.message && row.state !== 'Ready' && <div class="small muted">{row.message}</div>}</> },
   { title: 'Action', cell: (row) => <>{row.action}{row.scanUntil && <div class="small muted">reports only; acts <Time at={row.scanUntil} /></div>}</> },
-  { title: 'Schedule', class: 'wrap', cell: (row) => <span title={row.schedule}>{row.words || row.schedule}</span> },
+  { title: 'Schedule', class: 'mid', cell: (row) => <span title={row.schedule}>{row.words || row.schedule}</span> },
   { title: 'Next run', sort: 'next', cell: (row) => <Time at={row.suspended ? undefined : row.next} none="not due" /> },
   { title: 'Last run', sort: 'last', cell: (row) => (row.lastRun ? <a href={`/runs/${segment(row.lastRun.name)}`}><Time at={row.lastRun.time} /></a> : <span class="muted">not yet</span>) },
   { title: 'Matched', sort: 'matched', number: true, cell: (row) => count(row.lastRun?.matched) },
   { title: 'Acted', sort: 'acted', number: true, cell: (row) => count(row.lastRun?.acted) },
-  { title: 'Failed', number: true, cell: (row) => count(row.lastRun?.failed) },
 ];
 
 const limit = 50;

@@ -36,10 +36,10 @@ export function FindingsPage() {
   const [params, change] = useParams();
   const [scanning, setScanning] = useState(false);
   const offset = Number(params.offset) || 0;
-  const { kind, owner, type, q } = params;
+  const { kind, owner, type, q, in: within } = params;
   const namespace = params.namespace ?? session.namespace;
   const group: Grouping = params.group && params.group in groupings ? (params.group as Grouping) : 'kind';
-  const findings = useLoad<Findings>(`findings${query({ namespace, kind, owner, type, q, group, offset, limit })}`, false);
+  const findings = useLoad<Findings>(`findings${query({ namespace, in: within, kind, owner, type, q, group, offset, limit })}`, false);
   const scan = async () => {
     setScanning(true);
     // What is wrong with it, the page's own read says.
@@ -47,18 +47,20 @@ export function FindingsPage() {
     setScanning(false);
     findings.reload();
   };
+  // namespace says what is scanned; in only filters what a scan of all namespaces found.
+  const field = group === 'namespace' ? 'in' : group;
   const filter = (changes: Record<string, string | undefined>) => change({ ...changes, offset: undefined });
-  const filtered = Boolean(kind || owner || type || q);
+  const filtered = Boolean(kind || owner || type || q || within);
   return (
     <>
       <Head title="Findings" lead="What nothing uses, what is finished, stuck or expired. Read from the cluster with your own rights; looking changes nothing.">
         <Action label={scanning ? 'Scanning …' : 'Scan again'} missing={scanning ? 'The cluster is being read.' : undefined} onClick={scan} />
       </Head>
       <div class="filters" role="search">
-        <Search label="Name or reason" value={q} onChange={(value) => filter({ q: value })} />
+        <Search label="Name, kind or reason" value={q} onChange={(value) => filter({ q: value })} />
         <Select label="Finding" value={type} onChange={(value) => filter({ type: value })}
           options={['Unused', 'Dangling', 'Cascading', 'Finished', 'Failed', 'Idle', 'Stuck', 'Expired', 'CertificateExpired', 'Unhealthy']} />
-        <Search label="Kind" value={kind} onChange={(value) => filter({ kind: value })} />
+        <Select label="Kind" asIs value={kind} options={findings.data?.groups?.filter(() => group === 'kind').map((each) => each.key) ?? []} onChange={(value) => filter({ kind: value })} />
         <NamespaceFilter value={namespace} onChange={(value) => filter({ namespace: value })} />
         <Select label="Group by" value={group} all="" options={Object.keys(groupings)} onChange={(value) => filter({ group: value })} />
       </div>
@@ -70,7 +72,7 @@ export function FindingsPage() {
               aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freesText(data.frees) && `; would free ${freesText(data.frees)}`}</>}>
               {!data.items?.length ? <Nothing filtered={filtered} /> : (
                 <div class="stack">
-                  <Groups of={data} by={group} chosen={params[group]} onChoose={(key) => filter({ [group]: key === params[group] ? undefined : key })} />
+                  <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
                   <Table caption="Findings" columns={columns} rows={data.items} keyOf={(row) => `${row.uid} ${row.type}`} />
                   <Pager what="findings" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
                 </div>

@@ -44,3 +44,20 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
     </div>
   );
 }
+
+/** ClosedPage is what a browser sees that did not open the address with the one-time token. */
+export function ClosedPage() {
+  useTitle('Not open here');
+  return (
+    <div class="login">
+      <main class="card">
+        <h1><img src="/icon.svg" alt="" width="37" height="37" />KubeCleaner</h1>
+        <div class="stack">
+          <p>This browser has not opened the address that <span class="mono">kubectl cleaner dashboard</span> printed. That address can be opened once.</p>
+          <p>For a new address, start it again:</p>
+          <Code label="Command" text="kubectl cleaner dashboard" />
+        </div>
+      </main>
+    </div>
+  );
+}

@@ -4,13 +4,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, stream } from '../lib/api';
 import type { PreviewResult } from '../lib/types';
 import { count, plural } from '../lib/words';
-import { Action, Badge, Card, Empty, Failure } from './basics';
+import { Action, Badge, Card, Code, Empty, Failure } from './basics';
 import { OutcomeTable } from './outcomes';
 
 /** Preview asks what a run would do now, of a Cleaner of the cluster or of a manifest that is not saved. */
 export function Preview({ of, missing }: { of: { yaml: string } | { name: string }; missing?: string }) {
   const [result, setResult] = useState<PreviewResult>();
   const [status, setStatus] = useState('');
+  const [notes, setNotes] = useState('');
   const [error, setError] = useState<Error>();
   const abort = useRef<AbortController | undefined>(undefined);
   const [running, setRunning] = useState(false);
@@ -18,11 +19,11 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
   const run = async () => {
     const control = new AbortController();
     abort.current = control;
-    setResult(undefined); setError(undefined); setStatus('Reading the cluster …'); setRunning(true);
+    setResult(undefined); setNotes(''); setError(undefined); setStatus('Reading the cluster …'); setRunning(true);
     const each = (event: string, text: string) => {
       const data = JSON.parse(text);
       if (event === 'progress') setStatus(data.text);
-      if (event === 'result') { setResult(data.cleaners?.[0]); setStatus('Done; nothing was touched.'); }
+      if (event === 'result') { setResult(data.cleaners?.[0]); setStatus(data.cleaners?.length ? 'Done; nothing was touched.' : 'Nothing could be previewed.'); setNotes(data.notes ?? ''); }
       if (event === 'error') { setError(new ApiError(0, data.error, data.missing, data.hint)); setStatus(''); }
     };
     try { await stream('preview', of, each, control.signal); } catch (cause) {
@@ -39,6 +40,7 @@ export function Preview({ of, missing }: { of: { yaml: string } | { name: string
           <span role="status" class="muted">{status}</span>
         </div>
         {error && <Failure error={error} />}
+        {notes && <Code text={notes} label="Notes" />}
         {result ? <Result of={result} /> : !running && !error && <Empty title="Not previewed yet.">Press Preview: nothing is saved or touched.</Empty>}
       </div>
     </Card>
