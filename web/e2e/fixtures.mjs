@@ -64,7 +64,7 @@ export const summary = {
   attention: [
     { level: 'approval', cleaner: 'unused-configmaps', run: runs[0].name, reason: 'AwaitingApproval', message: 'It is going to delete 74 objects, and waits for a person.', since: at(-12) },
     { level: 'error', cleaner: 'expired-marks', run: runs[1].name, reason: 'PartiallyFailed', message: '1 of 9 objects failed: an admission webhook refused.', since: at(-45) },
-    { level: 'warning', cleaner: 'broken', reason: 'InvalidExpression', message: `line 3: unexpected end ${evil}` },
+    { level: 'warning', cleaner: 'broken', reason: 'InvalidExpression', message: `line 3: unexpected end ${process.env.PRETTY ? '' : evil}` },
   ],
   next: cleaners.filter((c) => c.next && !c.suspended).slice(0, 6).map((c) => ({ cleaner: c.name, time: c.next, action: c.action })),
   days: Array.from({ length: 30 }, (_, i) => {

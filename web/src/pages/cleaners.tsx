@@ -31,7 +31,7 @@ export function CleanersPage() {
   const filter = (changes: Record<string, string>) => change({ ...changes, offset: undefined });
   return (
     <>
-      <Head title="Cleaners" lead="Each Cleaner looks for certain objects on its schedule, and deletes them, changes them or only reports them.">
+      <Head title="Cleaners" lead="Each looks for certain objects on its schedule, and deletes, changes or only reports them.">
         <a class="button" href="/findings">Find what to clean</a>
       </Head>
       <section class="card" aria-label="Cleaners">
