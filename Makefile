@@ -82,6 +82,14 @@ generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
 docs: ## Build the docs site into bin/docs; it needs Node 20 and npm. A dead link between pages is an error.
 	cd docs && npm install --no-save --no-audit --no-fund --silent && npm run build
 
+.PHONY: web
+web: ## Build the page into web/dist, check its size, and try its parts; it needs Node 20 and npm. Without it, the Go build works, too.
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run check && npm run build && npm test
+
+.PHONY: web-e2e
+web-e2e: web ## Try every page and action in Chromium, by keyboard, on a phone's width and in both schemes; SHOTS=DIR keeps screenshots.
+	cd web && npm run e2e
+
 .PHONY: dashboard
 dashboard: ## Write the Grafana dashboard of config/grafana from hack/dashboard.
 	go run ./hack/dashboard >config/grafana/dashboard.json

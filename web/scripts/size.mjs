@@ -1,0 +1,28 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Fails when all files of dist together are larger than the budget after gzip.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const BUDGET = 60 * 1024;
+
+function files(dir) {
+  return readdirSync(dir).flatMap((name) => {
+    const path = join(dir, name);
+    return statSync(path).isDirectory() ? files(path) : [path];
+  });
+}
+
+let total = 0;
+for (const path of files('dist')) {
+  const size = gzipSync(readFileSync(path), { level: 9 }).length;
+  total += size;
+  console.log(`${String(size).padStart(7)}  ${path}`);
+}
+console.log(`${String(total).padStart(7)}  all, of at most ${BUDGET} bytes`);
+if (total > BUDGET) {
+  console.error('web: the page is larger than its budget of 60 KiB gzip');
+  process.exit(1);
+}

@@ -1,0 +1,94 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { LocationProvider, Route, Router } from 'preact-iso';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { ApiError, get, whenSignedOut } from './lib/api';
+import { events } from './lib/events';
+import { SessionContext, type Session } from './lib/session';
+import type { Config, WhoAmI } from './lib/types';
+import { AccessPage } from './pages/access';
+import { CleanerPage } from './pages/cleaner';
+import { CleanersPage } from './pages/cleaners';
+import { FindingsPage } from './pages/findings';
+import { ClosedPage, LoginPage } from './pages/login';
+import { MakePage } from './pages/make';
+import { OverviewPage } from './pages/overview';
+import { PlansPage } from './pages/plans';
+import { RestorePage } from './pages/restore';
+import { RunPage } from './pages/run';
+import { RunsPage } from './pages/runs';
+import { WhyPage } from './pages/why';
+import { Empty, Failure, Head } from './ui/basics';
+import { Shell } from './ui/shell';
+import { Toasts } from './ui/toast';
+
+async function readSession(): Promise<Session> {
+  const config = await get<Config>('config');
+  if (!config.loggedIn) throw new ApiError(401, config.mode);
+  try {
+    return { ...config, ...await get<WhoAmI>('whoami') };
+  } catch (cause) {
+    // A token has expired; what a kubeconfig has instead, the person renews outside of this page.
+    if (config.mode === 'Token') throw cause;
+    throw new Error(`The API server does not accept your kubeconfig: ${(cause as Error).message}`);
+  }
+}
+
+export function App() {
+  const [session, setSession] = useState<Session>();
+  const [error, setError] = useState<Error>();
+  const load = useCallback(() => {
+    readSession().then(
+      (found) => { setSession(found); setError(undefined); },
+      (cause: Error) => { setSession(undefined); setError(cause); },
+    );
+  }, []);
+  useEffect(() => {
+    whenSignedOut(load);
+    load();
+  }, []);
+  const signedIn = session !== undefined;
+  useEffect(() => {
+    if (!signedIn) return;
+    events.start();
+    return () => events.stop();
+  }, [signedIn]);
+  if (session) return <SessionContext.Provider value={session}><Pages onSignedOut={load} /></SessionContext.Provider>;
+  if (error instanceof ApiError && error.status === 401) return error.message === 'Local' ? <ClosedPage /> : <LoginPage onSignedIn={load} />;
+  if (error) return <div class="login"><main class="card"><Failure error={error} retry={load} /></main></div>;
+  return <p class="boot" role="status">Loading KubeCleaner …</p>;
+}
+
+function Pages({ onSignedOut }: { onSignedOut: () => void }) {
+  return (
+    <LocationProvider>
+      <Toasts>
+        <Shell onSignedOut={onSignedOut}>
+          <Router>
+            <Route path="/" component={OverviewPage} />
+            <Route path="/cleaners" component={CleanersPage} />
+            <Route path="/cleaners/:name" component={CleanerPage} />
+            <Route path="/runs" component={RunsPage} />
+            <Route path="/runs/:name" component={RunPage} />
+            <Route path="/runs/:name/restore" component={RestorePage} />
+            <Route path="/plans" component={PlansPage} />
+            <Route path="/findings" component={FindingsPage} />
+            <Route path="/why" component={WhyPage} />
+            <Route path="/make" component={MakePage} />
+            <Route path="/access" component={AccessPage} />
+            <Route default component={NotFound} />
+          </Router>
+        </Shell>
+      </Toasts>
+    </LocationProvider>
+  );
+}
+
+function NotFound() {
+  return (
+    <>
+      <Head title="Page not found" />
+      <Empty title="There is no such page."><a href="/">Go to the overview</a></Empty>
+    </>
+  );
+}

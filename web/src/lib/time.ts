@@ -1,0 +1,43 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31536000], ['month', 2592000], ['day', 86400], ['hour', 3600], ['minute', 60],
+];
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** relative says how far a time is from now: "in 5 minutes", "3 days ago". */
+export function relative(time: string, now: number): string {
+  const seconds = Math.round((Date.parse(time) - now) / 1000);
+  if (Number.isNaN(seconds)) return '–';
+  for (const [unit, size] of units) {
+    // A year is not rounded up from 11.6 months, but 59.6 minutes are an hour.
+    if (Math.abs(seconds) >= size) return relativeFormat.format(Math.trunc(seconds / size), unit);
+  }
+  if (Math.abs(seconds) < 10) return seconds > 0 ? 'in a few seconds' : 'just now';
+  return relativeFormat.format(seconds, 'second');
+}
+
+/** exact is the local time with its zone, for people. */
+export function exact(time: string): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return time;
+  return date.toLocaleString('en-GB', {
+    weekday: 'short', day: 'numeric', month: 'short', year: 'numeric',
+    hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short',
+  });
+}
+
+/** seconds says how long something took: "0.4 s", "2 min 5 s". */
+export function seconds(value: number): string {
+  if (value < 10) return `${Math.round(value * 10) / 10} s`;
+  const whole = Math.round(value);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return join([[Math.floor(whole / 60), 'min'], [whole % 60, 's']]);
+  if (whole < 86400) return join([[Math.floor(whole / 3600), 'h'], [Math.floor((whole % 3600) / 60), 'min']]);
+  return join([[Math.floor(whole / 86400), 'd'], [Math.floor((whole % 86400) / 3600), 'h']]);
+}
+
+function join(parts: [number, string][]): string {
+  return parts.filter(([n]) => n > 0).map(([n, unit]) => `${n} ${unit}`).join(' ');
+}

@@ -1,0 +1,61 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+import type { Frees, Unread } from './types';
+
+const numberFormat = new Intl.NumberFormat('en');
+
+export function count(n: number | undefined): string {
+  return n === undefined ? '–' : numberFormat.format(n);
+}
+
+/** plural: plural(1, 'object') is "1 object", plural(2, 'object') is "2 objects". */
+export function plural(n: number, word: string, words = `${word}s`): string {
+  return `${count(n)} ${n === 1 ? word : words}`;
+}
+
+const sizes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+export function bytes(n: number): string {
+  let i = 0;
+  while (n >= 1024 && i < sizes.length - 1) { n /= 1024; i++; }
+  return `${n >= 100 || i === 0 ? Math.round(n) : Math.round(n * 10) / 10} ${sizes[i]}`;
+}
+
+/** freesText is what there would be more of: "20 GiB, 1 load balancer". */
+export function freesText(of: Frees | undefined): string {
+  const parts: string[] = [];
+  if (of?.volumeBytes) parts.push(bytes(of.volumeBytes));
+  if (of?.loadBalancers) parts.push(plural(of.loadBalancers, 'load balancer'));
+  return parts.join(', ');
+}
+
+/** unreadText names a kind that could not be read, and the right that is missing. */
+export function unreadText(of: Unread): string {
+  const where = of.elsewhere ? ' in other namespaces' : of.namespace ? ` in ${of.namespace}` : '';
+  const resource = of.resource ? `list ${of.resource}${of.group ? `.${of.group}` : ''}${where || ' in all namespaces'}` : '';
+  return `${of.kind}${where}: ${of.forbidden ? `missing right: ${resource || 'list'}` : of.error || 'it could not be read'}`;
+}
+
+/** objectName is how an object is written everywhere: Kind namespace/name. */
+export function objectName(o: { kind: string; namespace?: string; name: string }): string {
+  return `${o.kind} ${o.namespace ? `${o.namespace}/` : ''}${o.name}`;
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
+
+const tones: Record<string, Tone> = {
+  Completed: 'good', Ready: 'good', Deleted: 'good', Transformed: 'good', Delivered: 'good', Approved: 'good',
+  Restored: 'good', RestoredAlready: 'good', OK: 'good', Exists: 'info', ChangedSince: 'warn', NotRestored: 'warn', WARN: 'warn', FAIL: 'bad', New: 'info', NotReady: 'bad', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
+  Failed: 'bad', PartiallyFailed: 'bad', Denied: 'bad', KindGone: 'bad', NotEvaluated: 'bad', Forbidden: 'bad',
+  ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad',
+  AwaitingApproval: 'warn', Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',
+  Unknown: 'warn', Conflict: 'warn', Expired: 'warn', Terminating: 'warn', Waiting: 'warn', Pending: 'warn', Delete: 'warn',
+  Unused: 'warn', Stuck: 'warn', Abandoned: 'warn', Suspended: 'warn',
+  Executing: 'info', Running: 'info', Matched: 'info', Planned: 'info', Transform: 'info', Scan: 'info', Acting: 'info',
+};
+
+/** tone is the colour of a word. The word is always written beside it. */
+export function tone(word: string | undefined): Tone {
+  return (word && tones[word]) || 'plain';
+}

@@ -1,0 +1,11 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { render } from 'preact';
+import { App } from './app';
+import { applyTheme } from './lib/theme';
+import './style.css';
+
+applyTheme();
+const root = document.getElementById('app')!;
+root.textContent = '';
+render(<App />, root);

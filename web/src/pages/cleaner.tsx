@@ -1,0 +1,130 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from 'preact/hooks';
+import { segment, send } from '../lib/api';
+import { useLoad, useTitle } from '../lib/hooks';
+import { exact, seconds } from '../lib/time';
+import type { Accepted, CleanerDetail, RunRow } from '../lib/types';
+import { count, plural } from '../lib/words';
+import { Action, Badge, Card, Code, denied, Empty, Facts, Head, MissingRights, Show, Time } from '../ui/basics';
+import { Channels } from '../ui/channels';
+import { Bars } from '../ui/chart';
+import { Confirm } from '../ui/dialog';
+import { OutcomeTable } from '../ui/outcomes';
+import { Preview } from '../ui/preview';
+import { RunTable } from '../ui/runs';
+import { useSay } from '../ui/toast';
+import { YamlCard } from '../ui/yaml';
+
+export function CleanerPage({ name }: { name: string }) {
+  useTitle(name);
+  const cleaner = useLoad<CleanerDetail>(`cleaners/${segment(name)}`);
+  const of = cleaner.data?.name === name ? cleaner.data : undefined;
+  return (
+    <>
+      <Head title={name} crumb={<><a href="/cleaners">Cleaners</a> /</>} lead={of && <><Badge word={of.state} /> {of.message}</>}>
+        {of && <Actions of={of} reload={cleaner.reload} />}
+      </Head>
+      <Show of={{ ...cleaner, data: of }} what={`the Cleaner ${name}`}>{(data) => <Content of={data} reload={cleaner.reload} />}</Show>
+    </>
+  );
+}
+
+function Actions({ of, reload }: { of: CleanerDetail; reload: () => void }) {
+  const [running, setRunning] = useState(false);
+  const say = useSay();
+  const path = `cleaners/${segment(of.name)}`;
+  const post = (what: string, text: string) => send('POST', `${path}/${what}`).then(() => { say(text); reload(); }, (error: Error) => say(error.message));
+  const acts = of.action !== 'Scan';
+  return (
+    <>
+      <Action label="Run now" class="primary" missing={denied(of.actions.trigger)} onClick={() => setRunning(true)} />
+      {of.activeRun && <Action label="Stop the run" class="danger" missing={denied(of.actions.trigger)} onClick={() => post('cancel', `The run of ${of.name} was asked to stop.`)} />}
+      {of.suspended
+        ? <Action label="Resume" missing={denied(of.actions.suspend)} onClick={() => post('resume', `${of.name} runs on its schedule again.`)} />
+        : <Action label="Suspend" missing={denied(of.actions.suspend)} onClick={() => post('suspend', `${of.name} is suspended.`)} />}
+      {running && (
+        <Confirm title={`Run ${of.name} now?`} confirm="Run now" danger={acts} typed={acts ? of.name : undefined} onClose={() => setRunning(false)}
+          onConfirm={async () => { const answer = await send<Accepted>('POST', `${path}/trigger`); say(answer?.message || `${of.name} was asked to run.`); reload(); }}>
+          <p>{acts ? `Its action is ${of.action}. Its last run matched ${plural(of.lastRun?.matched ?? 0, 'object')}; this run judges all objects again.`
+            : 'It only reports what it finds. Nothing is touched.'}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Content({ of, reload }: { of: CleanerDetail; reload: () => void }) {
+  const matches = of.matches ?? [];
+  return (
+    <div class="stack">
+      <MissingRights rights={of.missing} />
+      {of.dryRunReason && <p class="note info">It only reports: {of.dryRunReason}.</p>}
+      {of.scanUntil && <p class="note info">It only reports until <Time at={of.scanUntil} /> ({exact(of.scanUntil)}).</p>}
+      {of.conditions?.filter((c) => c.status === 'False').map((c) => (
+        <p key={c.type} class="note warn"><strong>{c.type} is not true: {c.reason}.</strong> {c.message}</p>
+      ))}
+      <div class="grid2">
+        <Schedule of={of} />
+        <Card title="Guardrails" aside="what keeps it from doing too much">
+          {!of.guardrails?.length ? <Empty title="It has none of its own.">The operator's own limits hold.</Empty>
+            : <ul class="lines">{of.guardrails.map((g) => <li key={g.field}><span>{g.text}<div class="small muted mono">{g.field}</div></span></li>)}</ul>}
+        </Card>
+      </div>
+      <Card title="Last matches" aside={of.lastRun && <>from the run <Time at={of.lastRun.time} /></>}>
+        {matches.length === 0 ? <Empty title={of.lastRun ? 'The last run matched nothing.' : 'It has not run yet.'}>{!of.lastRun && 'Preview shows what a run would find now.'}</Empty>
+          : <OutcomeTable rows={matches} caption="Last matches" />}
+        {of.lastRun && of.lastRun.matched > matches.length && <p><a href={`/runs/${segment(of.lastRun.name)}`}>All {count(of.lastRun.matched)} in the run</a></p>}
+      </Card>
+      <Preview of={{ name: of.name }} missing={denied(of.actions.preview)} />
+      <History runs={of.history ?? []} next={of.suspended ? undefined : of.next} />
+      {of.scripts?.map((script) => (
+        <Card key={script.field} title={`${script.language} expression`} aside={<span class="mono">{script.field}</span>}><Code text={script.text} label={script.field} /></Card>
+      ))}
+      <Channels cleaner={of.name} names={of.channels ?? []} missing={denied(of.actions.trigger)} />
+      <YamlCard name={of.name} yaml={of.yaml} missing={denied(of.actions.edit)} saved={reload} />
+    </div>
+  );
+}
+
+function Schedule({ of }: { of: CleanerDetail }) {
+  const times = of.nextTimes ?? [];
+  return (
+    <Card title="Schedule">
+      <div class="stack">
+        <Facts items={[
+          ['Runs', of.words],
+          ['Schedule', <span class="mono">{of.schedule}</span>],
+          ['Time zone', of.timeZone],
+          ['Action', of.action],
+          ['Looks at', of.selectors?.map((text) => <div key={text}>{text}</div>)],
+          ['Last run', of.lastRun && <a href={`/runs/${segment(of.lastRun.name)}`}><Time at={of.lastRun.time} /></a>],
+        ]} />
+        <div>
+          <h3>Next runs, in your time</h3>
+          {of.suspended && <p class="muted">It is suspended. Without that, it would run:</p>}
+          {times.length === 0 ? <p class="muted">Its schedule has no next time.</p>
+            : <ol class="lines">{times.map((at) => <li key={at}><span>{exact(at)}</span><span><Time at={at} /></span></li>)}</ol>}
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function History({ runs, next }: { runs: RunRow[]; next?: string }) {
+  const shown = runs.slice(0, 30).reverse();
+  return (
+    <Card title="History">
+      {runs.length === 0 ? <Empty title="It has not run yet.">{next && <>It runs <Time at={next} />.</>}</Empty> : (
+        <div class="stack">
+          {shown.length > 1 && <Bars what="Per run" bars={shown.map((run) => ({
+            label: new Date(run.time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),
+            title: `${exact(run.time)}: ${count(run.matched)} found, ${count(run.acted)} acted on${run.durationSeconds ? `, took ${seconds(run.durationSeconds)}` : ''}`,
+            found: run.matched, acted: run.acted,
+          }))} />}
+          <RunTable runs={runs} caption="History" />
+        </div>
+      )}
+    </Card>
+  );
+}

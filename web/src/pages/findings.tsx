@@ -1,0 +1,121 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from 'preact/hooks';
+import { get, query } from '../lib/api';
+import { useLoad, useParams, useTitle } from '../lib/hooks';
+import { useSession } from '../lib/session';
+import type { Access, Finding, Findings } from '../lib/types';
+import { count, freesText, plural, unreadText } from '../lib/words';
+import { Action, Badge, Card, Empty, Head, Show, Time } from '../ui/basics';
+import { Search, Select } from '../ui/filters';
+import { ObjectLink } from '../ui/outcomes';
+import { Pager, Table, type Column } from '../ui/table';
+
+const columns: Column<Finding>[] = [
+  { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
+  { title: 'Finding', cell: (row) => (row.notReadable?.length
+    ? <><Badge word="Unknown" /><div class="small muted">{row.type}?</div></> : <><Badge word={row.type} /><div class="small muted">{row.confidence}</div></>) },
+  { title: 'Why', class: 'wrap', cell: (row) => <>{row.reason}{row.managedBy && <div class="small muted">managed by {row.managedBy}</div>}</> },
+  { title: 'Age', cell: (row) => <Time at={row.created} /> },
+  { title: 'Would free', number: true, cell: (row) => freesText(row.frees) || '–' },
+  { title: 'Next', class: 'nowrap', cell: (row) => (row.actionable
+    ? <a href={makeHref(row)}>Make a Cleaner<span class="sr"> for what is like {row.name}</span></a> : <span class="muted">only reported</span>) },
+];
+
+const limit = 50;
+const groupings = { kind: 'Kind', namespace: 'Namespace', owner: 'Owner', type: 'Finding' };
+type Grouping = keyof typeof groupings;
+
+export function makeHref(of: { apiVersion?: string; kind: string; namespace?: string; type?: string }): string {
+  return `/make${query({ apiVersion: of.apiVersion, kind: of.kind, namespace: of.namespace, type: of.type })}`;
+}
+
+export function FindingsPage() {
+  useTitle('Findings');
+  const session = useSession();
+  const [params, change] = useParams();
+  const [scanning, setScanning] = useState(false);
+  const offset = Number(params.offset) || 0;
+  const { kind, owner, type, q, in: within } = params;
+  const namespace = params.namespace ?? session.namespace;
+  const group: Grouping = params.group && params.group in groupings ? (params.group as Grouping) : 'kind';
+  const findings = useLoad<Findings>(`findings${query({ namespace, in: within, kind, owner, type, q, group, offset, limit })}`, false);
+  const scan = async () => {
+    setScanning(true);
+    // What is wrong with it, the page's own read says.
+    await get(`findings${query({ namespace, limit: 1, refresh: true })}`).catch(() => {});
+    setScanning(false);
+    findings.reload();
+  };
+  // namespace says what is scanned; in only filters what a scan of all namespaces found.
+  const field = group === 'namespace' ? 'in' : group;
+  const filter = (changes: Record<string, string | undefined>) => change({ ...changes, offset: undefined });
+  const filtered = Boolean(kind || owner || type || q || within);
+  return (
+    <>
+      <Head title="Findings" lead="What nothing uses, what is finished, stuck or expired. Read from the cluster with your own rights; looking changes nothing.">
+        <Action label={scanning ? 'Scanning …' : 'Scan again'} missing={scanning ? 'The cluster is being read.' : undefined} onClick={scan} />
+      </Head>
+      <div class="filters" role="search">
+        <Search label="Name, kind or reason" value={q} onChange={(value) => filter({ q: value })} />
+        <Select label="Finding" value={type} onChange={(value) => filter({ type: value })}
+          options={['Unused', 'Dangling', 'Cascading', 'Finished', 'Failed', 'Idle', 'Stuck', 'Expired', 'CertificateExpired', 'Unhealthy']} />
+        <Select label="Kind" asIs value={kind} options={findings.data?.groups?.filter(() => group === 'kind').map((each) => each.key) ?? []} onChange={(value) => filter({ kind: value })} />
+        <NamespaceFilter value={namespace} onChange={(value) => filter({ namespace: value })} />
+        <Select label="Group by" value={group} all="" options={Object.keys(groupings)} onChange={(value) => filter({ group: value })} />
+      </div>
+      <Show of={findings} what="findings: the cluster is being read">
+        {(data) => (
+          <div class="stack">
+            <Unreadable of={data} />
+            <Card title={`${plural(data.total, 'finding')}${filtered ? ' like that' : ''}${data.scope ? ` in ${data.scope}` : ''}`}
+              aside={<>{plural(data.objects, 'object')} of {plural(data.kinds, 'kind')} read <Time at={data.scanned} />{freesText(data.frees) && `; would free ${freesText(data.frees)}`}</>}>
+              {!data.items?.length ? <Nothing filtered={filtered} /> : (
+                <div class="stack">
+                  <Groups of={data} by={group} chosen={params[field]} onChoose={(key) => filter({ [field]: key === params[field] ? undefined : key })} />
+                  <Table caption="Findings" columns={columns} rows={data.items} keyOf={(row) => `${row.uid} ${row.type}`} />
+                  <Pager what="findings" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
+                </div>
+              )}
+            </Card>
+          </div>
+        )}
+      </Show>
+    </>
+  );
+}
+
+/** NamespaceFilter is a list for who may list namespaces, and a field for who may not: one namespace is enough to work with. */
+function NamespaceFilter({ value, onChange }: { value?: string; onChange: (value: string) => void }) {
+  const access = useLoad<Access>('access', false);
+  const names = access.data?.namespaces;
+  if (!names) return <Search label="Namespace" value={value} placeholder="all" onChange={onChange} />;
+  return <Select label="Namespace" value={value} asIs options={names} onChange={onChange} />;
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered) return <Empty title="Nothing is like that."><a href="/findings">Show all findings</a></Empty>;
+  return <Empty title="Nothing was found.">Everything that you may read is in use. Scan again later, or look at another namespace.</Empty>;
+}
+
+function Unreadable({ of }: { of: Findings }) {
+  if (!of.unread?.length) return null;
+  return (
+    <details class="note warn">
+      <summary>{plural(of.unread.length, 'kind')} could not be read. What they could use is called unknown, never unused{of.unknown > 0 && `: ${plural(of.unknown, 'object')}`}.</summary>
+      <ul>{of.unread.map((each, i) => <li key={i}>{unreadText(each)}</li>)}</ul>
+    </details>
+  );
+}
+
+function Groups({ of, by, chosen, onChoose }: { of: Findings; by: Grouping; chosen?: string; onChoose: (key: string) => void }) {
+  return (
+    <div class="row" role="group" aria-label={`By ${groupings[by].toLowerCase()}`}>
+      {of.groups?.map(({ key, count: n, frees }) => (
+        <button key={key} type="button" class={key === chosen ? 'small primary' : 'small'} aria-pressed={key === chosen} onClick={() => onChoose(key)}>
+          {key || `no ${by}`} · {count(n)}{freesText(frees) && ` · ${freesText(frees)}`}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { query, segment } from '../lib/api';
+import { useLoad, useParams, useTitle } from '../lib/hooks';
+import type { Why } from '../lib/types';
+import { freesText, objectName, plural, unreadText } from '../lib/words';
+import { Badge, Card, Empty, Facts, Head, Show, Time } from '../ui/basics';
+import { UseGraph } from '../ui/graph';
+import { makeHref } from './findings';
+
+export function WhyPage() {
+  const [{ object = '' }] = useParams();
+  const why = useLoad<Why>(`why${query({ object })}`, false);
+  const [kind = '', ...rest] = object.split('/');
+  useTitle(`${kind} ${rest.join('/')}`);
+  const finding = why.data?.findings?.find((each) => each.actionable);
+  return (
+    <>
+      <Head title={`${kind} ${rest.join('/')}`} crumb={<><a href="/findings">Findings</a> /</>} lead={why.data && <Badge word={verdict(why.data)} />}>
+        {finding && <a class="button primary" href={makeHref(finding)}>Make a Cleaner</a>}
+      </Head>
+      <Show of={why} what="what uses it">{(data) => <Content of={data} />}</Show>
+    </>
+  );
+}
+
+function verdict(of: Why): string {
+  if (!of.exists) return 'Gone';
+  if (of.findings?.length) return of.findings[0]!.type;
+  return of.used === null ? 'Unknown' : of.used ? 'Used' : 'NotUsed';
+}
+
+function Content({ of }: { of: Why }) {
+  const users = of.users ?? [];
+  const searched = of.searched ?? [];
+  return (
+    <div class="stack">
+      {of.deletedBy && <Deleted of={of.deletedBy} />}
+      {of.exempt && <p class="note info">It is never a finding: {of.exempt}</p>}
+      {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {finding.reason}</p>)}
+      {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
+      <Card title="Who uses it" aside={users.length ? plural(users.length, 'user') : undefined}>
+        {users.length > 0 ? <UseGraph object={of} users={users} /> : (
+          <Empty title={of.used === null ? 'Nobody can say.' : of.selects ? 'Nothing names it.' : 'Nothing uses it.'}>
+            {of.used === null ? 'Something that could use it may not be read; so it is never called unused.' : `${plural(searched.length, 'kind')} that can name it were searched.`}
+          </Empty>
+        )}
+        {of.nearest && <p class="note info">{objectName(of.nearest.user)} names <span class="mono">{of.nearest.name}</span>, which does not exist. Is it a typing error?</p>}
+        {searched.length > 0 && <details><summary>What was searched</summary><p class="muted small">{searched.join(', ')}</p></details>}
+      </Card>
+      {of.notReadable && of.notReadable.length > 0 && (
+        <Card title="What could not be read" aside="unknown is never called unused"><ul class="lines">{of.notReadable.map((each, i) => <li key={i}><span>{unreadText(each)}</span></li>)}</ul></Card>
+      )}
+      <div class="grid2">
+        <Card title="What deleting it would free">
+          {of.findings?.some((each) => freesText(each.frees))
+            ? <ul class="lines">{of.findings.filter((each) => freesText(each.frees)).map((each) => <li key={each.type}><span>{each.type}</span><span>{freesText(each.frees)}</span></li>)}</ul>
+            : <Empty title="Nothing that is counted.">Deleting it tidies up, but frees no storage or load balancer.</Empty>}
+        </Card>
+        <Card title="About it">
+          <Facts items={[
+            ['Made', <Time at={of.created} />],
+            ['Owner', of.owner || 'none'],
+            ['Cleaners', of.cleaners?.length ? of.cleaners.map((c) => <div key={c.name}><a href={`/cleaners/${segment(c.name)}`}>{c.name}</a> may select it ({c.action})</div>) : 'none selects it'],
+          ]} />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function Deleted({ of }: { of: NonNullable<Why['deletedBy']> }) {
+  return (
+    <p class="note warn">
+      <a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a> deleted it <Time at={of.at} />{of.why && `: ${of.why}`}.{' '}
+      {of.restore ? <a href={`/runs/${segment(of.run)}/restore`}>Restore it</a> : <a href={`/runs/${segment(of.run)}`}>Look at the run</a>}
+    </p>
+  );
+}

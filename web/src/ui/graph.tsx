@@ -1,0 +1,69 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import type { ObjectRef, User } from '../lib/types';
+import { objectName } from '../lib/words';
+
+const boxWidth = 216;
+const boxHeight = 46;
+const gap = 250;
+const rowHeight = 62;
+const most = 12;
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** tail cuts a path at its beginning: its end says more. */
+function tail(text: string, length: number): string {
+  return text.length > length ? `…${text.slice(text.length - length + 1)}` : text;
+}
+
+/** UseGraph draws who uses an object, and along which path. The list below says the same in words. */
+export function UseGraph({ object, users }: { object: ObjectRef; users: User[] }) {
+  const shown = users.slice(0, most);
+  const width = boxWidth * 2 + gap + 4;
+  const height = shown.length * rowHeight + 4;
+  const targetX = boxWidth + gap + 2;
+  const targetY = height / 2 - boxHeight / 2;
+  return (
+    <div>
+      <div class="scroll" tabIndex={0} role="group" aria-label="Graph of what uses it">
+        <svg class="graph" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${users.length} use ${objectName(object)}`}>
+          <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="arrow" d="M0 0 8 4 0 8Z" /></marker></defs>
+          {shown.map((user, row) => <Edge key={row} user={user} y={row * rowHeight + 8} toX={targetX} toY={targetY + boxHeight / 2 + (row - (shown.length - 1) / 2) * 3} />)}
+          <g class="target"><Box x={targetX} y={targetY} object={object} /></g>
+        </svg>
+      </div>
+      <ul class="lines small">
+        {users.map((user, row) => (
+          <li key={row}>
+            <span>{objectName(user)}{user.path && <> names it in <span class="mono">{user.path}</span></>}{user.optional && ', optional'}{user.idle && '; it uses nothing at present'}{user.reads && '; it may read it by its name'}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Edge({ user, y, toX, toY }: { user: User; y: number; toX: number; toY: number }) {
+  const fromX = boxWidth + 2;
+  const fromY = y + boxHeight / 2;
+  return (
+    <g>
+      <path class={user.idle ? 'edge idle' : 'edge'} marker-end="url(#arrow)" d={`M${fromX} ${fromY}C${fromX + gap / 2} ${fromY} ${toX - gap / 2} ${toY} ${toX - 2} ${toY}`} />
+      <text x={fromX + 8} y={toY < fromY - 8 ? fromY + 15 : fromY - 7}><title>{user.path}</title>{tail(user.path ?? '', 34)}</text>
+      <Box x={2} y={y} object={user} />
+    </g>
+  );
+}
+
+function Box({ x, y, object }: { x: number; y: number; object: ObjectRef }) {
+  return (
+    <g>
+      <title>{objectName(object)}</title>
+      <rect x={x} y={y} width={boxWidth} height={boxHeight} rx={8} />
+      <text x={x + 12} y={y + 18}>{cut(object.kind + (object.namespace ? ` in ${object.namespace}` : ''), 32)}</text>
+      <text class="name" x={x + 12} y={y + 35}>{cut(object.name, 25)}</text>
+    </g>
+  );
+}

@@ -1,0 +1,36 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { query } from '../lib/api';
+import type { ObjectRef, Outcome } from '../lib/types';
+import { Badge } from './basics';
+import { Table, type Column } from './table';
+
+export function whyHref(o: ObjectRef): string {
+  return `/why${query({ object: objectKey(o) })}`;
+}
+
+/** objectKey is how the server takes an object: KIND/NAMESPACE/NAME, or KIND/NAME without a namespace. */
+export function objectKey(o: ObjectRef): string {
+  return [o.kind, o.namespace, o.name].filter(Boolean).join('/');
+}
+
+/** ObjectLink leads from any object to the page that says what uses it. */
+export function ObjectLink({ of }: { of: ObjectRef }) {
+  return <a href={whyHref(of)}><span class="muted">{of.kind}</span> {of.namespace && <>{of.namespace}/</>}{of.name}</a>;
+}
+
+const columns: Column<Outcome>[] = [
+  { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
+  { title: 'Outcome', cell: (row) => <Badge word={row.outcome} /> },
+  { title: 'Why', class: 'wrap', cell: (row) => <Reasons of={row} /> },
+];
+
+function Reasons({ of }: { of: Outcome }) {
+  return <>{of.message && <div>{of.message}</div>}{of.reason && <div class={of.message ? 'muted' : undefined}>{of.reason}</div>}</>;
+}
+
+export function keyOf(o: ObjectRef): string { return [o.apiVersion, o.kind, o.namespace, o.name].join('/'); }
+
+export function OutcomeTable({ rows, caption }: { rows: Outcome[]; caption: string }) {
+  return <Table caption={caption} columns={columns} rows={rows} keyOf={keyOf} />;
+}

@@ -1,0 +1,64 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, stream } from '../lib/api';
+import type { PreviewResult } from '../lib/types';
+import { count, plural } from '../lib/words';
+import { Action, Badge, Card, Code, Empty, Failure } from './basics';
+import { OutcomeTable } from './outcomes';
+
+/** Preview asks what a run would do now, of a Cleaner of the cluster or of a manifest that is not saved. */
+export function Preview({ of, missing }: { of: { yaml: string } | { name: string }; missing?: string }) {
+  const [result, setResult] = useState<PreviewResult>();
+  const [status, setStatus] = useState('');
+  const [notes, setNotes] = useState('');
+  const [error, setError] = useState<Error>();
+  const abort = useRef<AbortController | undefined>(undefined);
+  const [running, setRunning] = useState(false);
+  useEffect(() => () => abort.current?.abort(), []);
+  const run = async () => {
+    const control = new AbortController();
+    abort.current = control;
+    setResult(undefined); setNotes(''); setError(undefined); setStatus('Reading the cluster …'); setRunning(true);
+    const each = (event: string, text: string) => {
+      const data = JSON.parse(text);
+      if (event === 'progress') setStatus(data.text);
+      if (event === 'result') { setResult(data.cleaners?.[0]); setStatus(data.cleaners?.length ? 'Done; nothing was touched.' : 'Nothing could be previewed.'); setNotes(data.notes ?? ''); }
+      if (event === 'error') { setError(new ApiError(0, data.error, data.missing, data.hint)); setStatus(''); }
+    };
+    try { await stream('preview', of, each, control.signal); } catch (cause) {
+      if (control.signal.aborted) setStatus('Stopped.'); else { setError(cause as Error); setStatus(''); }
+    }
+    setRunning(false);
+  };
+  return (
+    <Card title="Preview" aside="what a run would do now">
+      <div class="stack">
+        <div class="row">
+          {running ? <button type="button" onClick={() => abort.current?.abort()}>Stop</button>
+            : <Action label="Preview" class="primary" missing={missing} onClick={run} />}
+          <span role="status" class="muted">{status}</span>
+        </div>
+        {error && <Failure error={error} />}
+        {notes && <Code text={notes} label="Notes" />}
+        {result ? <Result of={result} /> : !running && !error && <Empty title="Not previewed yet.">Press Preview: nothing is saved or touched.</Empty>}
+      </div>
+    </Card>
+  );
+}
+
+function Result({ of }: { of: PreviewResult }) {
+  const objects = of.objects ?? [];
+  return (
+    <>
+      <p>
+        <Badge word={of.action} /> {plural(of.considered, 'object')} looked at, <strong>{count(of.matched)} matched</strong>
+        {of.action !== 'Scan' && `, ${count(of.wouldAct)} would be touched`}{of.leftAlone > 0 && `, ${count(of.leftAlone)} left alone`}.
+      </p>
+      {of.incomplete && <p class="note warn">A run would touch nothing: {of.incomplete}</p>}
+      {of.limitExceeded && <p class="note warn">A run would touch nothing: {of.limitExceeded}</p>}
+      {objects.length > 0 ? <OutcomeTable rows={objects} caption="What a run would find" /> : <Empty title="Nothing matches now." />}
+      {of.more ? <p class="muted">{plural(of.more, 'more object')} are not shown.</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import axe from 'axe-core';
+import { render } from 'preact';
+import type { ComponentChild } from 'preact';
+import { act } from 'preact/test-utils';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiError } from '../src/lib/api';
+import { Stages } from '../src/pages/run';
+import { allDays } from '../src/pages/overview';
+import { Action, Failure } from '../src/ui/basics';
+import { Bars, nice } from '../src/ui/chart';
+import { Confirm } from '../src/ui/dialog';
+import { UseGraph } from '../src/ui/graph';
+import { OutcomeTable } from '../src/ui/outcomes';
+import { Pager, Table } from '../src/ui/table';
+
+const evil = '<img src=x onerror="window.hacked=1">';
+let root: HTMLElement;
+beforeEach(() => { root = document.createElement('main'); document.body.replaceChildren(root); document.documentElement.lang = 'en'; document.title = 'test'; });
+afterEach(() => { render(null, root); });
+
+const show = (what: ComponentChild) => act(() => render(what, root));
+const button = (label: string) => [...root.querySelectorAll('button')].find((each) => each.textContent === label)!;
+const type = (selector: string, value: string) => act(() => {
+  const input = root.querySelector<HTMLInputElement>(selector)!;
+  input.value = value;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+});
+const submit = () => act(async () => { root.querySelector('form')!.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })); });
+
+async function accessible() {
+  const { violations } = await axe.run(root, { rules: { 'color-contrast': { enabled: false }, region: { enabled: false }, 'page-has-heading-one': { enabled: false } } });
+  expect(violations.map((each) => `${each.id}: ${each.nodes[0]?.html}`)).toEqual([]);
+}
+
+describe('Action', () => {
+  it('says which right is missing, stays focusable, and does nothing', async () => {
+    const click = vi.fn();
+    await show(<Action label="Run now" missing="Missing right: patch cleaners" onClick={click} />);
+    const found = root.querySelector('button')!;
+    found.click();
+    expect(click).not.toHaveBeenCalled();
+    expect(found.hasAttribute('disabled')).toBe(false);
+    expect(document.getElementById(found.getAttribute('aria-describedby')!)!.textContent).toBe('Missing right: patch cleaners');
+    await accessible();
+  });
+});
+
+describe('Failure', () => {
+  it('names the right and no stack', async () => {
+    await show(<Failure error={new ApiError(403, 'You may not list Cleaners.', 'list cleaners')} retry={() => {}} />);
+    expect(root.textContent).toContain('Missing right: list cleaners');
+    expect(root.querySelector('button')).toBeNull();
+    await accessible();
+  });
+});
+
+describe('Confirm', () => {
+  it('asks for the name before it destroys', async () => {
+    const confirm = vi.fn().mockResolvedValue(undefined);
+    const close = vi.fn();
+    await show(<Confirm title="Delete 74 objects?" confirm="Delete 74 objects" danger typed="old-volumes" onConfirm={confirm} onClose={close} />);
+    await submit();
+    expect(confirm).not.toHaveBeenCalled();
+    await type('input', 'old-volume');
+    await submit();
+    expect(confirm).not.toHaveBeenCalled();
+    await type('input', 'old-volumes');
+    await submit();
+    expect(confirm).toHaveBeenCalledOnce();
+    expect(close).toHaveBeenCalledOnce();
+  });
+  it('asks for a reason, and stays open with the error', async () => {
+    const confirm = vi.fn().mockRejectedValue(new ApiError(409, 'The plan is not the one that you saw.'));
+    const close = vi.fn();
+    await show(<Confirm title="Reject?" confirm="Reject" reason="required" onConfirm={confirm} onClose={close} />);
+    await submit();
+    expect(confirm).not.toHaveBeenCalled();
+    await type('input', 'too many');
+    await submit();
+    expect(confirm).toHaveBeenCalledWith('too many');
+    expect(close).not.toHaveBeenCalled();
+    expect(root.querySelector('[role=alert]')!.textContent).toContain('not the one that you saw');
+    await accessible();
+  });
+});
+
+describe('Table', () => {
+  const columns = [{ title: 'Name', sort: 'name', cell: (row: string) => row }, { title: 'Count', number: true, cell: () => 1 }];
+  it('says how it is sorted, and turns the order round', async () => {
+    const sort = vi.fn();
+    await show(<Table caption="Things" columns={columns} rows={['a']} keyOf={(row) => row} sort="name" onSort={sort} />);
+    expect(root.querySelector('th')!.getAttribute('aria-sort')).toBe('ascending');
+    root.querySelector<HTMLButtonElement>('th button')!.click();
+    expect(sort).toHaveBeenCalledWith('-name');
+    await accessible();
+  });
+  it('pages to the end and no further', async () => {
+    const offset = vi.fn();
+    await show(<Pager what="things" offset={50} limit={50} total={75} onOffset={offset} />);
+    expect(root.textContent).toContain('51–75 of 75 things');
+    expect(button('Next').disabled).toBe(true);
+    button('Previous').click();
+    expect(offset).toHaveBeenCalledWith(0);
+  });
+});
+
+describe('hostile names', () => {
+  it('are text', async () => {
+    const object = { kind: 'ConfigMap', namespace: 'shop', name: evil };
+    await show(<><OutcomeTable caption="Objects" rows={[{ ...object, outcome: 'Failed', reason: evil, message: evil }]} /><UseGraph object={object} users={[{ kind: 'Pod', name: evil, path: evil }]} /></>);
+    expect(root.querySelector('img')).toBeNull();
+    expect(root.textContent).toContain(evil);
+    expect(root.querySelector('a')!.getAttribute('href')).toBe(`/why?${new URLSearchParams({ object: `ConfigMap/shop/${evil}` })}`);
+    await accessible();
+  });
+});
+
+describe('charts and stages', () => {
+  it('have words beside the colours, and no inline style', async () => {
+    await show(<><Bars what="Per day" bars={[{ label: '1 Nov', title: '1 Nov: 3 found, 2 acted on', found: 3, acted: 2 }]} />
+      <Stages awaiting stages={[{ name: 'Read and judged', state: 'Done' }, { name: 'Approval', state: 'Active' }, { name: 'Acted', state: 'Pending' }]} /></>);
+    expect(root.querySelector('svg')!.getAttribute('aria-label')).toBe('Per day: 3 found, 2 acted on');
+    expect(root.textContent).toContain('waits for a person');
+    expect(root.querySelector('[style]')).toBeNull();
+    await accessible();
+  });
+  it.each([[0, 4], [3, 4], [7, 10], [11, 20], [412, 500]])('an axis for %d ends at %d', (max, top) => expect(nice(max)).toBe(top));
+  it('fills the days without a run', () => {
+    const days = allDays([{ day: '2026-01-30', runs: 1, matched: 2, acted: 1, failed: 0 }], new Date('2026-01-31T12:00:00Z'));
+    expect(days).toHaveLength(30);
+    expect(days[28]!.matched).toBe(2);
+    expect(days[29]).toEqual({ day: '2026-01-31', runs: 0, matched: 0, acted: 0, failed: 0 });
+  });
+});

@@ -1,0 +1,86 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it, vi } from 'vitest';
+import { ApiError, get, query, send, stream, whenSignedOut } from '../src/lib/api';
+import { diff } from '../src/lib/diff';
+import { cleanerOf, nameOf, splitVersion, yaml } from '../src/lib/make';
+import { relative, seconds } from '../src/lib/time';
+import { bytes, count, freesText, plural, unreadText } from '../src/lib/words';
+
+const answer = (body: unknown, status = 200) => vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(JSON.stringify(body), { status }));
+
+describe('api', () => {
+  it('names the right that is missing', async () => {
+    answer({ error: 'You may not list Cleaners.', missing: 'list cleaners.apps.projectsveltos.io' }, 403);
+    const error = await get('cleaners').catch((cause: ApiError) => cause) as ApiError;
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error.missing).toBe('list cleaners.apps.projectsveltos.io');
+  });
+  it('sends writes as JSON, also without a body', async () => {
+    const fetched = answer({});
+    await send('POST', 'cleaners/a/trigger');
+    expect(fetched.mock.calls[0]![0]).toBe('/api/v1/cleaners/a/trigger');
+    expect(fetched.mock.calls[0]![1]).toMatchObject({ method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
+  });
+  it('says when the person is signed out', async () => {
+    const signedOut = vi.fn();
+    whenSignedOut(signedOut);
+    answer({ error: 'no' }, 401);
+    await get('whoami').catch(() => {});
+    expect(signedOut).toHaveBeenCalledOnce();
+  });
+  it('says in words that there is no server', async () => {
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
+    await expect(get('whoami')).rejects.toThrow('The server does not answer');
+  });
+  it('reads events that are cut anywhere', async () => {
+    const text = 'event: progress\ndata: {"text":"ü"}\n\n: heartbeat\n\nevent: result\ndata: {}\n\n';
+    const all = new TextEncoder().encode(text);
+    const body = new ReadableStream({ start(c) { for (const byte of all) c.enqueue(Uint8Array.of(byte)); c.close(); } });
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(body));
+    const seen: string[] = [];
+    await stream('preview', {}, (event, data) => seen.push(`${event} ${data}`), new AbortController().signal);
+    expect(seen).toEqual(['progress {"text":"ü"}', 'result {}']);
+  });
+  it('leaves out what has no value', () => expect(query({ a: '', b: 0, c: 'x y', d: undefined, e: false })).toBe('?b=0&c=x+y'));
+});
+
+describe('words', () => {
+  it.each([[0, '0 B'], [1023, '1023 B'], [1536, '1.5 KiB'], [20 * 2 ** 30, '20 GiB']])('%d bytes are %s', (n, text) => expect(bytes(n)).toBe(text));
+  it('counts', () => { expect(count(12345)).toBe('12,345'); expect(plural(1, 'object')).toBe('1 object'); expect(plural(0, 'object')).toBe('0 objects'); });
+  it('says what is freed', () => { expect(freesText({ volumeBytes: 2 ** 30, loadBalancers: 1 })).toBe('1 GiB, 1 load balancer'); expect(freesText(undefined)).toBe(''); });
+  it('names the right to read a kind', () => {
+    expect(unreadText({ kind: 'Job', group: 'batch', resource: 'jobs', forbidden: true })).toBe('Job: missing right: list jobs.batch in all namespaces');
+  });
+});
+
+describe('time', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z');
+  it.each([['2026-01-01T23:59:58Z', 'just now'], ['2026-01-02T00:05:00Z', 'in 5 minutes'], ['2025-12-30T00:00:00Z', '3 days ago'], ['nonsense', '–']])('%s is %s', (at, text) => {
+    expect(relative(at, now)).toBe(text);
+  });
+  it.each([[0.44, '0.4 s'], [59.6, '1 min'], [125, '2 min 5 s'], [7260, '2 h 1 min'], [90000, '1 d 1 h']])('%d seconds are %s', (n, text) => expect(seconds(n)).toBe(text));
+});
+
+describe('diff', () => {
+  it('marks what comes back and what is there now', () => {
+    expect(diff('a\nb\nc', 'a\nx\nc')).toEqual([{ mark: ' ', text: 'a' }, { mark: '-', text: 'b' }, { mark: '+', text: 'x' }, { mark: ' ', text: 'c' }]);
+  });
+});
+
+describe('make', () => {
+  const wish = { name: 'x', group: 'batch', version: 'v1', kind: 'Job', namespace: 'true', type: 'Finished', forDays: 1, schedule: '0 3 * * *', action: 'Delete', maxCount: 5, approval: true };
+  it('limits what deletes, and asks a person', () => expect(cleanerOf(wish).spec).toMatchObject({ blastRadiusLimit: { maxCount: 5 }, approval: { mode: 'Required' } }));
+  it('needs no limit to report', () => expect(cleanerOf({ ...wish, action: 'Scan' }).spec).not.toHaveProperty('blastRadiusLimit'));
+  it('quotes what YAML would read as something else', () => {
+    const text = yaml(cleanerOf({ ...wish, name: 'x\n  evil: y' }));
+    expect(text).toContain('namespace: "true"');
+    expect(text).toContain('name: "x\\n  evil: y"');
+    expect(text).toContain('      - group: batch\n        version: v1\n'.replace(/^ {2}/gm, ''));
+  });
+  it('splits versions and proposes names', () => {
+    expect(splitVersion('apps/v1')).toEqual({ group: 'apps', version: 'v1' });
+    expect(splitVersion('v1')).toEqual({ group: '', version: 'v1' });
+    expect(nameOf('Unused', 'NetworkPolicy', 'shop')).toBe('unused-networkpolicies-shop');
+  });
+});
