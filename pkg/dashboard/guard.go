@@ -108,6 +108,10 @@ func (s *Server) as(handler answers) http.Handler {
 
 // page sends the client: a file of it, or index.html for every address that the client knows itself.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.sendError(w, notFound("there is no %s %s", r.Method, r.URL.Path))
+		return
+	}
 	if ticket := r.URL.Query().Get("token"); ticket != "" && s.Mode == ModeLocal {
 		s.enterBy(w, r, ticket)
 		return

@@ -88,7 +88,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		s.sendError(w, notFound("there is no %s %s", r.Method, r.URL.Path))
 	})
-	mux.HandleFunc("GET /{path...}", s.page)
+	mux.HandleFunc("/{path...}", s.page)
 	for route, handler := range s.routes() {
 		mux.Handle(route, s.as(handler))
 	}
