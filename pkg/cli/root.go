@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cancel"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/dashboard"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/doctor"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/imports"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/initialize"
@@ -87,6 +88,7 @@ func command(s *terminal.Session) *cobra.Command {
 		restore.Command(s),
 		rbac.Command(s),
 		doctor.Command(s),
+		dashboard.Command(s),
 		stop.Command(s),
 		stop.SuspendCommand(s),
 		stop.ResumeCommand(s),

@@ -94,6 +94,17 @@ func connect(
 	rules *clientcmd.ClientConfigLoadingRules,
 	overrides *clientcmd.ConfigOverrides,
 ) (*Client, error) {
+	if s.Cluster != nil {
+		return New(s, s.Cluster)
+	}
+	config, err := load(rules, overrides)
+	if err != nil {
+		return nil, err
+	}
+	return New(s, config)
+}
+
+func load(rules *clientcmd.ClientConfigLoadingRules, overrides *clientcmd.ConfigOverrides) (*rest.Config, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -108,7 +119,7 @@ func connect(
 			"give one with --kubeconfig or KUBECONFIG; kubectl config view shows what there is",
 		)
 	}
-	return New(s, config)
+	return config, nil
 }
 
 // New makes a client that speaks plain JSON to absolute paths.
@@ -145,6 +156,9 @@ func RunPath(name string) string {
 	kind := object.Kind{GroupVersionKind: v1alpha1.GroupVersion.WithKind("CleanerRun"), Resource: "cleanerruns"}
 	return kind.Path("", name)
 }
+
+// Config is the connection as client-go wants it, for programs that speak for the caller themselves.
+func (c *Connection) Config() (*rest.Config, error) { return load(c.rules, &c.Overrides) }
 
 // Read reads one object.
 func (c *Client) Read(ctx context.Context, path string, into any) error {

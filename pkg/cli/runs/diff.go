@@ -15,15 +15,14 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
-// change is an object whose outcome is another than in the run before. Nil is an object that one of the runs does not
-// have.
-type change struct {
-	before, now *v1alpha1.ObjectOutcome
+// Change is an object whose outcome is another than in the run before. Before or Now is nil when only the other has it.
+type Change struct {
+	Before, Now *v1alpha1.ObjectOutcome
 }
 
-// compare are the objects that differ, in the order of now, and how many are the same. Then come those that only the
+// Compare are the objects that differ, in the order of now, and how many are the same. Then come those that only the
 // run before has.
-func compare(before, now []v1alpha1.ObjectOutcome) (changes []change, same int) {
+func Compare(before, now []v1alpha1.ObjectOutcome) (changes []Change, same int) {
 	type key struct{ apiVersion, kind, namespace, name string }
 	of := func(o *v1alpha1.ObjectOutcome) key { return key{o.APIVersion, o.Kind, o.Namespace, o.Name} }
 	known, seen := map[key]*v1alpha1.ObjectOutcome{}, map[key]bool{}
@@ -35,14 +34,14 @@ func compare(before, now []v1alpha1.ObjectOutcome) (changes []change, same int) 
 		seen[of(o)] = true
 		switch was := known[of(o)]; {
 		case was == nil || was.Outcome != o.Outcome || isSpared(was) != isSpared(o):
-			changes = append(changes, change{before: was, now: o})
+			changes = append(changes, Change{Before: was, Now: o})
 		default:
 			same++
 		}
 	}
 	for i := range before {
 		if !seen[of(&before[i])] {
-			changes = append(changes, change{before: &before[i]})
+			changes = append(changes, Change{Before: &before[i]})
 		}
 	}
 	return changes, same
@@ -73,20 +72,20 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	changes, same := compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
+	changes, same := Compare(o.inOrder(last.Status.Objects), o.inOrder(run.Status.Objects))
 	rows := &terminal.Table{
 		Out: o.Out, Paint: o.Paint(o.Out),
 		Header: []string{"CHANGE", "NAMESPACE", "KIND", "NAME", "BEFORE", "NOW", "WHY"},
 	}
 	var appeared, gone, changed int64
 	for _, c := range changes {
-		at, what, paint := c.now, "changed", rows.Paint.Yellow
+		at, what, paint := c.Now, "changed", rows.Paint.Yellow
 		switch {
-		case c.before == nil:
+		case c.Before == nil:
 			what, paint = "new", rows.Paint.Green
 			appeared++
-		case c.now == nil:
-			at, what, paint = c.before, "gone", nil
+		case c.Now == nil:
+			at, what, paint = c.Before, "gone", nil
 			gone++
 		default:
 			changed++
@@ -96,12 +95,12 @@ func (o *options) diff(ctx context.Context, api *cluster.Client, run *v1alpha1.C
 			{Text: at.Namespace},
 			{Text: at.Kind},
 			{Text: at.Name},
-			{Text: outcomeOf(c.before)},
-			{Text: outcomeOf(c.now)},
+			{Text: outcomeOf(c.Before)},
+			{Text: outcomeOf(c.Now)},
 			{Text: ""},
 		}
-		if c.now != nil {
-			row[6].Text = why(c.now)
+		if c.Now != nil {
+			row[6].Text = why(c.Now)
 		}
 		rows.Add(row)
 	}

@@ -108,16 +108,16 @@ func TestGroups(t *testing.T) {
 func TestCompare(t *testing.T) {
 	before := objects("Matched v1 ConfigMap shop/same -", "Matched v1 ConfigMap shop/done -", "Deleted v1 ConfigMap shop/gone -", "Matched v1 ConfigMap shop/kept -")
 	now := objects("Matched v1 ConfigMap shop/same another reason", "Deleted v1 ConfigMap shop/done -", "Matched v1 Secret shop/same -", "Matched v1 ConfigMap shop/kept protected: annotated")
-	changes, same := compare(before, now)
+	changes, same := Compare(before, now)
 	var got []string
 	for _, c := range changes {
 		var name string
-		if c.now != nil {
-			name = c.now.Kind + "/" + c.now.Name
+		if c.Now != nil {
+			name = c.Now.Kind + "/" + c.Now.Name
 		} else {
-			name = c.before.Kind + "/" + c.before.Name
+			name = c.Before.Kind + "/" + c.Before.Name
 		}
-		got = append(got, name+" "+outcomeOf(c.before)+" -> "+outcomeOf(c.now))
+		got = append(got, name+" "+outcomeOf(c.Before)+" -> "+outcomeOf(c.Now))
 	}
 	want := []string{"ConfigMap/done Matched -> Deleted", "Secret/same  -> Matched", "ConfigMap/kept Matched -> Matched (protected)", "ConfigMap/gone Deleted -> "}
 	if diff := cmp.Diff(want, got); diff != "" || same != 1 {

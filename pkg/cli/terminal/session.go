@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
@@ -25,6 +26,8 @@ type Options struct {
 	Version string
 	// Scripts says how the processes that run scripts are started.
 	Scripts sandbox.Config
+	// Cluster is how to reach the cluster, and as whom. Nil means that the kubeconfig and the flags say it.
+	Cluster *rest.Config
 	// Now is the time of day.
 	Now func() time.Time
 	// Clock measures waiting. Nil is the real one.

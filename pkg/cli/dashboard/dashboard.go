@@ -1,0 +1,80 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dashboard is kubectl cleaner dashboard: the page, on this computer, with your own kubeconfig.
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/dashboard"
+	"github.com/kubecleaner/kubecleaner/web"
+)
+
+type options struct {
+	*terminal.Session
+	cluster.Connection
+	port                         int
+	namespace, operatorNamespace string
+}
+
+// Command is what users call.
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s}
+	cmd := &cobra.Command{
+		Use:   "dashboard",
+		Short: "Show Cleaners, runs and findings on a page in the browser",
+		Long: "Serves the page on this computer, and prints its address, which can be opened once. The page reads and writes with your own\n" +
+			"rights. Nobody else can reach it. Ctrl-C ends it.",
+		Example: "  kubectl cleaner dashboard\n  kubectl cleaner dashboard --port 8080 -n shop",
+		Args:    terminal.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	cmd.Flags().IntVar(&o.port, "port", 0, "the port on this computer; 0 means any free one")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace whose findings are shown first (default: the whole cluster)")
+	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", cluster.DefaultOperatorNamespace, "the operator's namespace")
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
+}
+
+func (o *options) run(ctx context.Context) error {
+	config, err := o.Config()
+	if err != nil {
+		return err
+	}
+	files, err := web.Files()
+	if err != nil {
+		return err
+	}
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
+	if err != nil {
+		return fmt.Errorf("listening on port %d of this computer: %w", o.port, err)
+	}
+	address, ticket := listener.Addr().String(), rand.Text()
+	_, port, _ := net.SplitHostPort(address)
+	server := dashboard.NewHTTP(dashboard.New(dashboard.Options{
+		Mode: dashboard.ModeLocal, Cluster: config, Hosts: []string{address, "localhost:" + port}, Ticket: ticket,
+		Namespace: o.namespace, OperatorNamespace: o.operatorNamespace, Version: o.Version, Scripts: o.Scripts, Files: files,
+		Now: o.Now, Log: logr.Discard(),
+	}).Handler())
+	fmt.Fprintf(o.Out, "http://%s/?token=%s\n", address, ticket)
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+)
+
+// maxNote is how long the note of an Event may be.
+const maxNote = 1024
+
+// audit says who did what: in the server's log, and in an Event that the person makes. The role of editors has the right
+// for that. Without it there is only the log, and the API server's own audit log, in which every request of this page
+// has the person's name.
+func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectReference, reason, did string) {
+	ctx = context.WithoutCancel(ctx) // it is done, also for a browser that is gone
+	user, err := p.review(ctx)
+	log := s.Log.WithValues("user", user.Username, "reason", reason, "object", about.Kind+"/"+about.Name)
+	log.Info("A person acted")
+	event := eventsv1.Event{
+		TypeMeta: metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"},
+		// Events about what has no namespace are in default.
+		ObjectMeta:          metav1.ObjectMeta{GenerateName: about.Name[:min(len(about.Name), 200)] + ".", Namespace: metav1.NamespaceDefault},
+		EventTime:           metav1.NewMicroTime(s.Now()),
+		ReportingController: "kubecleaner/dashboard",
+		ReportingInstance:   "dashboard",
+		Action:              reason,
+		Reason:              reason,
+		Regarding:           about,
+		Type:                corev1.EventTypeNormal,
+		Note:                v1alpha1.Truncate(fmt.Sprintf("%s %s", user.Username, did), maxNote),
+	}
+	body, errBody := json.Marshal(event)
+	if err = firstOf(err, errBody); err == nil {
+		_, err = cluster.Send(ctx, p.api.Raw.Post().AbsPath("/apis/events.k8s.io/v1/namespaces/default/events").Body(body))
+	}
+	if err != nil {
+		log.V(1).Info("Could not make an Event", "error", err.Error())
+	}
+}
+
+func cleanerRef(c *v1alpha1.Cleaner) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner", Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion,
+	}
+}
+
+func runRef(run *v1alpha1.CleanerRun) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerRun", Name: run.Name, UID: run.UID,
+	}
+}

@@ -1,0 +1,177 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/schedule"
+)
+
+const (
+	nextTimes  = 5
+	maxHistory = 100
+)
+
+func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
+	ctx := r.Context()
+	c, err := p.api.Cleaner(ctx, r.PathValue("name"))
+	if err != nil {
+		return 0, nil, orNotFound(err)
+	}
+	detail := CleanerDetail{
+		CleanerRow: rowOf(c), NextTimes: []time.Time{}, Guardrails: guardrails(c), Selectors: selectors(c), Scripts: scripts(c),
+		Conditions: conditionsOf(c.Status.Conditions), Matches: []v1alpha1.ObjectOutcome{}, History: []RunRow{},
+		Channels: []string{}, Missing: []Right{}, Actions: CleanerActions{
+			Trigger: p.may(ctx, ours("patch", "cleaners", c.Name)), Edit: p.may(ctx, ours("update", "cleaners", c.Name)),
+			Preview: p.may(ctx, ours("get", "cleaners", c.Name)),
+		},
+	}
+	detail.Actions.Suspend = detail.Actions.Trigger // the same call
+	zone := ""
+	if c.Spec.TimeZone != nil {
+		zone = *c.Spec.TimeZone
+	}
+	detail.TimeZone = zone
+	if plan, err := schedule.Parse(c.Spec.Schedule, zone); err == nil { // a wrong one is told by the condition Ready
+		detail.Words = plan.String()
+		for t := plan.Next(s.Now()); !t.IsZero() && len(detail.NextTimes) < nextTimes; t = plan.Next(t) {
+			detail.NextTimes = append(detail.NextTimes, t)
+		}
+	}
+	if last := c.Status.LastRun; last != nil && last.Matches != nil {
+		detail.Matches = last.Matches
+	}
+	for _, n := range c.Spec.Notifications {
+		detail.Channels = append(detail.Channels, n.Name)
+	}
+	if detail.YAML, err = manifestOf(c); err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, detail, s.addHistory(ctx, p, &detail)
+}
+
+// addHistory adds the runs, or names the right that is missing.
+func (s *Server) addHistory(ctx context.Context, p *person, detail *CleanerDetail) error {
+	runs, err := runRows(ctx, p, func(row RunRow) bool { return row.Cleaner == detail.Name })
+	if errors.IsForbidden(err) {
+		detail.Missing = append(detail.Missing, missingRight(RightRunsRead, "see runs", err))
+		return nil
+	}
+	detail.History = runs[:min(len(runs), maxHistory)]
+	return err
+}
+
+func missingRight(id, text string, err error) Right {
+	return Right{id, text, Allowed{Missing: failureOf(err).Body.Missing}}
+}
+
+// orNotFound is the error with the status of what does not exist, if it was told so by the API server.
+func orNotFound(err error) error {
+	f := failureOf(err)
+	if f.Status == http.StatusUnprocessableEntity {
+		f.Status = http.StatusNotFound
+	}
+	return f
+}
+
+// manifestOf is the Cleaner as people write it.
+func manifestOf(c *v1alpha1.Cleaner) (string, error) {
+	c = c.DeepCopy()
+	c.Status, c.ManagedFields = v1alpha1.CleanerStatus{}, nil
+	c.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner"}
+	delete(c.Annotations, "kubectl.kubernetes.io/last-applied-configuration")
+	text, err := yaml.Marshal(c)
+	return strings.TrimSuffix(string(text), "status: {}\n"), err
+}
+
+func conditionsOf(conditions []metav1.Condition) []Condition {
+	all := make([]Condition, 0, len(conditions))
+	for _, c := range conditions {
+		all = append(all, Condition{c.Type, string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time})
+	}
+	return all
+}
+
+// guardrails are what holds the Cleaner back.
+func guardrails(c *v1alpha1.Cleaner) []Guardrail {
+	rails := []Guardrail{}
+	add := func(field, format string, args ...any) {
+		rails = append(rails, Guardrail{field, fmt.Sprintf(format, args...)})
+	}
+	if why := c.Status.DryRunReason; why != "" {
+		add("status.dryRunReason", "only reports: %s", why)
+	}
+	if until := c.Spec.ScanUntil; until != nil {
+		add("spec.scanUntil", "only reports until %s", until.UTC().Format(time.RFC3339))
+	}
+	if limit := c.Spec.BlastRadiusLimit; limit != nil {
+		if limit.MaxCount != nil {
+			add("spec.blastRadiusLimit.maxCount", "touches at most %d objects, or none", *limit.MaxCount)
+		}
+		if limit.MaxPercentage != nil {
+			add("spec.blastRadiusLimit.maxPercentage", "touches at most %d %% of the objects, or none", *limit.MaxPercentage)
+		}
+	}
+	if n := c.Spec.OccurrenceThreshold; n != nil && *n > 1 {
+		add("spec.occurrenceThreshold", "an object must match in %d runs in a row", *n)
+	}
+	if c.Spec.OnPartialView != v1alpha1.PartialViewSkip {
+		add("spec.onPartialView", "touches nothing if an object cannot be judged")
+	}
+	if account := c.Spec.ServiceAccountRef; account != nil {
+		add("spec.serviceAccountRef", "acts with the rights of ServiceAccount %s only", account)
+	}
+	if storage := c.CopyStorage(); storage != v1alpha1.StorageNone && c.EffectiveAction() != v1alpha1.ActionScan {
+		add("spec.rollback", "keeps copies (%s) for %s", storage, c.CopyRetention())
+	}
+	return rails
+}
+
+// selectors are what the Cleaner selects, in a few words each.
+func selectors(c *v1alpha1.Cleaner) []string {
+	all := []string{}
+	for _, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		words := []string{strings.TrimSuffix(s.Kind+"."+s.Group, ".")}
+		switch {
+		case s.Namespace != "":
+			words = append(words, "in namespace "+s.Namespace)
+		case s.NamespaceSelector != "":
+			words = append(words, "in namespaces with "+s.NamespaceSelector)
+		}
+		if s.Finding != nil {
+			words = append(words, "that are "+string(s.Finding.Type))
+		}
+		if n := len(s.LabelFilters); n > 0 {
+			words = append(words, fmt.Sprintf("with %d label filters", n))
+		}
+		all = append(all, strings.Join(words, " "))
+	}
+	return all
+}
+
+// scripts are the Cleaner's expressions.
+func scripts(c *v1alpha1.Cleaner) []Script {
+	all := []Script{}
+	for i, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		field := fmt.Sprintf("spec.resourcePolicySet.resourceSelectors[%d]", i)
+		for j, condition := range s.MatchConditions {
+			all = append(all, Script{fmt.Sprintf("%s.matchConditions[%d]", field, j), "CEL", condition.Expression})
+		}
+		all = append(all, Script{field + ".evaluate", "Lua", s.Evaluate})
+	}
+	all = append(all, Script{"spec.resourcePolicySet.aggregatedSelection", "Lua", c.Spec.ResourcePolicySet.AggregatedSelection},
+		Script{"spec.transform", "Lua", c.Spec.Transform})
+	return slices.DeleteFunc(all, func(s Script) bool { return s.Text == "" })
+}

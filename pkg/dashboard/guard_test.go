@@ -1,0 +1,68 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+)
+
+// TestAttacks sends what pages of others, and people without a login, can send.
+func TestAttacks(t *testing.T) {
+	handler := New(Options{
+		Mode: ModeLocal, Cluster: &rest.Config{Host: "http://127.0.0.1:1"}, Hosts: []string{"127.0.0.1:80"}, Ticket: "once",
+		Files: fstest.MapFS{"index.html": {Data: []byte("page")}, ".secret": {Data: []byte("hidden")}}, Now: time.Now, Log: logr.Discard(),
+	}).Handler()
+	ask := func(method, path string, header ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, "http://127.0.0.1:80"+path, strings.NewReader("{}"))
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		if host := r.Header.Get("Host"); host != "" {
+			r.Host = host
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	const post = "/api/v1/cleaners/x/trigger"
+	for name, test := range map[string]struct {
+		got  *httptest.ResponseRecorder
+		code int
+	}{
+		"rebinding":         {ask("GET", "/", "Host", "evil.example:80"), 403},
+		"CSRF":              {ask("POST", post, "Content-Type", "application/json", "Sec-Fetch-Site", "cross-site"), 403},
+		"CSRF, no header":   {ask("POST", post, "Content-Type", "application/json"), 403},
+		"CSRF, origin":      {ask("POST", post, "Content-Type", "application/json", "Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example"), 403},
+		"CSRF, form":        {ask("POST", post, "Content-Type", "text/plain", "Sec-Fetch-Site", "same-origin"), 415},
+		"read of a page":    {ask("GET", "/api/v1/cleaners", "Sec-Fetch-Site", "cross-site"), 403},
+		"no login":          {ask("GET", "/api/v1/cleaners"), 401},
+		"wrong cookie":      {ask("GET", "/api/v1/cleaners", "Cookie", "kubecleaner=once"), 401},
+		"token of a header": {ask("GET", "/api/v1/cleaners", "Authorization", "Bearer x"), 401},
+		"wrong ticket":      {ask("GET", "/?token=guess"), 401},
+		"ticket":            {ask("GET", "/?token=once"), 303},
+		"ticket again":      {ask("GET", "/?token=once"), 401},
+	} {
+		if test.got.Code != test.code {
+			t.Errorf("%s: %d %s", name, test.got.Code, test.got.Body)
+		}
+		header := test.got.Header()
+		if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'self'") ||
+			!strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") || header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", name, header)
+		}
+	}
+	for _, path := range []string{"/.secret", "/..%2f..%2fetc/passwd", "/%2e%2e/go.mod"} {
+		if w := ask("GET", path); w.Code != http.StatusOK && w.Code != 307 && w.Code != 301 || strings.Contains(w.Body.String(), "hidden") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+const (
+	cookieName = "kubecleaner"
+	// maxToken is what fits into a cookie.
+	maxToken = 3800
+)
+
+// person is who looks. Everything is read and written through api.
+type person struct {
+	api *cluster.Client
+	// key tells people apart who share this server. It is a hash of what the request proved itself with.
+	key string
+}
+
+// door knows which browser has exchanged the ticket of a local server.
+type door struct {
+	mutex  sync.Mutex
+	ticket string // empty when it was used
+	cookie string // empty as long as nobody came in
+}
+
+func newDoor(o Options) *door { return &door{ticket: o.Ticket} }
+
+// exchange takes the ticket, once, and returns the cookie's value. Empty for a wrong one.
+func (d *door) exchange(ticket string) string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.ticket == "" || !same(d.ticket, ticket) {
+		return ""
+	}
+	d.ticket, d.cookie = "", rand.Text()
+	return d.cookie
+}
+
+func (d *door) lets(cookie string) bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.cookie != "" && same(d.cookie, cookie)
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// secretOf is what the request proves itself with: the token of an auth proxy, or the cookie's value.
+func (s *Server) secretOf(r *http.Request) string {
+	if s.Mode == ModeToken {
+		if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+			return strings.TrimSpace(token)
+		}
+	}
+	cookie, err := r.Cookie(cookieName)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// personOf is who makes the request. Who that is, and whether the token is any good, the API server says.
+func (s *Server) personOf(r *http.Request) (*person, error) {
+	secret := s.secretOf(r)
+	if secret == "" || s.Mode == ModeLocal && !s.door.lets(secret) {
+		return nil, s.loginNeeded()
+	}
+	return s.person(secret)
+}
+
+func (s *Server) loginNeeded() error {
+	if s.Mode == ModeLocal {
+		return &Failure{http.StatusUnauthorized, Error{
+			Error: "this browser has not opened the address that kubectl cleaner dashboard printed",
+			Hint:  "that address can be opened once; for another one, start kubectl cleaner dashboard again",
+		}}
+	}
+	return &Failure{http.StatusUnauthorized, Error{Error: "you are not logged in", Hint: "log in with a token"}}
+}
+
+func (s *Server) person(secret string) (*person, error) {
+	config := s.Cluster
+	if s.Mode == ModeToken {
+		config = rest.AnonymousClientConfig(s.Cluster) // nothing of this server's own identity
+		config.BearerToken = secret
+	}
+	api, err := cluster.New(terminal.New(nowhere(), terminal.Options{Version: s.Version}), config)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(secret))
+	return &person{api, hex.EncodeToString(sum[:])}, nil
+}
+
+// review asks the API server who the person is.
+func (p *person) review(ctx context.Context) (authenticationv1.UserInfo, error) {
+	var review authenticationv1.SelfSubjectReview
+	const asked = `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`
+	request := p.api.Raw.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body([]byte(asked))
+	body, err := cluster.Send(ctx, request)
+	if err == nil {
+		err = json.Unmarshal(body, &review)
+	}
+	return review.Status.UserInfo, err
+}
+
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	var given Login
+	if err := read(r, &given); err != nil {
+		s.sendError(w, err)
+		return
+	}
+	token := strings.TrimSpace(given.Token)
+	switch {
+	case s.Mode != ModeToken:
+		s.sendError(w, s.loginNeeded())
+		return
+	case token == "" || len(token) > maxToken || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`",;\`, c) }):
+		s.sendError(w, badRequest("this is no token: kubectl create token NAME prints one of a ServiceAccount"))
+		return
+	}
+	p, err := s.person(token)
+	if err == nil {
+		_, err = p.review(r.Context())
+	}
+	if err != nil {
+		s.sendError(w, err)
+		return
+	}
+	s.setCookie(w, token)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) logout(w http.ResponseWriter, _ *http.Request) {
+	s.setCookie(w, "")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// setCookie sets the cookie, or removes it. It ends with the browser. A local server has no TLS, and its cookie is sent
+// to this computer only; all others are Secure.
+func (s *Server) setCookie(w http.ResponseWriter, value string) {
+	cookie := &http.Cookie{
+		Name: cookieName, Value: value, Path: "/", HttpOnly: true, Secure: s.Mode != ModeLocal,
+		SameSite: http.SameSiteStrictMode,
+	}
+	if value == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}
+
+func (s *Server) config(w http.ResponseWriter, r *http.Request) {
+	_, err := s.personOf(r)
+	send(w, http.StatusOK, Config{
+		Mode: s.Mode, LoggedIn: err == nil, Version: s.Version, ReadOnly: s.ReadOnly, Namespace: s.Namespace,
+	})
+}
+
+func (s *Server) whoami(r *http.Request, p *person) (int, any, error) {
+	user, err := p.review(r.Context())
+	if user.Groups == nil {
+		user.Groups = []string{}
+	}
+	return http.StatusOK, WhoAmI{User: user.Username, Groups: user.Groups, Cluster: p.api.Config.Host}, err
+}

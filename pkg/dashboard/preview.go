@@ -1,0 +1,93 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/preview"
+)
+
+// maxPreviewed is how many objects of a Cleaner a preview shows.
+const maxPreviewed = 1000
+
+// preview judges a Cleaner as the person, and tells how far it is.
+func (s *Server) preview(ctx context.Context, r *http.Request, p *person, to *stream) {
+	ctx, cancel := context.WithTimeout(ctx, scanIn)
+	defer cancel()
+	c, err := previewOf(r)
+	if err == nil {
+		err = s.enter(ctx)
+	}
+	if err != nil {
+		to.fail(err)
+		return
+	}
+	defer s.leave()
+	var told strings.Builder
+	c.errOut = &lines{each: func(line string) {
+		if text, ok := progressIn(line); ok {
+			_ = to.send("progress", Progress{text})
+		} else if told.Len() < maxLine {
+			told.WriteString(line + "\n")
+		}
+	}}
+	if s.OperatorNamespace != "" {
+		c.args = append([]string{"--operator-namespace=" + s.OperatorNamespace}, c.args...)
+	}
+	out, err := s.call(ctx, p, c)
+	if len(out) == 0 && err != nil {
+		to.fail(usageOf(err))
+		return
+	}
+	var result struct {
+		Cleaners []map[string]any `json:"cleaners"`
+		Notes    string           `json:"notes,omitempty"`
+	}
+	if err := json.Unmarshal(out, &result); err != nil {
+		to.fail(err)
+		return
+	}
+	for _, cleaner := range result.Cleaners {
+		if objects, ok := cleaner["objects"].([]any); ok && len(objects) > maxPreviewed {
+			cleaner["objects"], cleaner["more"] = objects[:maxPreviewed], len(objects)-maxPreviewed
+		}
+	}
+	result.Notes = strings.TrimSpace(told.String())
+	_ = to.send("result", result)
+}
+
+// previewOf is the command that the request asks for.
+func previewOf(r *http.Request) (command, error) {
+	var asked Preview
+	if err := read(r, &asked); err != nil {
+		return command{}, err
+	}
+	args := []string{"-o", "json", "--progress=json"}
+	switch {
+	case (asked.Name == "") == (asked.YAML == ""):
+		return command{}, badRequest("give either yaml or name")
+	case asked.YAML != "":
+		return command{of: preview.Command, args: append(args, "-f", "-"), in: asked.YAML}, nil
+	case len(validation.IsDNS1123Subdomain(asked.Name)) > 0:
+		return command{}, badRequest("%q cannot be the name of a Cleaner", asked.Name)
+	}
+	return command{of: preview.Command, args: append(args, "--", asked.Name)}, nil
+}
+
+// progressIn is the progress that a line of --progress=json tells.
+func progressIn(line string) (string, bool) {
+	var facts struct {
+		Phase string `json:"phase"`
+	}
+	if err := json.Unmarshal([]byte(line), &facts); err != nil || facts.Phase == "" {
+		return "", false
+	}
+	return facts.Phase, true
+}

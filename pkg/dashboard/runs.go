@@ -1,0 +1,194 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/runs"
+)
+
+// phaseRunning is the phase of a run that reads and judges: its record has none yet.
+const phaseRunning = "Running"
+
+// runRows are the runs that are wanted, the latest first.
+func runRows(ctx context.Context, p *person, wanted func(RunRow) bool) ([]RunRow, error) {
+	rows := []RunRow{}
+	err := eachOf[v1alpha1.CleanerRunList](ctx, p.api, cluster.RunPath(""), fewLarge, func(run *v1alpha1.CleanerRun) {
+		if row := runRow(run); wanted(row) {
+			rows = append(rows, row)
+		}
+	})
+	sortRuns(rows)
+	return rows, err
+}
+
+func sortRuns(rows []RunRow) {
+	slices.SortFunc(rows, func(a, b RunRow) int { return cmp.Or(b.Time.Compare(a.Time), strings.Compare(a.Name, b.Name)) })
+}
+
+func runRow(run *v1alpha1.CleanerRun) RunRow {
+	status := &run.Status
+	row := RunRow{
+		Name: run.Name, Cleaner: run.Spec.Cleaner, Time: run.Spec.NominalTime.Time, Trigger: run.Spec.Trigger,
+		Action: run.Spec.Action, DryRun: run.Spec.DryRun, Phase: cmp.Or(string(status.Phase), phaseRunning),
+		Reason: status.Reason, Message: status.Message, RunCounts: status.RunCounts,
+	}
+	if status.Duration != nil {
+		row.DurationSeconds = status.Duration.Seconds()
+	}
+	if kept := status.Copies; kept != nil && kept.Dropped == "" {
+		row.Copies, row.CopiesUntil = kept.Objects, timeOf(&kept.ExpirationTime)
+	}
+	return row
+}
+
+func (s *Server) listRuns(r *http.Request, p *person) (int, any, error) {
+	query := r.URL.Query()
+	rows, err := runRows(r.Context(), p, func(row RunRow) bool {
+		return isOrAny(query.Get("cleaner"), row.Cleaner) && isOrAny(query.Get("phase"), row.Phase) &&
+			matches(query.Get("q"), row.Name, row.Message)
+	})
+	return http.StatusOK, pageOf(r, rows), err
+}
+
+// readRun reads one run. One that does not exist is 404.
+func readRun(ctx context.Context, p *person, name string) (*v1alpha1.CleanerRun, error) {
+	var run v1alpha1.CleanerRun
+	return &run, p.api.Read(ctx, cluster.RunPath(name), &run)
+}
+
+func (s *Server) run(r *http.Request, p *person) (int, any, error) {
+	ctx := r.Context()
+	run, err := readRun(ctx, p, r.PathValue("name"))
+	if err != nil {
+		return 0, nil, err
+	}
+	detail := RunDetail{
+		RunRow: runRow(run), Stages: stagesOf(run), Progress: run.Status.Progress, Conditions: conditionsOf(run.Status.Conditions),
+		Outcomes: tally(run), Notifications: run.Status.Notifications,
+	}
+	if detail.Notifications == nil {
+		detail.Notifications = []v1alpha1.NotificationStatus{}
+	}
+	of, err := runRows(ctx, p, func(row RunRow) bool { return row.Cleaner == run.Spec.Cleaner })
+	if i := slices.IndexFunc(of, func(row RunRow) bool { return row.Name == run.Name }); i >= 0 {
+		if i > 0 {
+			detail.After = of[i-1].Name
+		}
+		if i+1 < len(of) {
+			detail.Before = of[i+1].Name
+		}
+	}
+	if intent := run.Status.Intent; intent != nil {
+		read := call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: intent.Namespace}
+		detail.Restore = p.may(ctx, read)
+		if !detail.Restore.Allowed && run.Status.ObjectsOmitted > 0 {
+			detail.Unread = &Error{
+				Error: "not all objects of the run can be listed", Missing: detail.Restore.Missing, Hint: "they " + cluster.NeededRole(run),
+			}
+		}
+	}
+	return http.StatusOK, detail, err
+}
+
+// tally is how many objects had which outcome, of the objects that the record lists, or else of its tallies.
+func tally(run *v1alpha1.CleanerRun) []OutcomeCount {
+	counts := map[v1alpha1.OutcomeResult]int64{}
+	for _, t := range run.Status.Tallies {
+		counts[t.Outcome] += t.Count
+	}
+	if len(run.Status.Tallies) == 0 {
+		for i := range run.Status.Objects {
+			counts[run.Status.Objects[i].Outcome]++
+		}
+	}
+	all := make([]OutcomeCount, 0, len(counts))
+	for outcome, n := range counts {
+		all = append(all, OutcomeCount{outcome, n})
+	}
+	slices.SortFunc(all, func(a, b OutcomeCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Outcome, b.Outcome))
+	})
+	return all
+}
+
+// outcomes lists the objects of a run, also those that its record has no room for.
+func (s *Server) outcomes(r *http.Request, p *person) (int, any, error) {
+	ctx := r.Context()
+	if err := s.enter(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer s.leave()
+	run, err := readRun(ctx, p, r.PathValue("name"))
+	if err != nil {
+		return 0, nil, err
+	}
+	// What cannot be read is told by runs/{name}: here are those that the record lists.
+	if err := p.api.Fill(ctx, run); err != nil && ctx.Err() != nil {
+		return 0, nil, err
+	}
+	query := r.URL.Query()
+	objects := slices.DeleteFunc(run.Status.Objects, func(o v1alpha1.ObjectOutcome) bool {
+		return !isOrAny(query.Get("outcome"), string(o.Outcome)) || !isOrAny(query.Get("kind"), o.Kind) ||
+			!isOrAny(query.Get("namespace"), o.Namespace) || !matches(query.Get("q"), o.Name, o.Namespace, o.Reason, o.Message)
+	})
+	return http.StatusOK, pageOf(r, objects), nil
+}
+
+// diff compares a run with the one before.
+func (s *Server) diff(r *http.Request, p *person) (int, any, error) {
+	ctx := r.Context()
+	if err := s.enter(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer s.leave()
+	run, err := readRun(ctx, p, r.PathValue("name"))
+	if err != nil {
+		return 0, nil, err
+	}
+	earlier, err := runRows(ctx, p, func(row RunRow) bool {
+		return row.Cleaner == run.Spec.Cleaner && row.Time.Before(run.Spec.NominalTime.Time) && v1alpha1.RunPhase(row.Phase).Final()
+	})
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case len(earlier) == 0:
+		return 0, nil, notFound("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name)
+	}
+	before, err := readRun(ctx, p, earlier[0].Name)
+	if err = firstOf(err, p.api.Fill(ctx, run)); err == nil {
+		err = p.api.Fill(ctx, before)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	changes, same := runs.Compare(before.Status.Objects, run.Status.Objects)
+	answer := Diff{Before: before.Name, Same: same}
+	all := make([]Change, 0, len(changes))
+	for _, c := range changes {
+		all = append(all, answer.add(c))
+	}
+	answer.Page = pageOf(r, all)
+	return http.StatusOK, answer, nil
+}
+
+func (d *Diff) add(c runs.Change) Change {
+	switch {
+	case c.Before == nil:
+		d.New++
+		return Change{Change: "new", ObjectOutcome: *c.Now}
+	case c.Now == nil:
+		d.Gone++
+		return Change{Change: "gone", ObjectOutcome: *c.Before, Was: c.Before.Outcome}
+	}
+	d.Changed++
+	return Change{Change: "changed", ObjectOutcome: *c.Now, Was: c.Before.Outcome}
+}

@@ -1,0 +1,88 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// The states of Stage.
+const (
+	stageDone    = "Done"
+	stageActive  = "Active"
+	stageFailed  = "Failed"
+	stagePending = "Pending"
+)
+
+// phaseAwaiting is a run that waits until a person approves its plan.
+const phaseAwaiting v1alpha1.RunPhase = "AwaitingApproval"
+
+// stagesOf is how far a run is, as its record says.
+func stagesOf(run *v1alpha1.CleanerRun) []Stage {
+	status := &run.Status
+	ended := status.Phase.Final()
+	judged := ended || status.Intent != nil || status.Phase != ""
+	stages := []Stage{
+		{Name: "Requested", State: stageDone, Time: &run.Spec.NominalTime.Time, Text: string(run.Spec.Trigger)},
+		{
+			Name: "Read and judged", State: stateIf(judged, stageDone, stageActive), Time: timeOf(status.StartTime),
+			Text: fmt.Sprintf("%d considered, %d matched", status.Considered, status.Matched),
+		},
+	}
+	if status.Phase == phaseAwaiting {
+		stages = append(stages, Stage{Name: "Approval", State: stageActive, Text: "waits for a person"})
+	}
+	if run.Spec.Action != v1alpha1.ActionScan {
+		acts := Stage{
+			Name: "Acted", State: stagePending,
+			Text: fmt.Sprintf("%d acted, %d skipped, %d failed", status.Acted, status.Skipped, status.Failed),
+		}
+		switch {
+		case status.Phase == v1alpha1.RunExecuting:
+			acts.State = stageActive
+		case status.Phase == v1alpha1.RunFailed || status.Phase == v1alpha1.RunInterrupted:
+			acts.State = stageFailed
+		case ended:
+			acts.State = stageDone
+		}
+		stages = append(stages, acts)
+	}
+	stages = append(stages, Stage{
+		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime), Text: status.Message,
+	})
+	if told, ok := toldOf(status.Notifications, timeOf(status.CompletionTime)); ok {
+		stages = append(stages, told)
+	}
+	return stages
+}
+
+func stateIf(is bool, then, otherwise string) string {
+	if is {
+		return then
+	}
+	return otherwise
+}
+
+// toldOf is how the notifications are. It is false when there are none.
+func toldOf(all []v1alpha1.NotificationStatus, ended *time.Time) (Stage, bool) {
+	told := Stage{Name: "Told", State: stageDone, Time: ended}
+	delivered := 0
+	for _, n := range all {
+		switch n.State {
+		case v1alpha1.NotificationDelivered:
+			delivered++
+		case v1alpha1.NotificationFailed:
+			told.State = stageFailed
+		default:
+			if told.State == stageDone {
+				told.State = stageActive
+			}
+		}
+	}
+	told.Text = fmt.Sprintf("%d of %d delivered", delivered, len(all))
+	return told, len(all) > 0
+}

@@ -1,0 +1,111 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// heartbeat is how often a stream that has nothing to say shows that it is alive.
+const heartbeat = 15 * time.Second
+
+// stream is an answer of server-sent events. Each must be taken by the client in time.
+type stream struct {
+	w     http.ResponseWriter
+	now   func() time.Time
+	mutex sync.Mutex
+}
+
+func (s *stream) write(text string) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	control := http.NewResponseController(s.w)
+	if err := control.SetWriteDeadline(s.now().Add(writeIn)); err != nil {
+		return err
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// send sends an event. JSON has no line breaks outside of strings, where they are escaped.
+func (s *stream) send(event string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	return s.write(fmt.Sprintf("event: %s\ndata: %s\n\n", event, text))
+}
+
+func (s *stream) fail(err error) { _ = s.send("error", failureOf(err).Body) }
+
+// streaming calls the handler as the person of the request, with a stream that stays alive until the handler returns or
+// the client is gone.
+func (s *Server) streaming(handler func(ctx context.Context, r *http.Request, p *person, to *stream)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := s.personOf(r)
+		if err == nil {
+			_, err = p.review(r.Context())
+		}
+		if err != nil {
+			s.sendError(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		to := &stream{w: w, now: s.Now}
+		if to.write(": begin\n\n") != nil {
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		var beats sync.WaitGroup
+		beats.Go(func() {
+			ticker := time.NewTicker(heartbeat)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if to.write(": alive\n\n") != nil {
+						cancel()
+					}
+				}
+			}
+		})
+		handler(ctx, r, p, to)
+		cancel()
+		beats.Wait()
+	})
+}
+
+// lines calls each with every line that is written.
+type lines struct {
+	each func(string)
+	rest []byte
+}
+
+// maxLine bounds what is kept of a line that does not end.
+const maxLine = 4096
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.rest = append(l.rest, text...)
+	for {
+		end := bytes.IndexByte(l.rest, '\n')
+		if end < 0 && len(l.rest) < maxLine {
+			return len(text), nil
+		}
+		if end < 0 {
+			end = maxLine - 1
+		}
+		l.each(string(l.rest[:end]))
+		l.rest = l.rest[end+1:]
+	}
+}

@@ -1,0 +1,247 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
+)
+
+// Manifest is a Cleaner as YAML (or JSON, which is YAML). The Cleaner's JSON itself is taken as well, as k8s-cleaner's
+// page sends it.
+type Manifest struct {
+	YAML string `json:"yaml"`
+}
+
+// CleanerSaved is a Cleaner that was written, or would be (dryRun=true). Warnings are the API server's.
+type CleanerSaved struct {
+	Name            string   `json:"name"`
+	ResourceVersion string   `json:"resourceVersion"`
+	DryRun          bool     `json:"dryRun,omitempty"`
+	Warnings        []string `json:"warnings,omitempty"`
+}
+
+// Accepted is a request that the operator answers later. Request is the value of the annotation.
+type Accepted struct {
+	Name    string `json:"name"`
+	Request string `json:"request,omitempty"`
+	Message string `json:"message"`
+}
+
+// TriggeredAll says of which Cleaners a run was asked for, and of which not.
+type TriggeredAll struct {
+	Triggered []string          `json:"triggered"`
+	Failed    map[string]string `json:"failed,omitempty"`
+}
+
+// CommandResult is what a command of kubectl cleaner wrote, and whether it went well.
+type CommandResult struct {
+	OK     bool   `json:"ok"`
+	Output string `json:"output"`
+}
+
+// RunRow is a run in a list.
+type RunRow struct {
+	Name    string              `json:"name"`
+	Cleaner string              `json:"cleaner"`
+	Time    time.Time           `json:"time"`
+	Trigger v1alpha1.RunTrigger `json:"trigger"`
+	Action  v1alpha1.Action     `json:"action"`
+	DryRun  bool                `json:"dryRun,omitempty"`
+	// Phase is Running while the run reads and judges, and else as in the record: Executing, AwaitingApproval, Completed,
+	// Failed, Interrupted.
+	Phase           string  `json:"phase"`
+	Reason          string  `json:"reason,omitempty"`
+	Message         string  `json:"message,omitempty"`
+	DurationSeconds float64 `json:"durationSeconds,omitempty"`
+	v1alpha1.RunCounts
+	// Copies is how many objects can be brought back, until CopiesUntil.
+	Copies      int64      `json:"copies,omitempty"`
+	CopiesUntil *time.Time `json:"copiesUntil,omitempty"`
+}
+
+// RunDetail is a run without its objects: those are runs/{name}/outcomes.
+type RunDetail struct {
+	RunRow
+	Stages        []Stage                       `json:"stages"`
+	Progress      *v1alpha1.RunProgress         `json:"progress,omitempty"`
+	Conditions    []Condition                   `json:"conditions"`
+	Outcomes      []OutcomeCount                `json:"outcomes"` // the most first
+	Notifications []v1alpha1.NotificationStatus `json:"notifications"`
+	// Before is the run of the same Cleaner before it, and After the one after it. Empty when there is none on record.
+	Before  string  `json:"before,omitempty"`
+	After   string  `json:"after,omitempty"`
+	Restore Allowed `json:"restore"`
+	// Unread says why not all outcomes can be listed.
+	Unread *Error `json:"unread,omitempty"`
+}
+
+// Stage is one step of a run. State is Done, Active, Failed or Pending.
+type Stage struct {
+	Name  string     `json:"name"` // Requested, Read and judged, Approval, Acted, Recorded, Told
+	State string     `json:"state"`
+	Time  *time.Time `json:"time,omitempty"`
+	Text  string     `json:"text,omitempty"`
+}
+
+// OutcomeCount is how many objects had an outcome.
+type OutcomeCount struct {
+	Outcome v1alpha1.OutcomeResult `json:"outcome"`
+	Count   int64                  `json:"count"`
+}
+
+// Diff compares a run with the one before.
+type Diff struct {
+	Page[Change]
+	Before  string `json:"before"`
+	New     int    `json:"new"`
+	Gone    int    `json:"gone"`
+	Changed int    `json:"changed"`
+	Same    int    `json:"same"`
+}
+
+// Change is an object that is new, gone or changed (its outcome is another).
+type Change struct {
+	Change string `json:"change"`
+	v1alpha1.ObjectOutcome
+	Was v1alpha1.OutcomeResult `json:"was,omitempty"`
+}
+
+// RestoreRequest says what to bring back. Only names objects as KIND/NAMESPACE/NAME or KIND/NAME; empty means all.
+type RestoreRequest struct {
+	Only  []string `json:"only,omitempty"`
+	Force bool     `json:"force,omitempty"`
+}
+
+// RestorePlan is what kubectl cleaner restore -o json prints: outcome is Planned (dry run), Restored, RestoredAlready,
+// Exists, ChangedSince, NotRestored, Failed or Interrupted.
+type RestorePlan struct {
+	Run     string           `json:"run"`
+	Cleaner string           `json:"cleaner"`
+	DryRun  bool             `json:"dryRun,omitempty"`
+	Objects []RestoredObject `json:"objects"`
+}
+
+// RestoredObject is one object of a RestorePlan. Step is Create, Overwrite or PutBack.
+type RestoredObject struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Namespace  string   `json:"namespace,omitempty"`
+	Name       string   `json:"name"`
+	Step       string   `json:"step,omitempty"`
+	Outcome    string   `json:"outcome"`
+	Reason     string   `json:"reason,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+}
+
+// CopyCompared is a copy beside the live object, as YAML. Live is empty when there is none.
+type CopyCompared struct {
+	Copy string `json:"copy"`
+	Live string `json:"live,omitempty"`
+}
+
+// PlanRow is a run that waits for a person.
+type PlanRow struct {
+	RunRow
+	PlanHash string     `json:"planHash"`
+	Planned  int64      `json:"planned"`
+	Expires  *time.Time `json:"expires,omitempty"`
+	Decide   Allowed    `json:"decide"` // approve and reject
+}
+
+// PlanDetail is a PlanRow with what stands in the run.
+type PlanDetail struct {
+	PlanRow
+	Outcomes []OutcomeCount `json:"outcomes"`
+	// Decisions are what people said of it so far.
+	Decisions []PlanDecided `json:"decisions"`
+}
+
+// PlanDecision is what a person says of a plan. PlanHash is that of the plan that the person saw.
+type PlanDecision struct {
+	Decision string `json:"decision"` // Approve or Reject
+	PlanHash string `json:"planHash"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// PlanDecided is an approval that was written.
+type PlanDecided struct {
+	Name     string    `json:"name"`
+	Run      string    `json:"run"`
+	By       string    `json:"by"`
+	Decision string    `json:"decision"`
+	Reason   string    `json:"reason,omitempty"`
+	Time     time.Time `json:"time"`
+}
+
+// Findings is one page of a scan, with how many there are in each group.
+type Findings struct {
+	Page[search.Finding]
+	Groups []FindingGroup `json:"groups"`
+	// Unknown are those of which nobody can say, among Total too; they have notReadable.
+	Unknown int             `json:"unknown"`
+	Unread  []search.Unread `json:"unread"`
+	Objects int64           `json:"objects"`
+	Kinds   int             `json:"kinds"`
+	Frees   search.Frees    `json:"frees"`
+	// Scanned is when. Scope is the namespace, empty for the cluster.
+	Scanned time.Time `json:"scanned"`
+	Scope   string    `json:"scope,omitempty"`
+}
+
+// FindingGroup is how many findings have the key, of what the other filters let through.
+type FindingGroup struct {
+	Key   string       `json:"key"`
+	Count int          `json:"count"`
+	Frees search.Frees `json:"frees"`
+}
+
+// Preview asks for a preview: of a manifest that is not saved, or of a Cleaner of the cluster. Exactly one is given.
+//
+// The answer is a stream of events: "progress" (Progress, while it goes on), then "result" ({"cleaners": [...]}, as
+// kubectl cleaner preview -o json: cleaner, action, considered, matched, wouldAct, leftAlone, failed, incomplete,
+// limitExceeded, objects with outcome, reason, message, selector, patch; at most 1,000 objects, more says how many more
+// there are) or "error" (Error). Closing the connection ends the preview.
+type Preview struct {
+	YAML string `json:"yaml,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// Progress is how far a preview is.
+type Progress struct {
+	Text string `json:"text"`
+}
+
+// StreamEvent is the data of an event of GET events. The event's name is cleaners, runs or error (then Error is set: what
+// the person may not watch, or is logged out). A comment line comes every 15 seconds.
+type StreamEvent struct {
+	Type  string `json:"type"` // ADDED, MODIFIED, DELETED, or RESET: read everything again
+	Name  string `json:"name,omitempty"`
+	Error *Error `json:"error,omitempty"`
+}
+
+// LibraryRow is a recipe. Its id is what people see and what kubectl cleaner init takes.
+type LibraryRow struct {
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Action      string   `json:"action"`
+	Kinds       []string `json:"kinds"`
+}
+
+// LibraryItem is a recipe with its manifest.
+type LibraryItem struct {
+	LibraryRow
+	YAML string `json:"yaml"`
+}
+
+// ReportRow is a Report in a list.
+type ReportRow struct {
+	Name      string          `json:"name"`
+	Action    v1alpha1.Action `json:"action"`
+	Resources int             `json:"resources"`
+	Message   string          `json:"message,omitempty"`
+}
