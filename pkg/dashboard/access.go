@@ -23,7 +23,10 @@ type call = authorizationv1.ResourceAttributes
 
 // ours is a call for one of our own kinds.
 func ours(verb, resource, name string) call {
-	return call{Group: v1alpha1.GroupVersion.Group, Version: v1alpha1.GroupVersion.Version, Verb: verb, Resource: resource, Name: name}
+	return call{
+		Group: v1alpha1.GroupVersion.Group, Version: v1alpha1.GroupVersion.Version, Verb: verb, Resource: resource,
+		Name: name,
+	}
 }
 
 // may asks the API server whether the person may make all of the calls. What cannot be asked is not allowed.
@@ -62,11 +65,20 @@ func (s *Server) needs(namespace string) []need {
 	return []need{
 		{RightCleanersRead, "see Cleaners", []call{ours("list", "cleaners", ""), ours("get", "cleaners", "")}},
 		{RightCleanersCreate, "create Cleaners", []call{ours("create", "cleaners", "")}},
-		{RightCleanersChange, "run, suspend and edit Cleaners", []call{ours("patch", "cleaners", ""), ours("update", "cleaners", "")}},
+		{RightCleanersChange, "run, suspend and edit Cleaners", []call{
+			ours("patch", "cleaners", ""),
+			ours("update", "cleaners", ""),
+		}},
 		{RightRunsRead, "see runs", []call{ours("list", "cleanerruns", ""), ours("get", "cleanerruns", "")}},
 		{RightReportsRead, "see Reports", []call{ours("list", "reports", "")}},
-		{RightPlansDecide, "approve and reject plans", []call{ours("create", "cleanerapprovals", ""), ours("approve", "cleaners", "")}},
-		{RightCopiesRead, "read copies, to restore objects", []call{{Verb: "get", Version: "v1", Resource: "secrets", Namespace: s.OperatorNamespace}}},
+		{RightPlansDecide, "approve and reject plans", []call{
+			ours("create", "cleanerapprovals", ""),
+			ours("approve", "cleaners", ""),
+		}},
+		{
+			RightCopiesRead, "read copies, to restore objects",
+			[]call{{Verb: "get", Version: "v1", Resource: "secrets", Namespace: s.OperatorNamespace}},
+		},
 		{RightFindings, "read objects for findings " + where, []call{
 			{Verb: "list", Version: "v1", Resource: "pods", Namespace: namespace},
 			{Verb: "list", Version: "v1", Resource: "configmaps", Namespace: namespace},

@@ -19,9 +19,9 @@ import (
 // maxNote is how long the note of an Event may be.
 const maxNote = 1024
 
-// audit says who did what: in the server's log, and in an Event that the person makes. The role of editors has the right
-// for that. Without it there is only the log, and the API server's own audit log, in which every request of this page
-// has the person's name.
+// audit says who did what: in the server's log, and in an Event that the person makes. The role of editors has the
+// right for that. Without it there is only the log, and the API server's own audit log, in which every request of this
+// page has the person's name.
 func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectReference, reason, did string) {
 	ctx = context.WithoutCancel(ctx) // it is done, also for a browser that is gone
 	user, err := p.review(ctx)
@@ -30,7 +30,10 @@ func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectRefere
 	event := eventsv1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"},
 		// Events about what has no namespace are in default.
-		ObjectMeta:          metav1.ObjectMeta{GenerateName: about.Name[:min(len(about.Name), 200)] + ".", Namespace: metav1.NamespaceDefault},
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: about.Name[:min(len(about.Name), 200)] + ".",
+			Namespace:    metav1.NamespaceDefault,
+		},
 		EventTime:           metav1.NewMicroTime(s.Now()),
 		ReportingController: "kubecleaner/dashboard",
 		ReportingInstance:   "dashboard",
@@ -51,7 +54,8 @@ func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectRefere
 
 func cleanerRef(c *v1alpha1.Cleaner) corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner", Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion,
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Cleaner", Name: c.Name, UID: c.UID,
+		ResourceVersion: c.ResourceVersion,
 	}
 }
 

@@ -31,7 +31,8 @@ func (s *Server) cleaner(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, orNotFound(err)
 	}
 	detail := CleanerDetail{
-		CleanerRow: rowOf(c), NextTimes: []time.Time{}, Guardrails: guardrails(c), Selectors: selectors(c), Scripts: scripts(c),
+		CleanerRow: rowOf(c), NextTimes: []time.Time{}, Guardrails: guardrails(c), Selectors: selectors(c),
+		Scripts:    scripts(c),
 		Conditions: conditionsOf(c.Status.Conditions), Matches: []v1alpha1.ObjectOutcome{}, History: []RunRow{},
 		Channels: []string{}, Missing: []Right{}, Actions: CleanerActions{
 			Trigger: p.may(ctx, ours("patch", "cleaners", c.Name)), Edit: p.may(ctx, ours("update", "cleaners", c.Name)),
@@ -171,7 +172,10 @@ func scripts(c *v1alpha1.Cleaner) []Script {
 		}
 		all = append(all, Script{field + ".evaluate", "Lua", s.Evaluate})
 	}
-	all = append(all, Script{"spec.resourcePolicySet.aggregatedSelection", "Lua", c.Spec.ResourcePolicySet.AggregatedSelection},
+	all = append(all, Script{
+		"spec.resourcePolicySet.aggregatedSelection", "Lua",
+		c.Spec.ResourcePolicySet.AggregatedSelection,
+	},
 		Script{"spec.transform", "Lua", c.Spec.Transform})
 	return slices.DeleteFunc(all, func(s Script) bool { return s.Text == "" })
 }

@@ -88,7 +88,8 @@ func (s *Server) why(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, badRequest("object must be KIND/NAMESPACE/NAME or KIND/NAME")
 	}
 	var answer json.RawMessage
-	err := s.told(r.Context(), p, command{of: why.Command, args: []string{"-o", "json", "--progress=none", "--", object}}, &answer)
+	err := s.told(r.Context(), p, command{of: why.Command, args: []string{"-o", "json", "--progress=none", "--", object}},
+		&answer)
 	return http.StatusOK, answer, err
 }
 
@@ -127,7 +128,10 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 // restorePlan is what a restore would do now: the API server tries it.
 func (s *Server) restorePlan(r *http.Request, p *person) (int, any, error) {
 	query := r.URL.Query()
-	plan, err := s.restoreWith(r.Context(), p, r.PathValue("name"), RestoreRequest{query["only"], query.Get("force") == "true"}, "--dry-run")
+	plan, err := s.restoreWith(r.Context(), p, r.PathValue("name"), RestoreRequest{
+		query["only"],
+		query.Get("force") == "true",
+	}, "--dry-run")
 	return http.StatusOK, plan, err
 }
 
@@ -140,7 +144,9 @@ func (s *Server) restore(r *http.Request, p *person) (int, any, error) {
 	return http.StatusOK, plan, err
 }
 
-func (s *Server) restoreAudited(ctx context.Context, p *person, name string, request RestoreRequest) (*RestorePlan, error) {
+func (s *Server) restoreAudited(ctx context.Context, p *person, name string, request RestoreRequest) (*RestorePlan,
+	error,
+) {
 	run, err := readRun(ctx, p, name)
 	if err != nil {
 		return nil, err
@@ -152,7 +158,9 @@ func (s *Server) restoreAudited(ctx context.Context, p *person, name string, req
 	return plan, err
 }
 
-func (s *Server) restoreWith(ctx context.Context, p *person, run string, request RestoreRequest, how string) (*RestorePlan, error) {
+func (s *Server) restoreWith(ctx context.Context, p *person, run string, request RestoreRequest,
+	how string,
+) (*RestorePlan, error) {
 	args := []string{how, "-o", "json", "--progress=none"}
 	if request.Force {
 		args = append(args, "--force")

@@ -48,7 +48,10 @@ func (s *scans) find(p *person, namespace string) (kept, bool) {
 func (s *scans) keep(k kept) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.kept = slices.DeleteFunc(s.kept, func(other kept) bool { return other.person == k.person && other.namespace == k.namespace })
+	s.kept = slices.DeleteFunc(s.kept, func(other kept) bool {
+		return other.person == k.person &&
+			other.namespace == k.namespace
+	})
 	s.kept = append([]kept{k}, s.kept...)[:min(len(s.kept)+1, keptScans)]
 }
 

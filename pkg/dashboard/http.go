@@ -11,6 +11,7 @@ import (
 // NewHTTP is a server for the handler that a slow client cannot hold. How long an answer may take the handler says.
 func NewHTTP(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: writeIn, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: writeIn, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 64 << 10,
 	}
 }

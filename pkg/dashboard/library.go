@@ -29,7 +29,8 @@ func libraryRow(recipe *recipes.Recipe) (LibraryRow, error) {
 	var c v1alpha1.Cleaner
 	err := yaml.Unmarshal([]byte(recipe.Cleaner), &c)
 	row := LibraryRow{
-		ID: recipe.Name, Title: recipe.Name, Description: recipe.Summary(), Action: string(c.EffectiveAction()), Kinds: []string{},
+		ID: recipe.Name, Title: recipe.Name, Description: recipe.Summary(), Action: string(c.EffectiveAction()),
+		Kinds: []string{},
 	}
 	for _, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
 		if !slices.Contains(row.Kinds, s.Kind) {

@@ -29,7 +29,8 @@ func approvalPath(name string) string {
 // planOf is the plan of a run. It is false of a run that does not wait for a person.
 func planOf(u *unstructured.Unstructured) (row PlanRow, run *v1alpha1.CleanerRun, waits bool) {
 	run = &v1alpha1.CleanerRun{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, run); err != nil || run.Status.Phase != phaseAwaiting {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, run); err != nil ||
+		run.Status.Phase != phaseAwaiting {
 		return row, run, false
 	}
 	row = PlanRow{RunRow: runRow(run)}
@@ -53,11 +54,12 @@ func (p *person) mayDecide(ctx context.Context, cleaner string) Allowed {
 
 func (s *Server) listPlans(r *http.Request, p *person) (int, any, error) {
 	rows := []PlanRow{}
-	err := eachOf[unstructured.UnstructuredList](r.Context(), p.api, cluster.RunPath(""), fewLarge, func(u *unstructured.Unstructured) {
-		if row, _, waits := planOf(u); waits {
-			rows = append(rows, row)
-		}
-	})
+	err := eachOf[unstructured.UnstructuredList](r.Context(), p.api, cluster.RunPath(""), fewLarge,
+		func(u *unstructured.Unstructured) {
+			if row, _, waits := planOf(u); waits {
+				rows = append(rows, row)
+			}
+		})
 	slices.SortFunc(rows, func(a, b PlanRow) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Name, b.Name)) })
 	page := pageOf(r, rows)
 	for i := range page.Items {
@@ -86,11 +88,12 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 	}
 	row.Decide = p.mayDecide(r.Context(), row.Cleaner)
 	detail := PlanDetail{PlanRow: row, Outcomes: tally(run), Decisions: []PlanDecided{}}
-	err = eachOf[unstructured.UnstructuredList](r.Context(), p.api, approvalPath(""), fewLarge, func(u *unstructured.Unstructured) {
-		if decided := decidedOf(u); decided.Run == row.Name {
-			detail.Decisions = append(detail.Decisions, decided)
-		}
-	})
+	err = eachOf[unstructured.UnstructuredList](r.Context(), p.api, approvalPath(""), fewLarge,
+		func(u *unstructured.Unstructured) {
+			if decided := decidedOf(u); decided.Run == row.Name {
+				detail.Decisions = append(detail.Decisions, decided)
+			}
+		})
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) { // they are worth showing, and no more
 		err = nil
 	}

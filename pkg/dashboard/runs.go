@@ -72,8 +72,9 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, err
 	}
 	detail := RunDetail{
-		RunRow: runRow(run), Stages: stagesOf(run), Progress: run.Status.Progress, Conditions: conditionsOf(run.Status.Conditions),
-		Outcomes: tally(run), Notifications: run.Status.Notifications,
+		RunRow: runRow(run), Stages: stagesOf(run), Progress: run.Status.Progress,
+		Conditions: conditionsOf(run.Status.Conditions),
+		Outcomes:   tally(run), Notifications: run.Status.Notifications,
 	}
 	if detail.Notifications == nil {
 		detail.Notifications = []v1alpha1.NotificationStatus{}
@@ -92,7 +93,8 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 		detail.Restore = p.may(ctx, read)
 		if !detail.Restore.Allowed && run.Status.ObjectsOmitted > 0 {
 			detail.Unread = &Error{
-				Error: "not all objects of the run can be listed", Missing: detail.Restore.Missing, Hint: "they " + cluster.NeededRole(run),
+				Error: "not all objects of the run can be listed", Missing: detail.Restore.Missing,
+				Hint: "they " + cluster.NeededRole(run),
 			}
 		}
 	}
@@ -155,7 +157,8 @@ func (s *Server) diff(r *http.Request, p *person) (int, any, error) {
 		return 0, nil, err
 	}
 	earlier, err := runRows(ctx, p, func(row RunRow) bool {
-		return row.Cleaner == run.Spec.Cleaner && row.Time.Before(run.Spec.NominalTime.Time) && v1alpha1.RunPhase(row.Phase).Final()
+		return row.Cleaner == run.Spec.Cleaner && row.Time.Before(run.Spec.NominalTime.Time) &&
+			v1alpha1.RunPhase(row.Phase).Final()
 	})
 	switch {
 	case err != nil:

@@ -52,7 +52,8 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 		stages = append(stages, acts)
 	}
 	stages = append(stages, Stage{
-		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime), Text: status.Message,
+		Name: "Recorded", State: stateIf(ended, stageDone, stagePending), Time: timeOf(status.CompletionTime),
+		Text: status.Message,
 	})
 	if told, ok := toldOf(status.Notifications, timeOf(status.CompletionTime)); ok {
 		stages = append(stages, told)

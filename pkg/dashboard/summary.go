@@ -103,7 +103,10 @@ func (s *Summary) arrange() {
 		return cmp.Or(slices.Index(urgency, a.Level)-slices.Index(urgency, b.Level), cmp.Compare(a.Cleaner, b.Cleaner))
 	})
 	s.Attention = s.Attention[:min(len(s.Attention), maxAttention)]
-	slices.SortFunc(s.Next, func(a, b NextRun) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Cleaner, b.Cleaner)) })
+	slices.SortFunc(s.Next, func(a, b NextRun) int {
+		return cmp.Or(a.Time.Compare(b.Time),
+			cmp.Compare(a.Cleaner, b.Cleaner))
+	})
 	s.Next = s.Next[:min(len(s.Next), maxNext)]
 }
 

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dashboard is the server of the page. It makes every read and every write as the person who looks: the
-// server itself needs no rights. It keeps nothing but the result of a person's last scan, for that person, for a minute.
+// Package dashboard is the server of the page. It makes every read and every write as the person who looks: the server
+// itself needs no rights. It keeps nothing but the result of a person's last scan, for that person, for a minute.
 //
 // Each answer is JSON; an error is Error, with the status that the API server gave (401: not logged in, 403: a right is
 // missing, 404, 409, 422). A write needs Content-Type: application/json (also without a body) and must come from the

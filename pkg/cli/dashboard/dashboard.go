@@ -43,7 +43,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&o.port, "port", 0, "the port on this computer; 0 means any free one")
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the namespace whose findings are shown first (default: the whole cluster)")
-	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", cluster.DefaultOperatorNamespace, "the operator's namespace")
+	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", cluster.DefaultOperatorNamespace,
+		"the operator's namespace")
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
