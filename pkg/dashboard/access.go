@@ -71,10 +71,6 @@ func (s *Server) needs(namespace string) []need {
 		}},
 		{RightRunsRead, "see runs", []call{ours("list", "cleanerruns", ""), ours("get", "cleanerruns", "")}},
 		{RightReportsRead, "see Reports", []call{ours("list", "reports", "")}},
-		{RightPlansDecide, "approve and reject plans", []call{
-			ours("create", "cleanerapprovals", ""),
-			ours("approve", "cleaners", ""),
-		}},
 		{
 			RightCopiesRead, "read copies, to restore objects",
 			[]call{{Verb: "get", Version: "v1", Resource: "secrets", Namespace: s.OperatorNamespace}},

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -117,13 +118,12 @@ func guardrails(c *v1alpha1.Cleaner) []Guardrail {
 	if until := c.Spec.ScanUntil; until != nil {
 		add("spec.scanUntil", "only reports until %s", until.UTC().Format(time.RFC3339))
 	}
-	if limit := c.Spec.BlastRadiusLimit; limit != nil {
-		if limit.MaxCount != nil {
-			add("spec.blastRadiusLimit.maxCount", "touches at most %d objects, or none", *limit.MaxCount)
-		}
-		if limit.MaxPercentage != nil {
-			add("spec.blastRadiusLimit.maxPercentage", "touches at most %d %% of the objects, or none", *limit.MaxPercentage)
-		}
+	limit := ptr.Deref(c.Spec.BlastRadiusLimit, v1alpha1.BlastRadiusLimit{})
+	if limit.MaxCount != nil {
+		add("spec.blastRadiusLimit.maxCount", "touches at most %d objects, or none", *limit.MaxCount)
+	}
+	if limit.MaxPercentage != nil {
+		add("spec.blastRadiusLimit.maxPercentage", "touches at most %d %% of the objects, or none", *limit.MaxPercentage)
 	}
 	if n := c.Spec.OccurrenceThreshold; n != nil && *n > 1 {
 		add("spec.occurrenceThreshold", "an object must match in %d runs in a row", *n)

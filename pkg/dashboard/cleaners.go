@@ -118,7 +118,7 @@ func sortCleaners(rows []CleanerRow, by string) {
 		},
 	}[by]
 	slices.SortFunc(rows, func(a, b CleanerRow) int {
-		order := 0
+		var order int
 		if value != nil {
 			of, hasA := value(a)
 			other, hasB := value(b)

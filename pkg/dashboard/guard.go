@@ -60,13 +60,23 @@ func (s *Server) refuse(r *http.Request) error {
 		return forbidden("this server does not answer for the host %q", r.Host)
 	case origin != "" && !isOf(origin, r.Host):
 		return forbidden("requests of pages of another origin are refused")
-	case writes && site != "same-origin":
-		return forbidden("writes need the header Sec-Fetch-Site: same-origin, as browsers send it for the page itself")
-	case !writes && strings.HasPrefix(r.URL.Path, "/api/") && site != "" && site != "same-origin" && site != "none":
+	case writes:
+		return s.refuseWrite(r, site)
+	case strings.HasPrefix(r.URL.Path, "/api/") && !slices.Contains([]string{"", "same-origin", "none"}, site):
 		return forbidden("requests of pages of another site are refused")
-	case writes && !isJSON(r.Header.Get("Content-Type")):
+	}
+	return nil
+}
+
+// refuseWrite says why a write is not carried out.
+func (s *Server) refuseWrite(r *http.Request, site string) error {
+	changesNothing := []string{"/login", "/logout", "/api/v1/preview"}
+	switch {
+	case site != "same-origin":
+		return forbidden("writes need the header Sec-Fetch-Site: same-origin, as browsers send it for the page itself")
+	case !isJSON(r.Header.Get("Content-Type")):
 		return &Failure{http.StatusUnsupportedMediaType, Error{Error: "writes need Content-Type: application/json"}}
-	case writes && s.ReadOnly && r.URL.Path != "/login" && r.URL.Path != "/logout" && r.URL.Path != "/api/v1/preview":
+	case s.ReadOnly && !slices.Contains(changesNothing, r.URL.Path):
 		return forbidden("this server takes no writes")
 	}
 	return nil

@@ -35,7 +35,7 @@ func TestRoutesOfAnAdministrator(t *testing.T) {
 		handler.ServeHTTP(enter, httptest.NewRequest(http.MethodGet, "/?token=once", nil))
 		for path, right := range map[string]string{
 			"whoami": "", "access": "", "summary": "", "library": "", "health": "", "cleaners": "list cleaners.apps.projectsveltos.io",
-			"runs": "list cleanerruns.apps.projectsveltos.io", "plans": "list cleanerruns.apps.projectsveltos.io",
+			"runs":    "list cleanerruns.apps.projectsveltos.io",
 			"reports": "list reports.apps.projectsveltos.io",
 		} {
 			r, w := httptest.NewRequest(http.MethodGet, "/api/v1/"+path, nil), httptest.NewRecorder()

@@ -18,9 +18,6 @@ const (
 	stagePending = "Pending"
 )
 
-// phaseAwaiting is a run that waits until a person approves its plan.
-const phaseAwaiting v1alpha1.RunPhase = "AwaitingApproval"
-
 // stagesOf is how far a run is, as its record says.
 func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 	status := &run.Status
@@ -32,9 +29,6 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 			Name: "Read and judged", State: stateIf(judged, stageDone, stageActive), Time: timeOf(status.StartTime),
 			Text: fmt.Sprintf("%d considered, %d matched", status.Considered, status.Matched),
 		},
-	}
-	if status.Phase == phaseAwaiting {
-		stages = append(stages, Stage{Name: "Approval", State: stageActive, Text: "waits for a person"})
 	}
 	if run.Spec.Action != v1alpha1.ActionScan {
 		acts := Stage{

@@ -23,9 +23,8 @@ const (
 
 // The levels of Attention.
 const (
-	levelApproval = "approval"
-	levelError    = "error"
-	levelWarning  = "warning"
+	levelError   = "error"
+	levelWarning = "warning"
 )
 
 // summary is the overview. A person who may not read Cleaners or runs gets what is left, and the missing right.
@@ -45,14 +44,6 @@ func (s *Server) summary(r *http.Request, p *person) (int, any, error) {
 	case err != nil:
 		return 0, nil, err
 	}
-	for i := range runs {
-		if runs[i].Phase == string(phaseAwaiting) {
-			answer.Attention = append(answer.Attention, Attention{
-				Level: levelApproval, Cleaner: runs[i].Cleaner, Run: runs[i].Name, Reason: runs[i].Phase,
-				Message: "a plan waits for an approval", Since: &runs[i].Time,
-			})
-		}
-	}
 	for i := range cleaners {
 		answer.count(&cleaners[i])
 	}
@@ -64,7 +55,7 @@ func (s *Server) summary(r *http.Request, p *person) (int, any, error) {
 // count adds a Cleaner.
 func (s *Summary) count(row *CleanerRow) {
 	s.TotalCleaners++
-	attention := Attention{Level: levelError, Cleaner: row.Name, Reason: row.State, Message: row.Message}
+	s.attend(row)
 	switch row.State {
 	case stateReady:
 		s.Ready++
@@ -72,21 +63,8 @@ func (s *Summary) count(row *CleanerRow) {
 		s.Suspended++
 	case stateRunning:
 		s.Running++
-	case stateFailed:
+	case stateFailed, stateNotReady:
 		s.Failing++
-		if row.LastRun != nil {
-			attention.Run, attention.Since = row.LastRun.Name, &row.LastRun.Time
-		}
-		s.Attention = append(s.Attention, attention)
-	case stateNotReady:
-		s.Failing++
-		s.Attention = append(s.Attention, attention)
-	}
-	if row.State != stateFailed && row.LastRun != nil && row.LastRun.Failed > 0 {
-		s.Attention = append(s.Attention, Attention{
-			Level: levelWarning, Cleaner: row.Name, Run: row.LastRun.Name, Reason: "ObjectsFailed",
-			Message: "some objects of the last run failed", Since: &row.LastRun.Time,
-		})
 	}
 	if row.Next != nil {
 		s.Next = append(s.Next, NextRun{row.Name, row.Action, *row.Next})
@@ -96,9 +74,29 @@ func (s *Summary) count(row *CleanerRow) {
 	}
 }
 
+// attend adds what a person should look at of a Cleaner.
+func (s *Summary) attend(row *CleanerRow) {
+	attention := Attention{Level: levelError, Cleaner: row.Name, Reason: row.State, Message: row.Message}
+	switch row.State {
+	case stateFailed:
+		if row.LastRun != nil {
+			attention.Run, attention.Since = row.LastRun.Name, &row.LastRun.Time
+		}
+		s.Attention = append(s.Attention, attention)
+	case stateNotReady:
+		s.Attention = append(s.Attention, attention)
+	}
+	if row.State != stateFailed && row.LastRun != nil && row.LastRun.Failed > 0 {
+		s.Attention = append(s.Attention, Attention{
+			Level: levelWarning, Cleaner: row.Name, Run: row.LastRun.Name, Reason: "ObjectsFailed",
+			Message: "some objects of the last run failed", Since: &row.LastRun.Time,
+		})
+	}
+}
+
 // arrange puts the most urgent first.
 func (s *Summary) arrange() {
-	urgency := []string{levelApproval, levelError, levelWarning}
+	urgency := []string{levelError, levelWarning}
 	slices.SortStableFunc(s.Attention, func(a, b Attention) int {
 		return cmp.Or(slices.Index(urgency, a.Level)-slices.Index(urgency, b.Level), cmp.Compare(a.Cleaner, b.Cleaner))
 	})

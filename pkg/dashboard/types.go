@@ -37,9 +37,6 @@
 //	GET    runs/{name}/restore?only=&force=      RestorePlan: what a restore would do now (a dry run)
 //	POST   runs/{name}/restore                   RestoreRequest -> 200 RestorePlan: what it did
 //	GET    runs/{name}/copy?object=KIND/NS/NAME  CopyCompared: the copy and the live object, Secrets masked
-//	GET    plans                                 Page of PlanRow: the runs that wait for an approval
-//	GET    plans/{run}                           PlanDetail; its objects: runs/{run}/outcomes
-//	POST   plans/{run}                           PlanDecision -> 201 PlanDecided
 //	GET    findings?namespace=&kind=&type=&owner=&confidence=&q=&group=kind|namespace|type|owner&refresh=
 //	                                             Findings: a scan as the person, of all or of one namespace
 //	GET    findings/cleaner?kind=&type=&namespace=             Manifest: a Cleaner that looks for the same
@@ -122,7 +119,6 @@ const (
 	RightCleanersChange = "cleaners.change" // run, suspend, resume, edit
 	RightRunsRead       = "runs.read"
 	RightReportsRead    = "reports.read"
-	RightPlansDecide    = "plans.decide"
 	RightCopiesRead     = "copies.read"     // in the operator's namespace
 	RightFindings       = "findings"        // of Access.Namespace, or of the whole cluster
 	RightNamespacesRead = "namespaces.read" // to choose one from a list
@@ -155,7 +151,7 @@ type Summary struct {
 
 // Attention is one thing that needs a person.
 type Attention struct {
-	// Level is error, warning or approval.
+	// Level is error or warning.
 	Level   string     `json:"level"`
 	Cleaner string     `json:"cleaner"`
 	Run     string     `json:"run,omitempty"`

@@ -51,7 +51,7 @@ type RunRow struct {
 	Trigger v1alpha1.RunTrigger `json:"trigger"`
 	Action  v1alpha1.Action     `json:"action"`
 	DryRun  bool                `json:"dryRun,omitempty"`
-	// Phase is Running while the run reads and judges, and else as in the record: Executing, AwaitingApproval, Completed,
+	// Phase is Running while the run reads and judges, and else as in the record: Executing, Completed,
 	// Failed, Interrupted.
 	Phase           string  `json:"phase"`
 	Reason          string  `json:"reason,omitempty"`
@@ -81,7 +81,7 @@ type RunDetail struct {
 
 // Stage is one step of a run. State is Done, Active, Failed or Pending.
 type Stage struct {
-	Name  string     `json:"name"` // Requested, Read and judged, Approval, Acted, Recorded, Told
+	Name  string     `json:"name"` // Requested, Read and judged, Acted, Recorded, Told
 	State string     `json:"state"`
 	Time  *time.Time `json:"time,omitempty"`
 	Text  string     `json:"text,omitempty"`
@@ -141,40 +141,6 @@ type RestoredObject struct {
 type CopyCompared struct {
 	Copy string `json:"copy"`
 	Live string `json:"live,omitempty"`
-}
-
-// PlanRow is a run that waits for a person.
-type PlanRow struct {
-	RunRow
-	PlanHash string     `json:"planHash"`
-	Planned  int64      `json:"planned"`
-	Expires  *time.Time `json:"expires,omitempty"`
-	Decide   Allowed    `json:"decide"` // approve and reject
-}
-
-// PlanDetail is a PlanRow with what stands in the run.
-type PlanDetail struct {
-	PlanRow
-	Outcomes []OutcomeCount `json:"outcomes"`
-	// Decisions are what people said of it so far.
-	Decisions []PlanDecided `json:"decisions"`
-}
-
-// PlanDecision is what a person says of a plan. PlanHash is that of the plan that the person saw.
-type PlanDecision struct {
-	Decision string `json:"decision"` // Approve or Reject
-	PlanHash string `json:"planHash"`
-	Reason   string `json:"reason,omitempty"`
-}
-
-// PlanDecided is an approval that was written.
-type PlanDecided struct {
-	Name     string    `json:"name"`
-	Run      string    `json:"run"`
-	By       string    `json:"by"`
-	Decision string    `json:"decision"`
-	Reason   string    `json:"reason,omitempty"`
-	Time     time.Time `json:"time"`
 }
 
 // Findings is one page of a scan, with how many there are in each group.

@@ -19,7 +19,7 @@ const toast = (page, text) => page.locator('.toast', { hasText: text }).waitFor(
 
 export async function actions({ test, open, server, fixtures }) {
   const { state } = server;
-  const [waiting, failed] = fixtures.runs.map((run) => run.name);
+  const [, failed] = fixtures.runs.map((run) => run.name);
 
   await test('keyboard: skip link, navigation, visible focus', async (page) => {
     await open(page, '/');
@@ -35,46 +35,6 @@ export async function actions({ test, open, server, fixtures }) {
     await page.locator('h1', { hasText: 'Cleaners' }).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.tagName), 'MAIN');
     assert.match(await page.title(), /^Cleaners/);
-  });
-
-  await test('keyboard: approve a plan; the name must be typed, the focus stays in the dialog', async (page) => {
-    await open(page, '/plans');
-    await press(page, button(page, 'Approve …').first());
-    const dialog = page.getByRole('dialog');
-    await dialog.waitFor();
-    await audit(page);
-    for (let i = 0; i < 12; i++) {
-      await page.keyboard.press('Tab');
-      assert.ok(await page.evaluate(() => document.activeElement.closest('dialog')), 'Tab left the dialog');
-    }
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Approve …', 'the focus went elsewhere');
-    await page.keyboard.press('Enter');
-    await press(page, button(page, 'Delete 74 objects'));
-    assert.deepEqual(state.writes, [], 'it was approved without the name');
-    await press(page, dialog.getByLabel(/Type the Cleaner/), 'Shift');
-    await page.keyboard.type('unused-configmaps');
-    await page.keyboard.press('Enter');
-    await toast(page, 'Approved');
-    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${waiting}`, body: { decision: 'Approve', reason: '', planHash: 'sha256:74' } }]);
-  });
-
-  await test('reject needs a reason; a missing right stands beside the button', async (page) => {
-    await open(page, '/plans');
-    assert.match(await page.locator('main').textContent(), /Missing right: approve cleaners.apps.projectsveltos.io "old-volumes"/);
-    await button(page, 'Approve …').nth(1).click({ force: true });
-    assert.equal(await page.getByRole('dialog').count(), 0);
-    await button(page, 'Reject …').first().click();
-    await page.getByLabel('Reason').fill('too many');
-    await button(page, 'Reject').click();
-    await toast(page, 'Rejected');
-    assert.equal(state.writes[0].body.decision, 'Reject');
-  });
-
-  await test('a plan shows its objects', async (page) => {
-    await open(page, `/plans?run=${waiting}`);
-    await page.getByText('old-banner').waitFor();
   });
 
   await test('cleaners: filter, sort and page stand in the address', async (page) => {
@@ -185,7 +145,7 @@ export async function actions({ test, open, server, fixtures }) {
 
   await test('empty: each page says the next step', async (page) => {
     state.empty = true;
-    for (const [path, text] of [['/', 'See what is unused'], ['/cleaners', 'There is no Cleaner yet.'], ['/plans', 'No plan waits'], ['/findings', 'Nothing was found.'], ['/runs', 'Nothing ran yet.']]) {
+    for (const [path, text] of [['/', 'See what is unused'], ['/cleaners', 'There is no Cleaner yet.'], ['/findings', 'Nothing was found.'], ['/runs', 'Nothing ran yet.']]) {
       await open(page, path);
       await page.getByText(text).first().waitFor();
     }

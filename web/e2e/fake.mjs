@@ -63,13 +63,11 @@ function read(state, path, params) {
   const [what, name, part] = path;
   const has = (text) => !params.get('q') || text.toLowerCase().includes(params.get('q').toLowerCase());
   const run = fixtures.runs.find((each) => each.name === name);
-  const plans = state.empty ? [] : fixtures.plans;
   switch (what) {
     case 'whoami': return fixtures.whoami;
     case 'summary': return state.empty ? { ...fixtures.summary, totalCleaners: 0, attention: null } : fixtures.summary;
     case 'access': return fixtures.access;
     case 'doctor': return { checks: fixtures.checks };
-    case 'plans': return name ? plans.find((plan) => plan.name === name) : page(plans, params);
     case 'why': return fixtures.why(params.get('object'));
     case 'findings': return findings(state, params, has);
     case 'cleaners': {
@@ -83,7 +81,7 @@ function read(state, path, params) {
 
 function runPart(run, part, params, has) {
   switch (part) {
-    case 'outcomes': return page((run.phase === 'AwaitingApproval' ? fixtures.planned : fixtures.outcomes).filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
+    case 'outcomes': return page(fixtures.outcomes.filter((o) => has(o.name + o.reason) && (!params.get('outcome') || o.outcome === params.get('outcome'))), params);
     case 'diff': return fixtures.diff;
     case 'restore': return { run: run.name, cleaner: run.cleaner, dryRun: true, objects: fixtures.restored };
     case 'copy': return { copy: 'kind: ConfigMap\ndata:\n  color: red\n', live: params.get('object').endsWith('theme-2023') ? 'kind: ConfigMap\ndata:\n  color: teal\n' : '' };

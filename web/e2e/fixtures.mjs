@@ -18,7 +18,7 @@ const runOf = (cleaner, minutes, changes = {}) => ({
   reason: 'Completed', time: at(minutes), durationSeconds: 2.4, considered: 214, matched: 9, acted: 7, skipped: 2, failed: 0, copies: 7, ...changes,
 });
 export const runs = [
-  runOf('unused-configmaps', -12, { phase: 'AwaitingApproval', reason: 'AwaitingApproval', durationSeconds: undefined, acted: 0, skipped: 0, copies: 0, message: 'waits until a person has approved the plan' }),
+  runOf('unused-configmaps', -12, { phase: 'Executing', reason: '', durationSeconds: undefined, acted: 4, skipped: 0, copies: 9 }),
   runOf('expired-marks', -45, { reason: 'PartiallyFailed', phase: 'Failed', failed: 1, acted: 6 }),
   runOf('paused-deployments', -60 * 5, { action: 'Transform', matched: 3, acted: 3, skipped: 0, copies: 3, trigger: 'Manual' }),
   runOf('unused-configmaps', -60 * 24, { matched: 12, acted: 11, skipped: 1 }),
@@ -52,17 +52,9 @@ export const outcomes = [
   ...Array.from({ length: 70 }, (_, i) => object(`session-cache-${i}`, 'Deleted', { namespace: 'checkout', message: 'Nothing has named it for 30 days', hasCopy: true })),
 ];
 
-export const planned = outcomes.map((o) => ({ ...o, outcome: 'Planned' }));
-const planOf = (run, planned, decide) => ({ ...run, phase: 'AwaitingApproval', reason: '', planHash: `sha256:${planned}`, planned, expires: at(60 * 71), decide });
-export const plans = [
-  planOf(runs[0], 74, yes),
-  planOf({ ...runs[5], action: 'Delete' }, 3, no('approve cleaners.apps.projectsveltos.io "old-volumes"')),
-];
-
 export const summary = {
   totalCleaners: cleaners.length, ready: 62, failing: 1, suspended: 1, running: 1, lastRun: at(-12),
   attention: [
-    { level: 'approval', cleaner: 'unused-configmaps', run: runs[0].name, reason: 'AwaitingApproval', message: 'It is going to delete 74 objects, and waits for a person.', since: at(-12) },
     { level: 'error', cleaner: 'expired-marks', run: runs[1].name, reason: 'PartiallyFailed', message: '1 of 9 objects failed: an admission webhook refused.', since: at(-45) },
     { level: 'warning', cleaner: 'broken', reason: 'InvalidExpression', message: `line 3: unexpected end ${process.env.PRETTY ? '' : evil}` },
   ],
@@ -80,7 +72,6 @@ export const cleanerDetail = (row) => ({
   timeZone: 'Europe/Rome',
   guardrails: [
     { field: 'spec.blastRadiusLimit', text: 'At most 50 objects, and 10 % of what there is, in one run' },
-    { field: 'spec.approval', text: 'A person approves each plan; a plan expires after 3 days' },
     { field: 'finding.forSeconds', text: 'Found so for 14 days, in every run' },
     { field: 'spec.rollback', text: 'Copies are kept for 7 days' },
   ],
@@ -94,14 +85,14 @@ export const cleanerDetail = (row) => ({
   actions: { trigger: yes, suspend: yes, edit: no(`update cleaners.apps.projectsveltos.io "${row.name}"`), preview: yes },
 });
 
-const stageNames = ['Requested', 'Read and judged', 'Approval', 'Acted', 'Recorded', 'Told'];
+const stageNames = ['Requested', 'Read and judged', 'Acted', 'Recorded', 'Told'];
 export const runDetail = (run) => {
-  const waits = run.phase === 'AwaitingApproval';
+  const goesOn = run.phase === 'Executing';
   return {
     ...run,
     stages: stageNames.map((name, i) => ({
-      name, state: waits && i > 1 ? (i === 2 ? 'Active' : 'Pending') : run.failed && i === 3 ? 'Failed' : 'Done',
-      time: waits && i > 2 ? undefined : at(-44 + i), text: i === 1 ? '214 objects, 9 matched' : undefined,
+      name, state: goesOn && i > 1 ? (i === 2 ? 'Active' : 'Pending') : run.failed && i === 2 ? 'Failed' : 'Done',
+      time: goesOn && i > 2 ? undefined : at(-44 + i), text: i === 1 ? '214 objects, 9 matched' : undefined,
     })),
     conditions: null,
     outcomes: [{ outcome: 'Deleted', count: 72 }, { outcome: 'Protected', count: 1 }, { outcome: 'Failed', count: 1 }],
@@ -156,7 +147,6 @@ export const access = {
   rights: [
     { id: 'cleaners.read', text: 'see Cleaners', allowed: true },
     { id: 'cleaners.create', text: 'make Cleaners', allowed: true },
-    { id: 'plans.decide', text: 'approve and reject plans', allowed: true },
     { id: 'copies.read', text: 'restore from copies', allowed: false, missing: 'list secrets in kubecleaner-system' },
   ],
 };
@@ -164,5 +154,5 @@ export const access = {
 export const checks = [
   { status: 'OK', check: 'definitions', message: 'The CustomResourceDefinitions are those of this version.' },
   { status: 'WARN', check: 'schedules', object: 'Cleaner/broken', message: 'It is not Ready: line 3: unexpected end', wayOut: 'Correct spec.resourcePolicySet.' },
-  { status: 'FAIL', check: 'approvals', message: 'The policy of approvals is not in force.', wayOut: 'Apply config/policy.' },
+  { status: 'FAIL', check: 'webhooks', message: 'A webhook has no Service.', wayOut: 'Fix the Service.' },
 ];

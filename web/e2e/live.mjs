@@ -36,7 +36,7 @@ const cleaners = await some('cleaners?limit=200', (row) => row.state);
 const runs = await some('runs?limit=200', (row) => row.phase + row.action);
 const { items: found } = await read('findings?limit=500');
 const objects = [...new Map((found ?? []).map((f) => [f.type, f])).values()].map((f) => [f.kind, f.namespace, f.name].filter(Boolean).join('/'));
-const paths = ['/', '/cleaners', '/runs', '/plans', '/findings', '/access', '/make?kind=ConfigMap&apiVersion=v1&type=Unused',
+const paths = ['/', '/cleaners', '/runs', '/findings', '/access', '/make?kind=ConfigMap&apiVersion=v1&type=Unused',
   ...cleaners.map((name) => `/cleaners/${encodeURIComponent(name)}`), ...runs.flatMap((name) => [`/runs/${name}`, `/runs/${name}/restore`]),
   ...objects.map((object) => `/why?${new URLSearchParams({ object })}`)];
 

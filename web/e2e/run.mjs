@@ -17,12 +17,12 @@ if (shots) mkdirSync(shots, { recursive: true });
 
 const server = await start(dist);
 const browser = await launch();
-const waiting = fixtures.runs[0].name;
+const running = fixtures.runs[0].name;
 const failed = fixtures.runs[1].name;
 
 const pages = {
-  overview: '/', cleaners: '/cleaners', cleaner: '/cleaners/expired-marks', notready: '/cleaners/broken', runs: '/runs', run: `/runs/${failed}`, waiting: `/runs/${waiting}`,
-  restore: `/runs/${failed}/restore`, plans: '/plans', findings: '/findings', why: '/why?object=ConfigMap/shop/storefront-config',
+  overview: '/', cleaners: '/cleaners', cleaner: '/cleaners/expired-marks', notready: '/cleaners/broken', runs: '/runs', run: `/runs/${failed}`, running: `/runs/${running}`,
+  restore: `/runs/${failed}/restore`, findings: '/findings', why: '/why?object=ConfigMap/shop/storefront-config',
   unused: '/why?object=PersistentVolumeClaim/shop/orders-archive', make: '/make?apiVersion=v1&kind=ConfigMap&namespace=shop&type=Unused', access: '/access', nowhere: '/nowhere',
 };
 

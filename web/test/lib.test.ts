@@ -69,8 +69,8 @@ describe('diff', () => {
 });
 
 describe('make', () => {
-  const wish = { name: 'x', group: 'batch', version: 'v1', kind: 'Job', namespace: 'true', type: 'Finished', forDays: 1, schedule: '0 3 * * *', action: 'Delete', maxCount: 5, approval: true };
-  it('limits what deletes, and asks a person', () => expect(cleanerOf(wish).spec).toMatchObject({ blastRadiusLimit: { maxCount: 5 }, approval: { mode: 'Required' } }));
+  const wish = { name: 'x', group: 'batch', version: 'v1', kind: 'Job', namespace: 'true', type: 'Finished', forDays: 1, schedule: '0 3 * * *', action: 'Delete', maxCount: 5 };
+  it('limits what deletes', () => expect(cleanerOf(wish).spec).toMatchObject({ blastRadiusLimit: { maxCount: 5 } }));
   it('needs no limit to report', () => expect(cleanerOf({ ...wish, action: 'Scan' }).spec).not.toHaveProperty('blastRadiusLimit'));
   it('quotes what YAML would read as something else', () => {
     const text = yaml(cleanerOf({ ...wish, name: 'x\n  evil: y' }));

@@ -3,7 +3,7 @@
 
 export interface Wish {
   name: string; group: string; version: string; kind: string; namespace: string; type: string;
-  forDays: number; schedule: string; action: string; maxCount: number; approval: boolean;
+  forDays: number; schedule: string; action: string; maxCount: number;
 }
 
 /** cleanerOf is the manifest of what the person wants. */
@@ -16,7 +16,6 @@ export function cleanerOf(wish: Wish) {
       schedule: wish.schedule,
       action: wish.action,
       ...(wish.action !== 'Scan' && { blastRadiusLimit: { maxCount: wish.maxCount } }),
-      ...(wish.action !== 'Scan' && wish.approval && { approval: { mode: 'Required' } }),
       resourcePolicySet: {
         resourceSelectors: [{
           group: wish.group, version: wish.version, kind: wish.kind,

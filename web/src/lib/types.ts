@@ -13,7 +13,7 @@ export interface Config { mode: 'Token' | 'Local'; loggedIn: boolean; version: s
 export interface WhoAmI { user: string; groups: string[] | null; cluster: string }
 export interface Access { namespace?: string; namespaces?: string[]; rights: Right[] | null }
 
-export interface Attention { level: 'error' | 'warning' | 'approval'; cleaner: string; run?: string; reason: string; message: string; since?: string }
+export interface Attention { level: 'error' | 'warning'; cleaner: string; run?: string; reason: string; message: string; since?: string }
 export interface Day { day: string; runs: number; matched: number; acted: number; failed: number }
 export interface Summary {
   totalCleaners: number; ready: number; failing: number; suspended: number; running: number; lastRun?: string;
@@ -51,7 +51,6 @@ export interface Diff extends Page<Change> { before: string; new: number; gone: 
 export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }
 export interface RestorePlan { run: string; cleaner: string; dryRun?: boolean; objects: Restored[] | null }
 
-export interface PlanRow extends RunRow { planHash: string; planned: number; expires?: string; decide: Allowed }
 
 export interface Frees { objects?: number; volumeBytes?: number; loadBalancers?: number }
 export interface User { kind: string; group?: string; namespace?: string; name: string; path?: string; optional?: boolean; idle?: boolean; reads?: boolean }

@@ -45,11 +45,11 @@ export function objectName(o: { kind: string; namespace?: string; name: string }
 export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
 
 const tones: Record<string, Tone> = {
-  Completed: 'good', Ready: 'good', Deleted: 'good', Transformed: 'good', Delivered: 'good', Approved: 'good',
+  Completed: 'good', Ready: 'good', Deleted: 'good', Transformed: 'good', Delivered: 'good',
   Restored: 'good', RestoredAlready: 'good', OK: 'good', Exists: 'info', ChangedSince: 'warn', NotRestored: 'warn', WARN: 'warn', FAIL: 'bad', New: 'info', NotReady: 'bad', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
   Failed: 'bad', PartiallyFailed: 'bad', Denied: 'bad', KindGone: 'bad', NotEvaluated: 'bad', Forbidden: 'bad',
   ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad',
-  AwaitingApproval: 'warn', Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',
+  Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',
   Unknown: 'warn', Conflict: 'warn', Expired: 'warn', Terminating: 'warn', Waiting: 'warn', Pending: 'warn', Delete: 'warn',
   Unused: 'warn', Stuck: 'warn', Abandoned: 'warn', Suspended: 'warn',
   Executing: 'info', Running: 'info', Matched: 'info', Planned: 'info', Transform: 'info', Scan: 'info', Acting: 'info',

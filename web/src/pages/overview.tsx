@@ -42,7 +42,7 @@ function Content({ data }: { data: Summary }) {
       <MissingRights rights={data.missing} />
       <Card title="Needs a person" aside={attention.length ? plural(attention.length, 'matter') : undefined}>
         {attention.length === 0
-          ? <Empty title="Nothing needs you.">No plan waits for approval, and the last runs did what they should.</Empty>
+          ? <Empty title="Nothing needs you.">The last runs did what they should.</Empty>
           : <ul class="attention">{attention.map((item, i) => <Matter key={i} item={item} />)}</ul>}
       </Card>
       <div class="tiles">
@@ -102,18 +102,16 @@ function dayLabel(day: string): string {
 }
 
 function Matter({ item }: { item: Attention }) {
-  const approval = item.level === 'approval';
-  const target = approval && item.run ? { href: `/plans?run=${segment(item.run)}`, label: 'Look at the plan' }
-    : item.run ? { href: `/runs/${segment(item.run)}`, label: 'Look at the run' }
+  const target = item.run ? { href: `/runs/${segment(item.run)}`, label: 'Look at the run' }
       : { href: `/cleaners/${segment(item.cleaner)}`, label: 'Look at the Cleaner' };
-  const tone = approval ? 'info' : item.level === 'error' ? 'bad' : 'warn';
+  const tone = item.level === 'error' ? 'bad' : 'warn';
   return (
     <li>
       <div>
         <strong>{item.cleaner}</strong> <span class={`badge ${tone}`}>{split(item.reason)}</span>
         <p>{item.message} {item.since && <Time at={item.since} />}</p>
       </div>
-      <a class={approval ? 'button primary' : 'button'} href={target.href}>{target.label}<span class="sr"> of {item.cleaner}</span></a>
+      <a class="button" href={target.href}>{target.label}<span class="sr"> of {item.cleaner}</span></a>
     </li>
   );
 }

@@ -4,14 +4,13 @@ import { useLocation } from 'preact-iso';
 import { query, segment } from '../lib/api';
 import { useLoad, useParams, useTitle } from '../lib/hooks';
 import { exact, seconds } from '../lib/time';
-import type { Change, Diff, Notified, Outcome, Page, PlanRow, RunDetail, Stage } from '../lib/types';
+import type { Change, Diff, Notified, Outcome, Page, RunDetail, Stage } from '../lib/types';
 import { count, plural } from '../lib/words';
 import { Action, Badge, Card, denied, Empty, Facts, Head, Show, split, Time } from '../ui/basics';
 import { Search, Select } from '../ui/filters';
 import { keyOf, ObjectLink, OutcomeTable } from '../ui/outcomes';
 import { resultOf } from '../ui/runs';
 import { Pager, Table } from '../ui/table';
-import { PlanCard } from './plans';
 
 export function RunPage({ name }: { name: string }) {
   const run = useLoad<RunDetail>(`runs/${segment(name)}`);
@@ -35,10 +34,9 @@ export function RunPage({ name }: { name: string }) {
 function Content({ of }: { of: RunDetail }) {
   return (
     <div class="stack">
-      {of.phase === 'AwaitingApproval' && <Waiting run={of.name} />}
       {of.dryRun && <p class="note info">It was a dry run: nothing was touched.</p>}
       <Card title="Stages" aside={of.durationSeconds ? `took ${seconds(of.durationSeconds)}` : undefined}>
-        <Stages stages={of.stages ?? []} awaiting={of.phase === 'AwaitingApproval'} />
+        <Stages stages={of.stages ?? []} />
         {of.progress && <Progress of={of.progress} />}
       </Card>
       <div class="tiles">
@@ -68,27 +66,19 @@ function Content({ of }: { of: RunDetail }) {
   );
 }
 
-function Waiting({ run }: { run: string }) {
-  const plan = useLoad<PlanRow>(`plans/${segment(run)}`);
-  return <Show of={plan} what="the plan">{(data) => <PlanCard plan={data} reload={plan.reload} />}</Show>;
-}
-
 const stateWords = { Done: 'done', Active: 'going on', Failed: 'failed', Pending: 'not yet' };
 
-export function Stages({ stages, awaiting }: { stages: Stage[]; awaiting?: boolean }) {
+export function Stages({ stages }: { stages: Stage[] }) {
   return (
     <ol class="stages">
-      {stages.map((stage) => {
-        const waits = awaiting && stage.state === 'Active';
-        return (
-          <li key={stage.name} class={waits ? 'waiting' : stage.state.toLowerCase()} aria-current={stage.state === 'Active' ? 'step' : undefined}>
-            <b>{stage.name}</b>
-            <span>{waits ? 'waits for a person' : stateWords[stage.state]}</span>
-            {stage.time && <span><Time at={stage.time} /></span>}
-            {stage.text && <span>{stage.text}</span>}
-          </li>
-        );
-      })}
+      {stages.map((stage) => (
+        <li key={stage.name} class={stage.state.toLowerCase()} aria-current={stage.state === 'Active' ? 'step' : undefined}>
+          <b>{stage.name}</b>
+          <span>{stateWords[stage.state]}</span>
+          {stage.time && <span><Time at={stage.time} /></span>}
+          {stage.text && <span>{stage.text}</span>}
+        </li>
+      ))}
     </ol>
   );
 }

@@ -18,7 +18,7 @@ export function Badge({ word }: { word: string | undefined }) {
   return word ? <span class={`badge ${tone(word)}`}>{split(word)}</span> : null;
 }
 
-/** split writes AwaitingApproval as "Awaiting approval". */
+/** split writes PartiallyFailed as "Partially failed". */
 export function split(word: string): string {
   const words = word.replace(/([a-z])([A-Z])/g, '$1 $2').split(' ');
   return words.map((part, i) => (i === 0 ? part : part.toLowerCase())).join(' ');

@@ -9,7 +9,7 @@ import { Table, type Column } from './table';
 
 /** resultOf is the word for a run: why it ended so, or how far it is. */
 export function resultOf(run: RunRow): string {
-  return run.phase === 'AwaitingApproval' ? run.phase : run.reason || run.phase;
+  return run.reason || run.phase;
 }
 
 const columns: Column<RunRow>[] = [

@@ -5,16 +5,13 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../lib/api';
 import { events } from '../lib/events';
-import { useLoad } from '../lib/hooks';
 import { useSession } from '../lib/session';
 import { applyTheme, savedTheme, type Theme } from '../lib/theme';
-import type { Page, PlanRow } from '../lib/types';
 
 const pages = [
   { path: '/', title: 'Overview' },
   { path: '/findings', title: 'Findings' },
   { path: '/cleaners', title: 'Cleaners' },
-  { path: '/plans', title: 'Plans' },
   { path: '/runs', title: 'Runs' },
   { path: '/access', title: 'Access and health' },
 ];
@@ -28,7 +25,6 @@ export function pageOf(path: string): string {
 export function Shell({ children, onSignedOut }: { children: ComponentChildren; onSignedOut: () => void }) {
   const session = useSession();
   const { path } = useLocation();
-  const waiting = useLoad<Page<PlanRow>>('plans?limit=1').data?.total;
   const first = useRef(true);
   useEffect(() => {
     if (first.current) { first.current = false; return; }
@@ -48,7 +44,6 @@ export function Shell({ children, onSignedOut }: { children: ComponentChildren; 
                 <li key={page.path}>
                   <a href={page.path} aria-current={pageOf(path) === page.path ? 'page' : undefined}>
                     {page.title}
-                    {page.path === '/plans' && waiting ? <span class="number">{waiting}<span class="sr"> waiting</span></span> : null}
                   </a>
                 </li>
               ))}
