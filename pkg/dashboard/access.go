@@ -29,14 +29,18 @@ func ours(verb, resource, name string) call {
 	}
 }
 
+// accessReviews is where one asks what one may do.
+const accessReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
 // may asks the API server whether the person may make all of the calls. What cannot be asked is not allowed.
 func (p *person) may(ctx context.Context, calls ...call) Allowed {
 	for _, c := range calls {
-		asked := authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &c}}
+		var asked authorizationv1.SelfSubjectAccessReview
+		asked.Spec.ResourceAttributes = &c
 		asked.APIVersion, asked.Kind = "authorization.k8s.io/v1", "SelfSubjectAccessReview"
 		body, err := json.Marshal(asked)
 		if err == nil {
-			body, err = cluster.Send(ctx, p.api.Raw.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(body))
+			body, err = cluster.Send(ctx, p.api.Raw.Post().AbsPath(accessReviews).Body(body))
 		}
 		if err == nil {
 			err = json.Unmarshal(body, &asked)
