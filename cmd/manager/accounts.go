@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/kubecleaner/kubecleaner/controllers"
-	"github.com/kubecleaner/kubecleaner/pkg/run"
+	"github.com/kubecleaner/kubecleaner/pkg/identity"
 )
 
 // watchAccounts asks as whom the operator may act, and lets the reconciler know.
 func watchAccounts(
 	mgr ctrl.Manager,
-	identities *run.Identities,
+	identities *identity.Identities,
 	clk clock.WithTicker,
 	reconciler *controllers.CleanerReconciler,
 ) manager.Runnable {

@@ -170,33 +170,47 @@ func (c *copies) add(ctx context.Context, v Victim) error {
 			return err
 		}
 	}
-	if c.stores(v.Object) {
-		if _, err := c.store.write(v.Object, file); err != nil {
-			return c.storeWayOut(fmt.Errorf("copying %s: %w", v.Object, err))
-		}
-	}
-	if !c.keeps(v.Object) {
-		return nil
+	if err := c.toStore(v.Object, file); err != nil || !c.keeps(v.Object) {
+		return err
 	}
 	chain, entry := c.main, copyOf(v)
-	switch {
-	case v.IsSecret() && c.secrets != nil:
+	if v.IsSecret() && c.secrets != nil {
 		chain = c.secrets
-	case inFile:
-		if err := c.budget.take(len(file)); err != nil {
+	}
+	if inFile {
+		if err := c.toVolume(&entry, v.Object, file); err != nil {
 			return err
 		}
-		name, err := c.volume.write(v.Object, file)
-		if err != nil {
-			return c.wayOut(fmt.Errorf("copying %s: %w", v.Object, err))
-		}
-		c.fileBytes += int64(len(file))
-		entry.Object, entry.File, entry.SHA256 = nil, name, hashOf(file)
 	}
 	if err := chain.add(ctx, entry); err != nil {
 		return c.wayOut(err)
 	}
 	c.objects[v.UID] = struct{}{}
+	return nil
+}
+
+// toStore writes the file of an object below storeResourcePath, if it has one there.
+func (c *copies) toStore(o object.Object, file []byte) error {
+	if !c.stores(o) {
+		return nil
+	}
+	if _, err := c.store.write(o, file); err != nil {
+		return c.storeWayOut(fmt.Errorf("copying %s: %w", o, err))
+	}
+	return nil
+}
+
+// toVolume writes the file of an object, which the entry then names in place of the object.
+func (c *copies) toVolume(entry *Copy, o object.Object, file []byte) error {
+	if err := c.budget.take(len(file)); err != nil {
+		return err
+	}
+	name, err := c.volume.write(o, file)
+	if err != nil {
+		return c.wayOut(fmt.Errorf("copying %s: %w", o, err))
+	}
+	c.fileBytes += int64(len(file))
+	entry.Object, entry.File, entry.SHA256 = nil, name, hashOf(file)
 	return nil
 }
 

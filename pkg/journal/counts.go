@@ -65,19 +65,24 @@ func (j *Journal) Counts(
 		selected != "" && selected != selection {
 		return map[string]int64{}, first.Annotations[countedRunAnnotation], nil
 	}
-	counts = map[string]int64{}
+	return countsIn(cleaner, first, shards), first.Annotations[countedRunAnnotation], nil
+}
+
+// countsIn are the counts of the shards that were written with the first. A count that cannot be read starts anew:
+// counts can only delay.
+func countsIn(cleaner *v1alpha1.Cleaner, first *corev1.ConfigMap, shards []corev1.ConfigMap) map[string]int64 {
+	counts := map[string]int64{}
 	for i := range shards {
 		if !isCounted(cleaner, first, &shards[i]) {
 			continue
 		}
 		for key, text := range shards[i].Data {
-			// A count that cannot be read starts anew: counts can only delay.
 			if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
 				counts[key] = n
 			}
 		}
 	}
-	return counts, first.Annotations[countedRunAnnotation], nil
+	return counts
 }
 
 func named(name string) func(corev1.ConfigMap) bool {

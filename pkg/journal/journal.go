@@ -122,34 +122,42 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	status, name := run.Status, run.Name
 	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
-		var found *v1alpha1.CleanerRun
-		if found, err = j.read(ctx, name); err == nil && found.UID != run.UID { // deleted, and begun anew by another operator
-			run.Status.Phase = was
-			return wrap("writing CleanerRun "+name, ErrTaken)
-		}
-		if err == nil {
-			found.DeepCopyInto(run)
-		}
-		switch live := run.Status; {
-		case err != nil, isWritten(&live, &status):
-		case live.Phase != was || live.Recoveries != status.Recoveries || live.Attempts != status.Attempts:
-			return wrap("writing CleanerRun "+run.Name, ErrTaken)
-		default:
-			if status.Copies != nil && live.Copies != nil {
-				status.Copies.Dropped = live.Copies.Dropped // by a sweep
-			}
-			run.Status = status
-			err = j.changeStatus(ctx, run)
-		}
+		err = j.saveOver(ctx, run, &status, was)
+	}
+	if errors.Is(err, ErrTaken) {
+		return wrap("writing CleanerRun "+name, err)
 	}
 	run.Status = status // also when the server's answer was not decoded
-	if errors.Is(err, ErrTaken) {
-		run.Status.Phase = was
-	}
 	if object.IsAbsent(err, name) {
 		return ErrGone
 	}
 	return wrap("writing CleanerRun "+name, err)
+}
+
+// saveOver writes the status over a record that changed meanwhile. With ErrTaken, the run has what the other operator
+// wrote, or nothing of it if the record was made anew.
+func (j *Journal) saveOver(
+	ctx context.Context, run *v1alpha1.CleanerRun, status *v1alpha1.CleanerRunStatus, was v1alpha1.RunPhase,
+) error {
+	found, err := j.read(ctx, run.Name)
+	if err != nil {
+		return err
+	}
+	if found.UID != run.UID { // deleted, and begun anew by another operator
+		run.Status.Phase = was
+		return ErrTaken
+	}
+	found.DeepCopyInto(run)
+	switch live := run.Status; {
+	case isWritten(&live, status):
+		return nil
+	case live.Phase != was || live.Recoveries != status.Recoveries || live.Attempts != status.Attempts:
+		return ErrTaken
+	case status.Copies != nil && live.Copies != nil:
+		status.Copies.Dropped = live.Copies.Dropped // by a sweep
+	}
+	run.Status = *status
+	return j.changeStatus(ctx, run)
 }
 
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.

@@ -74,22 +74,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 	l := &Ledger{journal: j, run: run, parts: newOutcomeParts(len(victims)), saved: j.clock.Now()}
 	bundle := j.newBundle(run, attempt, cleaner.CopyStorage())
 	intent := bundle.chain(streamIntent, &budget{left: maxIntentBytes})
-	var err error
-	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err == nil &&
-		slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
-		err = j.makeRoom(ctx, run.Spec.CleanerUID)
-	}
-	if err == nil {
-		err = l.write(ctx, victims, intent)
-	}
-	var bundled *corev1.Secret
-	if err == nil {
-		bundled, err = bundle.seal(ctx)
-		err = l.copies.wayOut(err)
-	}
-	if err == nil && cleaner.CopyStorage() == v1alpha1.StorageReport {
-		err = j.showCopies(ctx, cleaner, run, victims)
-	}
+	bundled, err := l.writeAll(ctx, cleaner, victims, bundle, intent)
 	if err == nil {
 		written := intent.written(j.namespace, attempt, bundled != nil)
 		l.keepWith(bundled)
@@ -117,6 +102,32 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		run.Status.Intent, run.Status.Copies = nil, nil
 	}
 	return nil, wrap("writing down what the run intends", err)
+}
+
+// writeAll writes everything but the record: the copies, the intent, and the Report that shows them. It returns the
+// Secret that has both, if one has.
+func (l *Ledger) writeAll(ctx context.Context, cleaner *v1alpha1.Cleaner, victims []Victim, bundle *bundle, intent *chain) (
+	bundled *corev1.Secret, err error,
+) {
+	j, run := l.journal, l.run
+	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(victims, func(v Victim) bool { return l.copies.keeps(v.Object) }) {
+		if err := j.makeRoom(ctx, run.Spec.CleanerUID); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.write(ctx, victims, intent); err != nil {
+		return nil, err
+	}
+	if bundled, err = bundle.seal(ctx); err != nil {
+		return nil, l.copies.wayOut(err)
+	}
+	if cleaner.CopyStorage() == v1alpha1.StorageReport {
+		err = j.showCopies(ctx, cleaner, run, victims)
+	}
+	return bundled, err
 }
 
 // written is what the record says of an intent that has been written.
@@ -170,16 +181,17 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 	err := begin()
 	for tries := 1; err != nil; tries++ {
 		live, readErr := j.readBegun(ctx, run)
-		switch {
-		case readErr != nil && apierrors.IsConflict(err):
-			return errors.Join(err, readErr)
-		case readErr != nil:
+		if readErr != nil {
+			if apierrors.IsConflict(err) {
+				return errors.Join(err, readErr)
+			}
 			return errors.Join(errUnclear, err, readErr)
+		}
+		switch {
 		case live.UID != run.UID:
 			return ErrGone
-		case live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil &&
-			live.Status.Intent.Attempt == run.Status.Intent.Attempt:
-			run.ResourceVersion = live.ResourceVersion // it was written, and the answer lost
+		case isActing(live, run): // it was written, and the answer lost
+			run.ResourceVersion = live.ResourceVersion
 			return nil
 		case live.Status.Phase != "":
 			live.DeepCopyInto(run)
@@ -193,6 +205,12 @@ func (j *Journal) beginActing(ctx context.Context, run *v1alpha1.CleanerRun, des
 		err = begin()
 	}
 	return nil
+}
+
+// isActing reports whether the record says that the run is executing by the intent of this attempt.
+func isActing(live, run *v1alpha1.CleanerRun) bool {
+	return live.Status.Phase == v1alpha1.RunExecuting && live.Status.Intent != nil &&
+		live.Status.Intent.Attempt == run.Status.Intent.Attempt
 }
 
 // readBegun reads the record after a write whose success is in doubt, also when the run was stopped.

@@ -59,14 +59,11 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 				return
 			}
 		}
-		switch {
-		case wrong != nil:
-		case !holdsCopies(run):
-			errs = append(errs, j.dropOrphan(ctx, run))
-		case !j.clock.Now().Before(run.Status.Copies.ExpirationTime.Time):
-			until := run.Status.Copies.ExpirationTime.UTC().Format(time.RFC3339)
-			errs = append(errs, j.drop(ctx, run, "they were kept until "+until))
-		default:
+		if wrong != nil {
+			return
+		}
+		keeps, err := j.dropExpired(ctx, run)
+		if errs = append(errs, err); keeps {
 			kept = append(kept, *withoutObjects(run))
 		}
 	})
@@ -74,10 +71,33 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 	if wrong != nil {
 		return left, errors.Join(append(errs, fmt.Errorf("no copies are dropped: %w", wrong))...)
 	}
+	copies, dropped := j.dropBeyond(ctx, kept, maxBytes)
+	errs = append(errs, dropped)
+	if err == nil {
+		left.Copies = copies
+	}
+	return left, errors.Join(errs...)
+}
+
+// dropExpired drops the copies of a run that have expired, and the record of a Cleaner that is gone, when it holds
+// nothing. It reports whether copies are kept.
+func (j *Journal) dropExpired(ctx context.Context, run *v1alpha1.CleanerRun) (keeps bool, err error) {
+	if !holdsCopies(run) {
+		return false, j.dropOrphan(ctx, run)
+	}
+	until := run.Status.Copies.ExpirationTime
+	if j.clock.Now().Before(until.Time) {
+		return true, nil
+	}
+	return false, j.drop(ctx, run, "they were kept until "+until.UTC().Format(time.RFC3339))
+}
+
+// dropBeyond drops the oldest copies, as long as all take more than maxBytes, and says what is left.
+func (j *Journal) dropBeyond(ctx context.Context, kept []v1alpha1.CleanerRun, maxBytes int64) (*KeptCopies, error) {
 	slices.SortFunc(kept, func(a, b v1alpha1.CleanerRun) int { // newest first
 		return b.Spec.NominalTime.Compare(a.Spec.NominalTime.Time)
 	})
-	copies := &KeptCopies{}
+	copies, errs := &KeptCopies{}, []error(nil)
 	for i := range kept {
 		if copies.Bytes+kept[i].Status.Copies.Bytes <= maxBytes {
 			copies.add(&kept[i])
@@ -85,10 +105,7 @@ func (j *Journal) Sweep(ctx context.Context, maxBytes int64) (left Leftovers, er
 		}
 		errs = append(errs, j.dropEarly(ctx, &kept[i], fmt.Sprintf("all copies together took more than %d bytes (--max-copies-bytes)", maxBytes)))
 	}
-	if err == nil {
-		left.Copies = copies
-	}
-	return left, errors.Join(errs...)
+	return copies, errors.Join(errs...)
 }
 
 // withoutObjects leaves out what is not needed of a run, and large.

@@ -4,8 +4,10 @@
 package object
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -60,4 +62,16 @@ func WithoutBody(message string) string {
 		return message
 	}
 	return message[:start] + "Invalid value: " + message[end+len(`}": `):]
+}
+
+// MayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked
+// for: the same request may succeed later.
+func MayPass(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	}
+	var way *url.Error
+	return errors.As(err, &way) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -102,7 +102,7 @@ func (s Act) actOn(ctx context.Context, t *task, in *intent, out *outcomes) {
 		out.left = true
 	case out.stopped != nil && errors.Is(out.stopped, s.Stopping):
 		out.left = true
-		flush(ctx, in.ledger)
+		in.ledger.FlushPatiently(ctx)
 	default:
 		out.list = in.settle(ctx, out.list, interruptedBy(out.stopped))
 	}
@@ -142,7 +142,7 @@ func (in *intent) settle(ctx context.Context, list []object.Outcome, of *ruling)
 	for i, n := range in.places {
 		_ = fault.Logged(ctx, func() error { return in.ledger.Record(context.WithoutCancel(ctx), i, list[n]) })
 	}
-	flush(ctx, in.ledger)
+	in.ledger.FlushPatiently(ctx)
 	return list
 }
 

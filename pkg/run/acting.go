@@ -60,7 +60,7 @@ func (a *acting) all(ctx context.Context) error {
 			a.task.progress.Did()
 			err = fault.Logged(ctx, func() error { return a.ledger.Record(ctx, i, outcome) })
 		}
-		if isTaken(err) || recheck.Is(err) {
+		if journal.IsTaken(err) || recheck.Is(err) {
 			stop(err)
 		}
 	})
@@ -78,7 +78,7 @@ func (a *acting) one(ctx context.Context, victim journal.Victim) (outcome object
 	case err != nil:
 		return object.Outcome{Verdict: verdict, Result: v1alpha1.OutcomeFailed, Detail: fault.Words}
 	case stopped != nil && errors.Is(outcome.Err, stopped),
-		isTaken(outcome.Err),
+		journal.IsTaken(outcome.Err),
 		recheck.Is(outcome.Err): // nothing was sent
 		outcome.Result = v1alpha1.OutcomePlanned
 	case outcome.Err != nil:
@@ -117,9 +117,9 @@ func (a *acting) touch(ctx context.Context, victim journal.Victim, verdict objec
 	}
 	switch again := a.again(victim); a.task.action {
 	case v1alpha1.ActionTransform:
-		return a.task.who.actor.Transform(ctx, verdict, victim.Patch, again)
+		return a.task.who.Actor.Transform(ctx, verdict, victim.Patch, again)
 	case v1alpha1.ActionDelete:
-		return a.task.who.actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again)
+		return a.task.who.Actor.Delete(ctx, verdict, a.task.cleaner.Spec.DeleteOptions, again)
 	}
 	// Nothing is ever deleted because nothing else was asked for.
 	return action.Failed(

@@ -60,10 +60,7 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		NominalTime:       metav1.NewTime(request.Nominal),
 		Trigger:           request.Trigger,
 		CleanerSpecHash:   cleaner.Spec.Hash(),
-		RunRequest: answered(
-			cleaner,
-			request.Nominal,
-		),
+		RunRequest:        answered(cleaner, request.Nominal),
 		Action:            cleaner.EffectiveAction(),
 		ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
 	}
@@ -149,47 +146,46 @@ func (s Begin) live(ctx context.Context, request Request) (*v1alpha1.Cleaner, er
 		return nil, fmt.Errorf("reading Cleaner %s: %w", request.Cleaner, err)
 	}
 	if cleaner.Name != request.Cleaner || cleaner.UID == "" {
-		return nil, fmt.Errorf(
-			"reading Cleaner %s: the answer is not an API server's: is there something between the operator and the API server?",
-			request.Cleaner,
-		)
+		return nil, fmt.Errorf("reading Cleaner %s: the answer is not an API server's: is there something between the operator and the API server?",
+			request.Cleaner)
 	}
 	if err := s.CheckSchema.intact(ctx); err != nil {
 		return nil, err
 	}
-	switch late := s.Clock.Since(request.Nominal); {
+	switch {
 	case request.UID != "" && request.UID != cleaner.UID:
 		return nil, fmt.Errorf("the Cleaner %s was created again since the run was asked for", request.Cleaner)
 	case !cleaner.DeletionTimestamp.IsZero():
 		return nil, fmt.Errorf("the Cleaner %s is being deleted", request.Cleaner)
-	case request.Trigger == v1alpha1.TriggerSchedule && cleaner.Spec.StartingDeadlineSeconds != nil &&
-		late.Seconds() > float64(*cleaner.Spec.StartingDeadlineSeconds):
-		return s.ifBegun(
-			ctx,
-			&cleaner,
-			request,
-			fmt.Errorf(
-				"it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
-				late.Round(time.Second),
-				*cleaner.Spec.StartingDeadlineSeconds,
-			),
-		)
-	case cleaner.ForeignController(s.Clock.Now()) != "":
-		return s.ifBegun(ctx, &cleaner, request, foreignController(&cleaner, s.Clock.Now()))
-	case cleaner.LostFields(request.Spec): // a run that has begun is closed
-		return s.ifBegun(ctx, &cleaner, request, lostFields(cleaner.Name))
+	}
+	if why := s.mayNotBegin(&cleaner, request); why != nil {
+		return s.ifBegun(ctx, &cleaner, request, why)
 	}
 	return &cleaner, nil
 }
 
+// mayNotBegin says why a run may not begin now. One that has begun is brought to its end.
+func (s Begin) mayNotBegin(cleaner *v1alpha1.Cleaner, request Request) error {
+	late, limit := s.Clock.Since(request.Nominal), cleaner.Spec.StartingDeadlineSeconds
+	if request.Trigger == v1alpha1.TriggerSchedule && limit != nil && late.Seconds() > float64(*limit) {
+		return fmt.Errorf(
+			"it is %s late, which startingDeadlineSeconds (%d) does not allow; were as many runs going on as may (--max-parallel-runs)?",
+			late.Round(time.Second), *limit)
+	}
+	if foreign := foreignController(cleaner, s.Clock.Now()); foreign != nil {
+		return foreign
+	}
+	if cleaner.LostFields(request.Spec) {
+		return lostFields(cleaner.Name)
+	}
+	return nil
+}
+
 // ifBegun lets a run go on that began under another operator, and no other: it may not begin now, which otherwise is
 // the error.
-func (s Begin) ifBegun(
-	ctx context.Context,
-	cleaner *v1alpha1.Cleaner,
-	request Request,
-	otherwise error,
-) (*v1alpha1.Cleaner, error) {
+func (s Begin) ifBegun(ctx context.Context, cleaner *v1alpha1.Cleaner, request Request, otherwise error) (
+	*v1alpha1.Cleaner, error,
+) {
 	record, err := s.Journal.Find(ctx, v1alpha1.RunName(request.Cleaner, request.Nominal))
 	if err == nil && record == nil {
 		err = otherwise
@@ -205,7 +201,10 @@ func stampOf(record *v1alpha1.CleanerRun) string {
 	return v1alpha1.Stamp(record.Spec.CleanerGeneration, record.Spec.CleanerSpecHash)
 }
 
-// isTaken reports whether an error says that the run is another operator's: nothing more is sent for it.
-func isTaken(err error) bool {
-	return errors.Is(err, journal.ErrTaken) || errors.Is(err, journal.ErrGone)
+// wasQueuedAsAnother reports whether the Cleaner named another account when the run was queued: whoever asked for it
+// did not ask for what this one may do.
+func wasQueuedAsAnother(b *begun) bool {
+	queued := b.cleaner.Status.ActiveRun
+	return queued != nil && queued.Name == b.record.Name &&
+		!ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
 }

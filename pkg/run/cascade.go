@@ -5,13 +5,11 @@ package run
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
-	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // readCascade looks for protected objects that a Delete would delete together with what it has chosen.
@@ -25,69 +23,5 @@ func (s Read) readCascade(ctx context.Context, t *task, chosen *object.Verdicts)
 			cascade.Add(verdict.Object, t.cleaner.Spec.DeleteOptions)
 		}
 	}
-	return cascade, readCascade(ctx, t.who.reader, t.expressions.memory, cascade)
-}
-
-// readCascade looks where the cascade says. What cannot be read is an error: a protected object may be in it.
-func readCascade(ctx context.Context, reader *selector.Reader, memory *selector.Share, cascade *guard.Cascade) error {
-	if err := memory.Take(cascade.Size()); err != nil {
-		return fmt.Errorf("looking for protected objects that would be deleted with others: %w", err)
-	}
-	if err := readContent(ctx, reader, cascade); err != nil {
-		return fmt.Errorf("looking for protected objects in the namespaces that would be deleted: %w", err)
-	}
-	if err := readDependents(ctx, reader, memory, cascade); err != nil {
-		return fmt.Errorf("looking for protected objects that would be deleted with their owners: %w", err)
-	}
-	return nil
-}
-
-// readContent looks through the namespaces that would be deleted.
-func readContent(ctx context.Context, reader *selector.Reader, cascade *guard.Cascade) error {
-	scope := selector.Scope{Namespaces: cascade.Namespaces()}
-	if len(scope.Namespaces) == 0 {
-		return nil
-	}
-	kinds, err := reader.NamespaceContent(ctx)
-	for i := 0; i < len(kinds) && err == nil; i++ {
-		err = reader.Metadata(ctx, kinds[i], scope, func(o object.Object) error {
-			if guard.IsProtected(o) {
-				cascade.Found(o, nil)
-			}
-			return nil
-		})
-	}
-	return err
-}
-
-// readDependents looks through the kinds that may be owned by what would be deleted.
-func readDependents(
-	ctx context.Context,
-	reader *selector.Reader,
-	memory *selector.Share,
-	cascade *guard.Cascade,
-) error {
-	scope := selector.Scope{Cluster: cascade.Cluster, Namespaces: cascade.OwnersIn()}
-	ancestors := selector.NewAncestors(reader, memory)
-	for _, gvk := range cascade.Kinds {
-		kind, err := reader.Resolve(ctx, gvk)
-		if unknown := (*selector.UnknownKindError)(nil); errors.As(err, &unknown) {
-			continue // so there are none
-		}
-		if err != nil {
-			return err
-		}
-		err = reader.Metadata(ctx, kind, scope, func(o object.Object) error {
-			if !guard.IsProtected(o) {
-				return nil
-			}
-			owners, err := ancestors.Of(ctx, o)
-			cascade.Found(o, owners)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cascade, survey.Cascade(ctx, t.who.Reader, t.expressions.memory, cascade)
 }

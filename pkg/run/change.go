@@ -22,39 +22,50 @@ func (d *decision) change(ctx context.Context, t *task) {
 	}
 	d.changes = map[int]change{}
 	d.rule(func(i int, verdict object.Verdict) *ruling {
-		if context.Cause(ctx) != nil {
-			return nil
-		}
-		if d.incomplete != nil && !t.preview {
+		if context.Cause(ctx) != nil || d.incomplete != nil && !t.preview {
 			return nil
 		}
 		patch, message, err := t.expressions.change(ctx, verdict.Object)
-		if isOutgrown(err) {
-			d.incomplete = cmp.Or(d.incomplete, err)
-			return nil
+		r, fault := unfit(verdict, err)
+		if fault == nil {
+			fault = t.expressions.memory.Patch(len(d.changes)+1, len(patch))
 		}
-		var tooLarge *object.PatchSizeError
-		if errors.As(err, &tooLarge) {
-			d.incomplete = cmp.Or(d.incomplete, fmt.Errorf("%s: %w", verdict.Object, err))
-			return &ruling{result: v1alpha1.OutcomeNotEvaluated, detail: err.Error(), err: err}
-		}
-		if fault := t.expressions.memory.Patch(len(d.changes)+1, len(patch)); fault != nil {
+		if fault != nil {
 			d.incomplete = cmp.Or(d.incomplete, fault)
-			return nil
+			return r
 		}
 		d.changes[i] = change{patch, message}
-		switch stopped := context.Cause(ctx); {
-		case err != nil && stopped != nil && errors.Is(err, stopped):
-			return nil
-		case err != nil:
-			failed := action.Failed(verdict, err)
-			return &ruling{result: failed.Result, detail: failed.Detail, err: err}
-		case len(patch) == 0:
-			return &ruling{result: v1alpha1.OutcomeUnchanged, detail: "there is nothing to change"}
-		}
-		if reason := guard.Consent(verdict.Kind, patch, t.cleaner.Spec.TransformOptions); reason != "" {
-			return &ruling{result: v1alpha1.OutcomeProtected, detail: reason}
-		}
-		return nil
+		return t.ruleChange(ctx, verdict, patch, err)
 	})
+}
+
+// unfit says why nothing is changed at all: the scripts need more memory, or a patch is larger than the API server
+// takes. The ruling is on the object of that patch.
+func unfit(verdict object.Verdict, err error) (*ruling, error) {
+	if isOutgrown(err) {
+		return nil, err
+	}
+	var tooLarge *object.PatchSizeError
+	if !errors.As(err, &tooLarge) {
+		return nil, nil
+	}
+	r := &ruling{result: v1alpha1.OutcomeNotEvaluated, detail: err.Error(), err: err}
+	return r, fmt.Errorf("%s: %w", verdict.Object, err)
+}
+
+// ruleChange says why an object is not changed.
+func (t *task) ruleChange(ctx context.Context, verdict object.Verdict, patch object.JSON, err error) *ruling {
+	switch stopped := context.Cause(ctx); {
+	case err != nil && stopped != nil && errors.Is(err, stopped):
+		return nil
+	case err != nil:
+		failed := action.Failed(verdict, err)
+		return &ruling{result: failed.Result, detail: failed.Detail, err: err}
+	case len(patch) == 0:
+		return &ruling{result: v1alpha1.OutcomeUnchanged, detail: "there is nothing to change"}
+	}
+	if reason := guard.Consent(verdict.Kind, patch, t.cleaner.Spec.TransformOptions); reason != "" {
+		return &ruling{result: v1alpha1.OutcomeProtected, detail: reason}
+	}
+	return nil
 }

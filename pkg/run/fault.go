@@ -17,16 +17,10 @@ const failTimeout = time.Minute
 // fail ends a run that panicked, and says truthfully what it had done by then. What stands in the cluster decides how:
 // a run may have panicked on its way to the phase Executing.
 func (r *Runner) fail(
-	ctx context.Context,
-	cleaner *v1alpha1.Cleaner,
-	record *v1alpha1.CleanerRun,
-	panicked error,
+	ctx context.Context, cleaner *v1alpha1.Cleaner, record *v1alpha1.CleanerRun, panicked error,
 ) error {
-	ctx, cancel := context.WithTimeoutCause(
-		context.WithoutCancel(ctx),
-		failTimeout,
-		errors.New("the API server did not answer for too long"),
-	)
+	late := errors.New("the API server did not answer for too long")
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), failTimeout, late)
 	defer cancel()
 	if record.Status.Phase.Final() {
 		return nil // it panicked after it had ended

@@ -20,12 +20,9 @@ import (
 )
 
 // readFindings finds what the Cleaner's selectors ask for, with the run's own rights. Nil when they ask for nothing.
-func (s Read) readFindings(
-	ctx context.Context,
-	t *task,
-	memory *selector.Share,
-	counts guard.Counts,
-) (*survey.Found, error) {
+func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share, counts guard.Counts) (
+	*survey.Found, error,
+) {
 	if !t.cleaner.HasFindings() {
 		return nil, nil
 	}
@@ -46,7 +43,7 @@ func (s Read) readFindings(
 		}
 		return err
 	}}
-	return survey.For(ctx, t.who.reader, memory, t.cleaner, counts, options, observer)
+	return survey.For(ctx, t.who.Reader, memory, t.cleaner, counts, options, observer)
 }
 
 // isNotTold reports whether manifests, which a preview reads instead of a cluster, do not tell what there is.
@@ -57,7 +54,7 @@ func isNotTold(err error) bool {
 
 // Lookup reads what the Cleaner's selectors ask for, as Preview does.
 func (r *Runner) Lookup(ctx context.Context, cleaner *v1alpha1.Cleaner) (survey.Lookup, error) {
-	who, err := r.Check.Identities.of(nil)
+	who, err := r.Check.Identities.Of(nil)
 	if err != nil {
 		return nil, err
 	}

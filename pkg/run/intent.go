@@ -61,43 +61,39 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 			in.victims = append(in.victims, journal.Victim{Candidate: outcome.Candidate, Patch: d.changes[i].patch})
 			in.places = append(in.places, len(in.outcomes))
 		} else if outcome.Err != nil {
-			klog.FromContext(ctx).
-				Error(errors.New(outcome.Detail), "Could not act on resource", "action", t.action, "kind", outcome.Kind.Kind,
-					"object", objectName(outcome.Object))
+			klog.FromContext(ctx).Error(errors.New(outcome.Detail), "Could not act on resource",
+				"action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
 		}
 		in.outcomes = append(in.outcomes, outcome)
 	}
-	if len(in.victims) == 0 || context.Cause(ctx) != nil {
+	if len(in.victims) == 0 || context.Cause(ctx) != nil || !s.mayIntend(ctx, t, in) {
 		return in
 	}
+	t.progress.Enter(metrics.StageRecord, len(in.victims))
+	in.ledger, in.fault = s.Journal.Intend(ctx, t.cleaner, t.record, d.view.considered,
+		slices.Concat(in.outcomes, d.view.notEvaluated), in.victims)
+	in.left = errors.Is(in.fault, journal.ErrTaken)
+	return in
+}
+
+// mayIntend looks once more for what keeps the run from touching anything, and lets the intent say it.
+func (s Record) mayIntend(ctx context.Context, t *task, in *intent) bool {
 	if in.fault = s.CheckSchema.intact(ctx); in.fault == nil {
 		in.fault = s.alone(ctx, t.cleaner)
 	}
 	if in.fault != nil {
-		return in
+		return false
 	}
 	switch err := s.Stop.Confirm(ctx); {
 	case isStop(err):
 		in.stopped = err
-		return in
+		return false
 	case err != nil:
 		in.fault, in.left = err, errors.Is(err, s.Stopping)
-		return in
+		return false
 	}
-	if in.fault = t.rehearse(ctx, in.victims); in.fault != nil {
-		return in
-	}
-	t.progress.Enter(metrics.StageRecord, len(in.victims))
-	in.ledger, in.fault = s.Journal.Intend(
-		ctx,
-		t.cleaner,
-		t.record,
-		d.view.considered,
-		slices.Concat(in.outcomes, d.view.notEvaluated),
-		in.victims,
-	)
-	in.left = errors.Is(in.fault, journal.ErrTaken)
-	return in
+	in.fault = t.rehearse(ctx, in.victims)
+	return in.fault == nil
 }
 
 // unconfirmed is the intent when it could not be decided a second time: nothing is touched. script is set when that is
@@ -149,15 +145,8 @@ func found(ctx context.Context, t *task, d *decision) []object.Outcome {
 	outcomes := make([]object.Outcome, 0, min(maxListed, d.matched.Len()))
 	for _, outcome := range d.outcomes(scanned(t.record)) {
 		if outcome.Act { // the line that k8s-cleaner documents for dry runs
-			log.Info(
-				"resource is a match for cleaner",
-				"kind",
-				outcome.Kind.Kind,
-				"object",
-				objectName(outcome.Object),
-				"message",
-				outcome.Message,
-			)
+			log.Info("resource is a match for cleaner",
+				"kind", outcome.Kind.Kind, "object", objectName(outcome.Object), "message", outcome.Message)
 		}
 		if len(outcomes) < maxListed {
 			outcomes = append(outcomes, outcome)

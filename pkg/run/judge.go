@@ -118,15 +118,7 @@ func (d *decision) wait(t *task) {
 	}
 	counts := d.view.counts
 	if d.view.counted != t.record.Name { // else this run was counted before it was cut off
-		keys := make([]string, 0, d.matched.Len())
-		for i, verdict := range d.matched.All() {
-			if d.rulings[i] == nil && threshold > 1 {
-				keys = append(keys, guard.CountKey(verdict.Object))
-			}
-		}
-		counts = counts.Seen(keys, threshold)
-		d.view.findings.Count(counts)
-		if d.incomplete == nil {
+		if counts = d.countAll(threshold); d.incomplete == nil {
 			d.counts = counts
 		}
 	}
@@ -140,6 +132,19 @@ func (d *decision) wait(t *task) {
 			d.waiting++
 		}
 	}
+}
+
+// countAll counts this run among those in which the objects matched.
+func (d *decision) countAll(threshold int64) guard.Counts {
+	keys := make([]string, 0, d.matched.Len())
+	for i, verdict := range d.matched.All() {
+		if d.rulings[i] == nil && threshold > 1 {
+			keys = append(keys, guard.CountKey(verdict.Object))
+		}
+	}
+	counts := d.view.counts.Seen(keys, threshold)
+	d.view.findings.Count(counts)
+	return counts
 }
 
 // judgeClock touches nothing by a wrong clock. A Scan goes on, but does not count as a run in which the objects

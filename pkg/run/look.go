@@ -21,42 +21,46 @@ const (
 
 // look finds out what an operator before did to a victim: of one that is gone nobody knows who deleted it. It returns
 // the live object when that is still as it was judged, and else the outcome.
-func (a *acting) look(
-	ctx context.Context,
-	victim journal.Victim,
-	verdict object.Verdict,
-) (*object.Object, *object.Outcome) {
-	settled := func(result v1alpha1.OutcomeResult, detail string) (*object.Object, *object.Outcome) {
-		return nil, &object.Outcome{Verdict: verdict, Result: result, Detail: detail}
-	}
+func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object.Verdict) (
+	*object.Object, *object.Outcome,
+) {
 	deletes := a.task.action == v1alpha1.ActionDelete
-	live, err := a.task.who.actor.Live(ctx, victim.Object)
-	switch {
-	case err != nil:
+	live, err := a.task.who.Actor.Live(ctx, victim.Object)
+	if err != nil {
 		return nil, unread(ctx, verdict, err)
+	}
+	outcome := &object.Outcome{Verdict: verdict}
+	switch {
 	case deletes && (live == nil || live.UID != victim.UID):
-		return settled(v1alpha1.OutcomeFoundGone, recovered)
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeFoundGone, recovered
 	case deletes && live.Deleting:
-		return settled(v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live))
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live)
 	case live == nil:
-		return settled(v1alpha1.OutcomeGone, "")
+		outcome.Result = v1alpha1.OutcomeGone
 	case live.UID != victim.UID:
-		return settled(v1alpha1.OutcomeReplaced, "it was created again under the same name")
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeReplaced, "it was created again under the same name"
+	case a.holds(*live, victim):
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeTransformed, recovered
+	case live.ResourceVersion != victim.ResourceVersion:
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, changedAway
+	default:
+		return live, nil
 	}
-	if a.task.action == v1alpha1.ActionTransform {
-		if holds, err := object.Holds(*live, victim.Patch); err == nil && holds {
-			return settled(v1alpha1.OutcomeTransformed, recovered)
-		}
+	return nil, outcome
+}
+
+// holds reports whether the live object is as a Transform makes it.
+func (a *acting) holds(live object.Object, victim journal.Victim) bool {
+	if a.task.action != v1alpha1.ActionTransform {
+		return false
 	}
-	if live.ResourceVersion != victim.ResourceVersion {
-		return settled(v1alpha1.OutcomeAbandoned, changedAway)
-	}
-	return live, nil
+	holds, err := object.Holds(live, victim.Patch)
+	return err == nil && holds
 }
 
 // unread is the outcome of a victim that could not be looked at. When the run was stopped meanwhile there is none yet.
 func unread(ctx context.Context, verdict object.Verdict, err error) *object.Outcome {
-	if stopped := context.Cause(ctx); stopped != nil && mayPass(err) {
+	if stopped := context.Cause(ctx); stopped != nil && object.MayPass(err) {
 		return &object.Outcome{Verdict: verdict, Err: stopped}
 	}
 	outcome := action.Failed(verdict, err)

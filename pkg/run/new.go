@@ -14,6 +14,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
@@ -23,6 +24,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
+	"github.com/kubecleaner/kubecleaner/pkg/validate"
 )
 
 // Config is what New divides among the stages; their fields say what it is for.
@@ -55,7 +57,7 @@ type Config struct {
 // New returns a Runner whose stages have what they use. It does not deliver anything but Reports yet: its Delivery
 // needs an Outbox.
 func New(c Config) *Runner {
-	identities := &Identities{
+	identities := &identity.Identities{
 		Reader:   c.Reader,
 		Actor:    c.Actor,
 		As:       c.As,
@@ -66,10 +68,10 @@ func New(c Config) *Runner {
 	operator, denials := c.Reader.Patient(), &action.Denials{}
 	r := &Runner{
 		Begin: Begin{Client: c.Client, Journal: c.Journal, Clock: c.Clock, CheckSchema: c.CheckSchema, Stop: c.Stop},
-		Check: Check{
-			Identities: identities, Scripts: c.Scripts, Memory: c.Memory, Schemas: c.Schemas, Queries: c.Queries,
+		Check: Check{Memory: c.Memory, Validator: validate.Validator{
+			Identities: identities, Scripts: c.Scripts, Schemas: c.Schemas, Queries: c.Queries,
 			CopyProblems: c.Journal.CopyProblems, Clock: c.Clock,
-		},
+		}},
 		Read: Read{
 			Operator:   operator,
 			Protection: c.Protection,
@@ -96,12 +98,12 @@ func New(c Config) *Runner {
 			Clock:       c.Clock,
 			CheckSchema: c.CheckSchema,
 			Stop:        c.Stop,
-			Lacks:       identities.lacks,
+			Lacks:       identities.Lacks,
 			Stopping:    c.Stopping,
 		},
 	}
 	r.Delivery = &notify.Delivery{
-		Report: c.Journal.WriteReport, Save: r.Record.Save, Event: c.Event, Sender: c.Sender, Secret: identities.Live,
+		Report: c.Journal.WriteReport, Save: c.Journal.SaveEnded, Event: c.Event, Sender: c.Sender, Secret: identities.Live,
 		AccountRequired: c.RequireServiceAccount, Tried: c.Metrics.Notified, Clock: c.Clock,
 	}
 	return r

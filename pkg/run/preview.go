@@ -49,7 +49,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 		return nil, err
 	}
 	defer t.expressions.close()
-	if t.who, err = r.Check.Identities.of(nil); err != nil {
+	if t.who, err = r.Check.Identities.Of(nil); err != nil {
 		return nil, err
 	}
 	unchecked := r.Check.checkConditions(ctx, t)
@@ -60,12 +60,7 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 	d := r.decide(ctx, t)
 	preview := &Preview{
 		Action: t.action, Considered: d.view.considered, Incomplete: errors.Join(unchecked, d.incomplete), Limit: d.limit,
-		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1),
-	}
-	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		if spec.Finding != nil {
-			preview.ForSeconds = max(preview.ForSeconds, ptr.Deref(spec.Finding.ForSeconds, 0))
-		}
+		Threshold: ptr.Deref(cleaner.Spec.OccurrenceThreshold, 1), ForSeconds: longest(cleaner),
 	}
 	planned := v1alpha1.OutcomePlanned
 	if !t.acts() {
@@ -82,4 +77,14 @@ func (r *Runner) Preview(ctx context.Context, cleaner *v1alpha1.Cleaner, observe
 		preview.Items = append(preview.Items, PreviewItem{Outcome: outcome})
 	}
 	return preview, context.Cause(ctx)
+}
+
+// longest is the longest finding.forSeconds of a Cleaner.
+func longest(cleaner *v1alpha1.Cleaner) (seconds int64) {
+	for _, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		if spec.Finding != nil {
+			seconds = max(seconds, ptr.Deref(spec.Finding.ForSeconds, 0))
+		}
+	}
+	return seconds
 }

@@ -94,7 +94,7 @@ func (s Read) list(ctx context.Context, t *task, v *view) (namespaces map[string
 		sel, err := selector.New(i, spec, judge, t.now)
 		var selection selector.Selection
 		if err == nil {
-			selection = sel.Select(ctx, t.who.reader, &found)
+			selection = sel.Select(ctx, t.who.Reader, &found)
 			err = selection.Err
 		}
 		if err != nil {
@@ -171,7 +171,7 @@ func (s Read) readTotals(ctx context.Context, t *task, v *view) map[schema.Group
 	}
 	totals := make(map[schema.GroupKind]total, len(kinds))
 	for kind, scope := range scopes {
-		n, err := t.who.reader.Count(ctx, kinds[kind], scope)
+		n, err := t.who.Reader.Count(ctx, kinds[kind], scope)
 		totals[kind] = total{n, err}
 	}
 	return totals
@@ -182,7 +182,6 @@ func (s Read) readTotals(ctx context.Context, t *task, v *view) map[schema.Group
 // is not complete.
 func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 	var errs []error
-	must := t.acts() && t.expressions.aggregate != nil
 	for i, selection := range v.selections {
 		name := t.cleaner.Spec.ResourcePolicySet.ResourceSelectors[i].Namespace
 		if name == "" || selection.Err != nil || selection.Considered > 0 {
@@ -190,28 +189,17 @@ func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 		}
 		found, err := s.Operator.Namespaces(ctx, []string{name})
 		switch {
-		case err != nil && must:
-			errs = append(
-				errs,
-				fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err),
-			)
-		case err != nil: // nothing is selected, whether it is there or not
-			v.nowhere = append(
-				v.nowhere,
-				fmt.Sprintf(
-					"resourceSelectors[%d]: whether there is a namespace %s could not be found out: %s.",
-					i,
-					name,
-					summary.OneLine(err),
-				),
-			)
-		case found[name] == nil && must:
-			errs = append(
-				errs,
-				fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name),
-			)
+		case err != nil:
+			err = fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err)
 		case found[name] == nil:
-			v.nowhere = append(v.nowhere, fmt.Sprintf("resourceSelectors[%d]: there is no namespace %s.", i, name))
+			err = fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name)
+		default:
+			continue
+		}
+		if t.acts() && t.expressions.aggregate != nil {
+			errs = append(errs, err)
+		} else { // nothing is selected, whether it is there or not
+			v.nowhere = append(v.nowhere, summary.OneLine(err)+".")
 		}
 	}
 	return errors.Join(errs...)

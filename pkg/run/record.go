@@ -6,19 +6,14 @@ package run
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/url"
 	"slices"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
-	"github.com/kubecleaner/kubecleaner/pkg/fault"
 	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/metrics"
 	"github.com/kubecleaner/kubecleaner/pkg/notify"
@@ -26,15 +21,6 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/stop"
-)
-
-const (
-	// recordTimeout bounds the writing of a record that nobody waits for any more; recordRetry is the time between two
-	// tries.
-	recordTimeout = 10 * time.Second
-	recordRetry   = time.Second
-	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away.
-	maxRefused = 10
 )
 
 // Record is the stage that writes down what a run intends, how far it has come, and what became of it.
@@ -115,7 +101,7 @@ func (s Record) closeWith(
 	if t.record.Status.Notifications = nil; s.Lacks(t.record.Spec.ServiceAccountRef) == "" { // else only status says so
 		t.record.Status.Notifications = notify.Due(tells, t.record)
 	}
-	switch err := s.save(ctx, t.record, was); {
+	switch err := s.Journal.SavePatiently(ctx, t.record, was); {
 	case errors.Is(err, journal.ErrGone):
 		t.gone = err
 		return false
@@ -124,83 +110,6 @@ func (s Record) closeWith(
 	}
 	count()
 	return true
-}
-
-// save writes the record. It tries for as long as somebody waits for the run, and for a while after that: what is not
-// written is not told, and is found out anew by the next operator.
-func (s Record) save(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
-	log := klog.FromContext(ctx)
-	patience, cancel := patienceOf(ctx)
-	defer cancel()
-	var err error
-	refused := 0
-	gaveUp := wait.PollUntilContextCancel(patience, recordRetry, true, func(ctx context.Context) (bool, error) {
-		trying, cancel := context.WithTimeout(ctx, recordTimeout)
-		defer cancel()
-		err = fault.Logged(ctx, func() error { return s.Journal.Save(trying, record, was) })
-		if err == nil || isTaken(err) {
-			return true, nil
-		}
-		log.Error(err, "Could not write the record of the run yet")
-		if !mayPass(err) {
-			refused++
-		}
-		return refused == maxRefused, nil
-	})
-	if gaveUp != nil {
-		log.Error(gaveUp, "Gave up writing the record of the run")
-	}
-	return err
-}
-
-// mayPass reports whether an error says something of the API server, or of the way to it, and nothing of what was asked
-// for.
-func mayPass(err error) bool {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		code := status.Status().Code
-		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
-	}
-	var way *url.Error
-	return errors.As(err, &way) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// Save writes the record of a run that has ended, once more. It tries for a while.
-func (s Record) Save(ctx context.Context, record *v1alpha1.CleanerRun) error {
-	ctx, cancel := context.WithCancel(ctx)
-	cancel() // nobody waits for it
-	return s.save(ctx, record, record.Status.Phase)
-}
-
-// patienceOf is a context that ends some time after another one.
-func patienceOf(ctx context.Context) (context.Context, context.CancelFunc) {
-	patience, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(recordTimeout, cancel)
-		context.AfterFunc(patience, func() { timer.Stop() })
-	})
-	return patience, func() { stop(); cancel() }
-}
-
-// flush saves the outcomes, also when the run was stopped.
-func flush(ctx context.Context, ledger *journal.Ledger) {
-	log := klog.FromContext(ctx)
-	err := wait.PollUntilContextTimeout(
-		context.WithoutCancel(ctx),
-		recordRetry,
-		recordTimeout,
-		true,
-		func(ctx context.Context) (bool, error) {
-			err := fault.Logged(ctx, func() error { return ledger.Flush(ctx) })
-			if err != nil {
-				log.Error(err, "Could not save the outcomes yet")
-			}
-			return err == nil || isTaken(err), nil
-		},
-	)
-	if err != nil {
-		log.Error(err, "Gave up saving the outcomes")
-	}
 }
 
 // leftover is what an operator before has left of a run that it had begun to carry out.
@@ -228,7 +137,7 @@ func (l *leftover) outcome(i int) object.Outcome {
 func (s Record) resume(ctx context.Context, record *v1alpha1.CleanerRun, memory *selector.Share) (*leftover, error) {
 	l := &leftover{}
 	var err error
-	_ = wait.PollUntilContextTimeout(ctx, recordRetry, recordTimeout, true, func(ctx context.Context) (bool, error) {
+	_ = wait.PollUntilContextTimeout(ctx, journal.Retry, journal.Timeout, true, func(ctx context.Context) (bool, error) {
 		var intents []journal.Intent
 		memory.Release()
 		l.ledger, intents, l.known, err = s.Journal.Resume(ctx, record, memory.Intent)

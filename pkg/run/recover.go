@@ -19,6 +19,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/recheck"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
+	"github.com/kubecleaner/kubecleaner/pkg/survey"
 	"github.com/kubecleaner/kubecleaner/pkg/transport"
 )
 
@@ -71,12 +72,12 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 	rest.decide(ctx, r, t)
 	running, stop := rest.limit(ctx, r.Begin.Clock)
 	defer stop()
-	who, fault := r.Check.Identities.ofRun(record.Spec.ServiceAccountRef)
+	who, fault := r.Check.Identities.OfRun(record.Spec.ServiceAccountRef)
 	t.who = who
 	memory := r.Check.Memory.Share()
 	defer memory.Release()
 	left, err := r.Record.resume(running, record, memory)
-	if err != nil && mayPass(err) {
+	if err != nil && object.MayPass(err) {
 		log.Error(err, "Could not read what a run that was cut off was going to touch; it is taken up again", "run", record.Name)
 		return
 	}
@@ -97,7 +98,7 @@ func (r *Runner) finish(ctx context.Context, rest *remainder) {
 		log.Info("Left a run that was cut off to the next leader", "run", record.Name, "cause", err.Error())
 		return
 	}
-	flush(ctx, left.ledger)
+	left.ledger.FlushPatiently(ctx)
 	r.settle(ctx, t, rest, outcomes)
 }
 
@@ -147,17 +148,17 @@ func (s Act) goOn(ctx context.Context, t *task, left *leftover, rest *remainder,
 	switch {
 	case cause == nil:
 		return a.outcomes, nil
-	case isTaken(cause):
+	case journal.IsTaken(cause):
 		return nil, cause
 	case errors.Is(cause, s.Stopping):
-		flush(ctx, left.ledger)
+		left.ledger.FlushPatiently(ctx)
 		return nil, cause
 	}
 	rest.close(cause)
 	a.closing = rest.closing
 	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	if err := a.all(looking); isTaken(err) {
+	if err := a.all(looking); journal.IsTaken(err) {
 		return nil, err
 	}
 	a.abandon(ctx, left.ledger)
@@ -203,5 +204,5 @@ func (s Act) guardsOf(ctx context.Context, t *task, victims []journal.Victim, me
 	for _, victim := range victims {
 		g.cascade.Add(victim.Object, t.cleaner.Spec.DeleteOptions)
 	}
-	return g, readCascade(ctx, t.who.reader, memory, g.cascade)
+	return g, survey.Cascade(ctx, t.who.Reader, memory, g.cascade)
 }

@@ -27,7 +27,7 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 		if !action.MayRehearse(victim.Kind) || len(victim.Patch) == 0 {
 			return nil
 		}
-		outcome := t.who.actor.Rehearse(ctx, object.Verdict{Candidate: victim.Candidate, Act: true}, victim.Patch, nil)
+		outcome := t.who.Actor.Rehearse(ctx, object.Verdict{Candidate: victim.Candidate, Act: true}, victim.Patch, nil)
 		if !action.IsRefused(outcome) {
 			return nil
 		}
@@ -35,10 +35,6 @@ func (t *task) rehearse(ctx context.Context, victims []journal.Victim) error {
 			first = outcome
 		}
 	}
-	return fmt.Errorf(
-		"the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; correct transform or mergePatch; of %s it says: %s",
-		n,
-		first.Object,
-		first.Detail,
-	)
+	return fmt.Errorf("the API server would refuse to change the %d objects that match, asked for 3 of them as a dry run; correct transform or mergePatch; of %s it says: %s",
+		n, first.Object, first.Detail)
 }

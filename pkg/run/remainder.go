@@ -46,11 +46,8 @@ func (m *remainder) decide(ctx context.Context, r *Runner, t *task) {
 	if clock != nil {
 		wrong = clock.Error()
 	}
-	if why := cmp.Or(
-		r.Check.Identities.lacks(t.record.Spec.ServiceAccountRef),
-		wrong,
-		deadline.ForResuming(m.cleaner, t.record, r.Begin.Clock.Now()),
-	); why != "" {
+	late := deadline.ForResuming(m.cleaner, t.record, r.Begin.Clock.Now())
+	if why := cmp.Or(r.Check.Identities.Lacks(t.record.Spec.ServiceAccountRef), wrong, late); why != "" {
 		m.closing = errors.New(why)
 		return
 	}
@@ -93,18 +90,15 @@ func gaveUp(record *v1alpha1.CleanerRun) *refusal {
 	}
 	return &refusal{phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonFailed, message: fmt.Sprintf(
 		"The operator went away in each of %d attempts, in which the run did not get on: it may be the run that takes too much memory (see the last state of the operator's Pod). It is not attempted again. %s",
-		journal.MaxAttempts,
-		touched,
-	)}
+		journal.MaxAttempts, touched)}
 }
 
 // conclude says how the run ended.
 func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, string, string) {
 	what := "and the run was resumed"
-	abandoned := slices.ContainsFunc(
-		outcomes,
-		func(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeAbandoned },
-	)
+	abandoned := slices.ContainsFunc(outcomes, func(o object.Outcome) bool {
+		return o.Result == v1alpha1.OutcomeAbandoned
+	})
 	switch {
 	case m.closing == nil:
 	case m.faulty:
@@ -117,17 +111,26 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 	if m.late != nil && abandoned {
 		what += "; " + m.late.WayOut(selectLess)
 	}
-	message := fmt.Sprintf("%s, %s. %s", m.cause, what, summary.Counts(m.record, outcomes, unjudgedIn(m.record)))
-	phase, reason := m.endsAs()
-	if m.failed {
-		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, v1alpha1.Truncate(message, maxMessage)
+	phase, reason, failure := m.endsAs(outcomes)
+	message := fmt.Sprintf("%s, %s. %s%s", m.cause, what,
+		summary.Counts(m.record, outcomes, unjudgedIn(m.record)), failure)
+	return phase, reason, v1alpha1.Truncate(message, maxMessage)
+}
+
+// endsAs is how the run ends, and what the first failure was.
+func (m *remainder) endsAs(outcomes []object.Outcome) (phase v1alpha1.RunPhase, reason, failure string) {
+	phase, reason = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	switch {
+	case m.failed:
+		return v1alpha1.RunFailed, v1alpha1.ReasonFailed, ""
+	case m.record.Status.Failed > 0: // some of it maybe before the run was cut off
+		phase, reason = v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
 	}
 	for i := range outcomes {
 		switch {
 		case outcomes[i].Result.IsFailure():
-			phase, reason = v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed)
-			message += fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
-			return phase, reason, v1alpha1.Truncate(message, maxMessage)
+			return v1alpha1.RunFailed, reasonOf(outcomes[i], v1alpha1.ReasonPartiallyFailed),
+				fmt.Sprintf(" The first failure was on %s: %s", outcomes[i].Object, outcomes[i].Detail)
 		case outcomes[i].Detail == changedAway: // left alone as in any run
 		case outcomes[i].Result == v1alpha1.OutcomeAbandoned, outcomes[i].Result == v1alpha1.OutcomeInterrupted:
 			phase = v1alpha1.RunInterrupted
@@ -136,15 +139,7 @@ func (m *remainder) conclude(outcomes []object.Outcome) (v1alpha1.RunPhase, stri
 			}
 		}
 	}
-	return phase, reason, v1alpha1.Truncate(message, maxMessage)
-}
-
-// endsAs is how the run ends if it did not fail, and nothing is left undone.
-func (m *remainder) endsAs() (v1alpha1.RunPhase, string) {
-	if m.record.Status.Failed > 0 { // some of it maybe before the run was cut off
-		return v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
-	}
-	return v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	return phase, reason, ""
 }
 
 // unjudgedIn is how many objects could not be judged, by the record of a run.

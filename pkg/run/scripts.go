@@ -46,12 +46,8 @@ type expressions struct {
 // open makes a Cleaner's expressions ready for a run that begins now. The errors are for the user to correct: they name
 // the field. It starts nothing: a script that does not compile fails when it is used. The caller closes what it gets.
 func open(
-	cleaner *v1alpha1.Cleaner,
-	pool *sandbox.Pool,
-	memory *selector.Share,
-	queries *inputs.Metrics,
-	clk clock.PassiveClock,
-	options sandbox.Options,
+	cleaner *v1alpha1.Cleaner, pool *sandbox.Pool, memory *selector.Share, queries *inputs.Metrics,
+	clk clock.PassiveClock, options sandbox.Options,
 ) (*expressions, error) {
 	var errs []error
 	programs, err := expr.Conditions(cleaner)

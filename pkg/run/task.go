@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/progress"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -21,7 +22,7 @@ type task struct {
 	// now is what ages are measured from.
 	now time.Time
 	// who reads, and later acts.
-	who         identity
+	who         identity.Identity
 	expressions *expressions
 	// progress is told how the run goes, and observer how its lists go. progress is nil in a preview.
 	progress *progress.Meter

@@ -21,36 +21,28 @@ var tracer = otel.Tracer("github.com/kubecleaner/kubecleaner/pkg/run")
 // that are about the run as a whole. What a span has goes to another service, so no object is named.
 func traceRun(ctx context.Context, request Request) (context.Context, func(*v1alpha1.CleanerRun)) {
 	ctx, span := tracer.Start(ctx, "run", trace.WithAttributes(
-		attribute.String(
-			"kubecleaner.cleaner",
-			request.Cleaner,
-		),
+		attribute.String("kubecleaner.cleaner", request.Cleaner),
 		attribute.String("kubecleaner.trigger", string(request.Trigger)),
 	))
 	return ctx, func(record *v1alpha1.CleanerRun) {
-		if record != nil {
-			status := &record.Status
-			span.SetAttributes(
-				attribute.String(
-					"kubecleaner.run",
-					record.Name,
-				),
-				attribute.String("kubecleaner.action", string(record.Spec.Action)),
-				attribute.String("kubecleaner.phase", string(status.Phase)),
-				attribute.String("kubecleaner.reason", status.Reason),
-				attribute.Int64(
-					"kubecleaner.considered",
-					status.Considered,
-				),
-				attribute.Int64("kubecleaner.matched", status.Matched),
-				attribute.Int64("kubecleaner.acted", status.Acted),
-				attribute.Int64("kubecleaner.skipped", status.Skipped),
-				attribute.Int64("kubecleaner.failed", status.Failed),
-			)
-			if status.Phase != v1alpha1.RunCompleted {
-				span.SetStatus(codes.Error, status.Reason)
-			}
+		defer span.End()
+		if record == nil {
+			return
 		}
-		span.End()
+		status := &record.Status
+		span.SetAttributes(
+			attribute.String("kubecleaner.run", record.Name),
+			attribute.String("kubecleaner.action", string(record.Spec.Action)),
+			attribute.String("kubecleaner.phase", string(status.Phase)),
+			attribute.String("kubecleaner.reason", status.Reason),
+			attribute.Int64("kubecleaner.considered", status.Considered),
+			attribute.Int64("kubecleaner.matched", status.Matched),
+			attribute.Int64("kubecleaner.acted", status.Acted),
+			attribute.Int64("kubecleaner.skipped", status.Skipped),
+			attribute.Int64("kubecleaner.failed", status.Failed),
+		)
+		if status.Phase != v1alpha1.RunCompleted {
+			span.SetStatus(codes.Error, status.Reason)
+		}
 	}
 }

@@ -32,44 +32,36 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 		return end(v1alpha1.RunInterrupted, stopReason(stopped),
 			fmt.Sprintf("The run was stopped: %s%s %s", t.stopWords(stopped, out), awayWords(incomplete), touched))
 	case err != nil: // of the operator's own records: it says the way out itself
-		return v1alpha1.RunFailed, reasonFor(
-				err,
-				v1alpha1.ReasonFailed,
-			), v1alpha1.Truncate(
-				"Nothing was touched: "+summary.OneLine(err),
-				maxMessage,
-			)
+		return v1alpha1.RunFailed, reasonFor(err, v1alpha1.ReasonFailed),
+			v1alpha1.Truncate("Nothing was touched: "+summary.OneLine(err), maxMessage)
 	case incomplete != nil:
 		return end(v1alpha1.RunFailed, reasonFor(incomplete, v1alpha1.ReasonViewIncomplete),
 			"Nothing was touched, because the view was not complete: "+summary.OneLine(incomplete))
 	case d.limit != nil:
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
-	var first *object.Outcome
-	reason := v1alpha1.ReasonPartiallyFailed
-	for i := range outcomes {
-		if !outcomes[i].Result.IsFailure() {
-			continue
-		}
-		if first == nil {
-			first = &outcomes[i]
-		}
-		reason = reasonOf(outcomes[i], reason)
-	}
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
 	along := summary.Along(record, outcomes)
-	if first != nil {
-		return end(
-			v1alpha1.RunFailed,
-			reason,
-			fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail),
-		)
+	if first, reason := firstFailure(outcomes); first != nil {
+		return end(v1alpha1.RunFailed, reason,
+			fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail))
 	}
-	phase := v1alpha1.RunFailed
-	if d.view.unjudged == nil {
-		phase, reason = v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	phase, reason := v1alpha1.RunCompleted, v1alpha1.ReasonCompleted
+	if d.view.unjudged != nil {
+		phase, reason = v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed
 	}
 	return end(phase, reason, touched+waitingWords(d)+nowhereWords(d.view)+summary.Much(record)+along+clockWords(d.view))
+}
+
+// firstFailure is the first object that failed, nil when none did, and the reason for which the run fails by them all.
+func firstFailure(outcomes []object.Outcome) (first *object.Outcome, reason string) {
+	reason = v1alpha1.ReasonPartiallyFailed
+	for i := range outcomes {
+		if outcomes[i].Result.IsFailure() {
+			first, reason = cmp.Or(first, &outcomes[i]), reasonOf(outcomes[i], reason)
+		}
+	}
+	return first, reason
 }
 
 func interrupted(o object.Outcome) bool { return o.Result == v1alpha1.OutcomeInterrupted }
@@ -100,10 +92,8 @@ func unjudgedWords(v *view) string {
 	if v.unjudged == nil {
 		return ""
 	}
-	return fmt.Sprintf(
-		" Objects that could not be judged were left alone (onPartialView: Skip): %s.",
-		summary.OneLine(v.unjudged),
-	)
+	return fmt.Sprintf(" Objects that could not be judged were left alone (onPartialView: Skip): %s.",
+		summary.OneLine(v.unjudged))
 }
 
 // unknownWords say how many objects are left alone because they are unknown, and what was refused first.
@@ -120,18 +110,11 @@ func unknownWords(record *v1alpha1.CleanerRun, d *decision) string {
 	case why == nil:
 		return fmt.Sprintf(" Left alone as Unknown: %s.", summary.Objects(n))
 	case !apierrors.IsForbidden(why): // no right would tell
-		return fmt.Sprintf(
-			" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.",
-			summary.Objects(n),
-			summary.OneLine(why),
-		)
+		return fmt.Sprintf(" Left alone as Unknown, because nobody can tell whether they are used: %s; for example %s.",
+			summary.Objects(n), summary.OneLine(why))
 	}
-	return fmt.Sprintf(
-		" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s",
-		summary.Objects(n),
-		summary.OneLine(why),
-		summary.Hint(why.Error(), record.Spec.ServiceAccountRef),
-	)
+	return fmt.Sprintf(" Left alone as Unknown, because not all could be read that may name them: %s; for example %s. %s",
+		summary.Objects(n), summary.OneLine(why), summary.Hint(why.Error(), record.Spec.ServiceAccountRef))
 }
 
 func waitingWords(d *decision) string {

@@ -174,12 +174,12 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	absent := b.namespace + "x"
 	both := selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", absent))
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted,
-		"1 of 1 object matched. resourceSelectors[1]: there is no namespace "+absent+".")
+		"1 of 1 object matched. resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector.")
 	run := b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps)))
 	wantRun(t, run, v1alpha1.ReasonViewIncomplete, "Nothing was touched, because the view was not complete: resourceSelectors[1]: there is no namespace "+absent+": correct it, or remove the selector")
 	b.wantUntouched()
 	run = b.run(b.cleaner(v1alpha1.ActionDelete, selecting(kind("", "v1", "ConfigMap", absent))))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted. resourceSelectors[0]: there is no namespace "+absent+".")
+	wantRun(t, run, v1alpha1.ReasonCompleted, "0 of 0 objects matched; 0 deleted. resourceSelectors[0]: there is no namespace "+absent+": correct it, or remove the selector.")
 }
 
 // TestNamespaceThatCannotBeLookedFor is not taken for one that is there: nothing is touched, and a Scan says it.
@@ -200,5 +200,5 @@ func TestNamespaceThatCannotBeLookedFor(t *testing.T) {
 		"resourceSelectors[1]: finding out whether there is a namespace "+other+": ")
 	b.wantUntouched()
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted,
-		"resourceSelectors[1]: whether there is a namespace "+other+" could not be found out: ")
+		"resourceSelectors[1]: finding out whether there is a namespace "+other+": ")
 }

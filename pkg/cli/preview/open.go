@@ -22,10 +22,12 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/graph"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/identity"
 	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
+	"github.com/kubecleaner/kubecleaner/pkg/validate"
 )
 
 // open connects, and reads the Cleaners.
@@ -177,7 +179,9 @@ func (j *job) runner() *run.Runner {
 		operator = selector.NewReader(j.self.Raw, j.now)
 	}
 	runner := &run.Runner{
-		Check: run.Check{Identities: &run.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk},
+		Check: run.Check{Validator: validate.Validator{
+			Identities: &identity.Identities{Reader: reader, Clock: clk}, Scripts: j.scripts, Clock: clk,
+		}},
 		Read:  run.Read{Operator: operator, Protection: protection, Clock: clk},
 		Judge: run.Judge{Protection: protection, MaxActions: j.maxActions},
 	}

@@ -75,12 +75,12 @@ func (r *Restorer) carry(ctx context.Context, p *Plan, item *Item, progress Prog
 		if item.mayLose(err, p.options) {
 			continue
 		}
-		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !object.IsUnclear(err) {
+		switch {
+		case object.IsUnclear(err): // it may have been done
+			unclear = err
+		case !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err):
 			item.fail(err)
 			return
-		}
-		if object.IsUnclear(err) { // it may have been done
-			unclear = err
 		}
 		notes := item.Notes
 		r.judge(ctx, p, item)

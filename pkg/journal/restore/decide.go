@@ -87,27 +87,10 @@ func concerns(outcome v1alpha1.OutcomeResult, named bool) bool {
 
 // decide says what is to become of one object. It looks at nothing but its arguments.
 func decide(c *journal.Copy, f facts, options Options) plan {
-	switch {
-	case f.outcome == unknown && !f.named:
-		return leave(
-			Left,
-			"the outcome of the run is not known, so it may not have touched it; ask for it by name (--only) to bring it back all the same",
-		)
-	case slices.Contains(uncertain, f.outcome) && !f.named:
-		return leave(
-			Left,
-			"the outcome of the run is %s, so it most probably did not touch it; ask for it by name (--only) to bring it back all the same",
-			f.outcome,
-		)
-	case f.outcome == v1alpha1.OutcomeGone && !f.named:
-		return leave(
-			Left,
-			"somebody else deleted it before the run came to it; ask for it by name (--only) to bring it back all the same",
-		)
-	case !slices.Contains(touched, f.outcome) && !slices.Contains(uncertain, f.outcome) &&
-		f.outcome != v1alpha1.OutcomeGone:
-		return leave(Left, "the run did not touch it: the outcome is %s", f.outcome)
-	case c == nil:
+	if why := untouched(f); why != "" {
+		return leave(Left, "%s", why)
+	}
+	if c == nil {
 		return leave(Left, "no copy was kept of it")
 	}
 	copied, err := objectOf(c)
@@ -125,6 +108,26 @@ func decide(c *journal.Copy, f facts, options Options) plan {
 		return leave(Left, "%s", why)
 	}
 	return bringBack(copied, before, f, options)
+}
+
+// untouched says why an object is left as it is, because the run did not touch it, or may not have. Empty when it did,
+// or when it is asked for by name.
+func untouched(f facts) string {
+	const byName = "; ask for it by name (--only) to bring it back all the same"
+	doubtful := slices.Contains(uncertain, f.outcome)
+	switch {
+	case slices.Contains(touched, f.outcome):
+		return ""
+	case !doubtful && f.outcome != v1alpha1.OutcomeGone:
+		return fmt.Sprintf("the run did not touch it: the outcome is %s", f.outcome)
+	case f.named:
+		return ""
+	case f.outcome == unknown:
+		return "the outcome of the run is not known, so it may not have touched it" + byName
+	case doubtful:
+		return fmt.Sprintf("the outcome of the run is %s, so it most probably did not touch it%s", f.outcome, byName)
+	}
+	return "somebody else deleted it before the run came to it" + byName
 }
 
 // bringBack decides about an object that was deleted.

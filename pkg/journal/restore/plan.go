@@ -228,7 +228,7 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 			"namespace %s is not there, or is ending: create it first, or wait for its end and create it then",
 			item.Namespace,
 		)
-	case err == nil, p.comesFirst(item, err), item.live != nil && item.live.Deleting && item.Step == StepCreate:
+	case err == nil, p.comesFirst(item, err), item.waitsForEnd():
 		return
 	case p.options.Force && strings.Contains(err.Error(), "does not support dry run"):
 		item.Notes = append(item.Notes, "it could not be tried before, because a webhook does not support that")
@@ -238,6 +238,9 @@ func (r *Restorer) try(ctx context.Context, p *Plan, item *Item) {
 		item.fail(err)
 	}
 }
+
+// waitsForEnd reports whether the item is made when the object of its name, which is ending, is gone.
+func (i *Item) waitsForEnd() bool { return i.live != nil && i.live.Deleting && i.Step == StepCreate }
 
 // wouldUndo looks at the answer to a patch whether every field would be as it was.
 func wouldUndo(item *Item, answer []byte) error {

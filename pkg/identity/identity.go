@@ -1,7 +1,9 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+// Package identity is as whom runs read and act: with the operator's own rights, or as the ServiceAccount that the
+// Cleaner names.
+package identity
 
 import (
 	"context"
@@ -9,10 +11,10 @@ import (
 	"strings"
 
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/action"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/selector/broadcast"
@@ -34,34 +36,34 @@ type Identities struct {
 	Required bool
 }
 
-// identity is as whom one run reads and acts.
-type identity struct {
-	reader *selector.Reader
-	actor  *action.Actor
+// Identity is as whom one run reads and acts. Actor is nil in a preview.
+type Identity struct {
+	Reader *selector.Reader
+	Actor  *action.Actor
 }
 
-// of is the identity of the account or, without one, the operator's own.
-func (i *Identities) of(account *v1alpha1.ServiceAccountRef) (identity, error) {
+// Of is the identity of the account or, without one, the operator's own.
+func (i *Identities) Of(account *v1alpha1.ServiceAccountRef) (Identity, error) {
 	reader, actor, name := i.Reader, i.Actor, ""
 	if account != nil {
 		client, err := i.As(*account)
 		if err != nil {
-			return identity{}, err
+			return Identity{}, err
 		}
 		reader, actor, name = selector.NewReader(client, i.Clock), action.NewActor(client), account.Username()
 	}
-	who := identity{reader: reader.Sharing(i.Lists, name)}
+	who := Identity{Reader: reader.Sharing(i.Lists, name)}
 	if actor != nil { // a preview has none
-		who.actor = actor.ForRun(i.Clock, isTaken)
+		who.Actor = actor.ForRun(i.Clock, journal.IsTaken)
 	}
 	return who, nil
 }
 
-// ofRun is the identity for a run, which waits for an API server that is away.
-func (i *Identities) ofRun(account *v1alpha1.ServiceAccountRef) (identity, error) {
-	who, err := i.of(account)
+// OfRun is the identity for a run, which waits for an API server that is away.
+func (i *Identities) OfRun(account *v1alpha1.ServiceAccountRef) (Identity, error) {
+	who, err := i.Of(account)
 	if err == nil {
-		who.reader = who.reader.Patient()
+		who.Reader = who.Reader.Patient()
 	}
 	return who, err
 }
@@ -72,11 +74,11 @@ func (i *Identities) Live(
 	o object.Object,
 	account *v1alpha1.ServiceAccountRef,
 ) (*object.Object, error) {
-	who, err := i.of(account)
+	who, err := i.Of(account)
 	if err != nil {
 		return nil, err
 	}
-	return who.actor.Live(ctx, o)
+	return who.Actor.Live(ctx, o)
 }
 
 // MayActAs says why the operator may not act as the account. It is empty when the operator may. An error means that
@@ -101,18 +103,10 @@ func (i *Identities) MayActAs(ctx context.Context, account v1alpha1.ServiceAccou
 const accountRequired = "serviceAccountRef is missing, and the operator runs with --require-service-account: name the ServiceAccount as which the Cleaner reads and acts, " +
 	"for example serviceAccountRef: {namespace: team-a, name: cleaner}. Where config/policy is applied, it must be one that you may impersonate."
 
-// lacks says why a Cleaner may not run as the operator. It is empty when the Cleaner may run.
-func (i *Identities) lacks(account *v1alpha1.ServiceAccountRef) string {
+// Lacks says why a Cleaner may not run as the operator. It is empty when the Cleaner may run.
+func (i *Identities) Lacks(account *v1alpha1.ServiceAccountRef) string {
 	if !i.Required || account != nil {
 		return ""
 	}
 	return accountRequired
-}
-
-// wasQueuedAsAnother reports whether the Cleaner named another account when the run was queued: whoever asked for it
-// did not ask for what this one may do.
-func wasQueuedAsAnother(b *begun) bool {
-	queued := b.cleaner.Status.ActiveRun
-	return queued != nil && queued.Name == b.record.Name &&
-		!ptr.Equal(queued.ServiceAccountRef, b.record.Spec.ServiceAccountRef)
 }
