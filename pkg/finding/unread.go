@@ -31,7 +31,11 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	if _, served := f.served[name.GroupKind]; !served {
 		return true
 	}
-	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
+	absent := f.whole[name.GroupKind] && !f.graph.IsPresent(name)
+	if absent && f.absent != nil {
+		f.absent[name] = struct{}{}
+	}
+	return absent
 }
 
 // cannotTell says why it is not known whether an object exists.
