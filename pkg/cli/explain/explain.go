@@ -55,6 +55,17 @@ type Verdict struct {
 	Err      error
 }
 
+// ReadNamespace reads the labels of a namespace. They stay unknown when it cannot be read.
+func (j *Judge) ReadNamespace(ctx context.Context, reader *selector.Reader, name string) {
+	if name == "" {
+		return
+	}
+	found, err := reader.Namespaces(ctx, []string{name})
+	if err == nil && found[name] != nil {
+		j.Namespaces[name] = found[name].Labels
+	}
+}
+
 // Verdict asks the selectors one after the other.
 func (j *Judge) Verdict(ctx context.Context, o *Subject) Verdict {
 	var v Verdict
