@@ -54,13 +54,18 @@ func (s *Server) preview(ctx context.Context, r *http.Request, p *person, to *st
 		to.fail(err)
 		return
 	}
-	for _, cleaner := range result.Cleaners {
+	shorten(result.Cleaners)
+	result.Notes = strings.TrimSpace(told.String())
+	_ = to.send("result", result)
+}
+
+// shorten leaves out the objects of each Cleaner beyond maxPreviewed, and says how many more there are.
+func shorten(cleaners []map[string]any) {
+	for _, cleaner := range cleaners {
 		if objects, ok := cleaner["objects"].([]any); ok && len(objects) > maxPreviewed {
 			cleaner["objects"], cleaner["more"] = objects[:maxPreviewed], len(objects)-maxPreviewed
 		}
 	}
-	result.Notes = strings.TrimSpace(told.String())
-	_ = to.send("result", result)
 }
 
 // previewOf is the command that the request asks for.

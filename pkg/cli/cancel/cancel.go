@@ -147,13 +147,22 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 			"to undo what it did: "+terminal.Program+" restore "+name,
 		)
 	}
-	hint := "no run is going on"
+	return nil, terminal.Fail(
+		codes.RunNotFound,
+		fmt.Errorf("there is no run %q that is going on", name),
+		activeHint(name, active),
+	)
+}
+
+// activeHint says which active run a name that no run has may be meant for.
+func activeHint(name string, active []string) string {
 	if near := suggest.Nearest(name, active); near != "" {
-		hint = "did you mean " + terminal.Quoted(near) + "?"
-	} else if len(active) > 0 {
-		hint = "these are going on or wait: " + terminal.Shortened(active, 10)
+		return "did you mean " + terminal.Quoted(near) + "?"
 	}
-	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run %q that is going on", name), hint)
+	if len(active) > 0 {
+		return "these are going on or wait: " + terminal.Shortened(active, 10)
+	}
+	return "no run is going on"
 }
 
 // await waits for the end of the run, and tells it.

@@ -26,16 +26,7 @@ import (
 func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 	var problems []manifest.Problem
 	unknown := func(key, value *yamlnode.Node, path string, known []string) {
-		message, hint := "there is no such field", ""
-		if inSeconds := key.Value + "Seconds"; slices.Contains(known, inSeconds) {
-			message, hint = message+"; did you mean "+terminal.Quoted(inSeconds)+"?", secondsHint(inSeconds, value.Value)
-		} else if near := cmp.Or(otherName(key.Value, known), suggest.Nearest(key.Value, known)); near != "" {
-			message += "; did you mean " + terminal.Quoted(near) + "?"
-		} else if places := s.places(key.Value); len(places) > 0 {
-			hint = "it belongs in " + terminal.OrList(places)
-		} else {
-			hint = "to see which fields there are: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
-		}
+		message, hint := s.unknownWords(key.Value, value.Value, path, known)
 		problems = append(problems, manifest.Problem{
 			File:    d.File,
 			Line:    key.Line,
@@ -74,6 +65,21 @@ func (s *crdSchema) unknownFields(d *manifest.Document) []manifest.Problem {
 	}
 	walk(d.Node, s.structural, "")
 	return problems
+}
+
+// unknownWords says what was probably meant by a field that is not among the known fields of its path.
+func (s *crdSchema) unknownWords(name, value, path string, known []string) (message, hint string) {
+	message = "there is no such field"
+	if inSeconds := name + "Seconds"; slices.Contains(known, inSeconds) {
+		return message + "; did you mean " + terminal.Quoted(inSeconds) + "?", secondsHint(inSeconds, value)
+	}
+	if near := cmp.Or(otherName(name, known), suggest.Nearest(name, known)); near != "" {
+		return message + "; did you mean " + terminal.Quoted(near) + "?", ""
+	}
+	if places := s.places(name); len(places) > 0 {
+		return message, "it belongs in " + terminal.OrList(places)
+	}
+	return message, "to see which fields there are: kubectl explain cleaner." + strings.Join(fieldNames(path), ".")
 }
 
 // otherNames are what people call a field whose name is not near to it.

@@ -91,20 +91,24 @@ func typeWords(detail string) (message, hint string) {
 		return detail, ""
 	}
 	wanted, got := found[1], found[2]
-	message = fmt.Sprintf("must be %s, not %s", article(wanted), article(got))
+	return fmt.Sprintf("must be %s, not %s", article(wanted), article(got)), typeHint(wanted, got)
+}
+
+// typeHint says how to make a value the type that is wanted.
+func typeHint(wanted, got string) string {
 	switch {
 	case got == "null":
-		hint = "write a value after the colon, or remove the field"
+		return "write a value after the colon, or remove the field"
 	case wanted == "string" && got != "object" && got != "array":
-		hint = "put it in quotes"
+		return "put it in quotes"
 	case got == "string" && wanted != "array" && wanted != "object":
-		hint = "write it without quotes"
+		return "write it without quotes"
 	case wanted == "array":
-		hint = `begin each entry with "- "`
+		return `begin each entry with "- "`
 	case wanted == "object" && got == "array":
-		hint = `write its fields without "- "`
+		return `write its fields without "- "`
 	}
-	return message, hint
+	return ""
 }
 
 // article is a type as people call it.

@@ -38,20 +38,28 @@ func (p *patient) channels(ctx context.Context) (lines []Line, well string) {
 				lines = append(lines, p.credentials(ctx, c, j, *spec.MetricSource.SecretRef)...)
 			}
 		}
-		told := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
-		if told != nil && told.Status == metav1.ConditionFalse {
-			lines = append(lines, Line{
-				Status:  Warn,
-				Object:  ref("Cleaner", c.Name),
-				Message: fmt.Sprintf("its last run was not told: %s: %s", told.Reason, told.Message),
-				WayOut:  terminal.Program + " notify test " + c.Name,
-			})
-		}
+		lines = append(lines, undelivered(c)...)
 	}
 	if n == 0 {
 		return lines, "no Cleaner needs a Secret for a channel or metrics"
 	}
 	return lines, "the Secrets of channels and metrics exist"
+}
+
+// undelivered warns of a Cleaner whose notifications could not be delivered.
+func undelivered(c *v1alpha1.Cleaner) []Line {
+	told := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+	if told == nil || told.Status != metav1.ConditionFalse {
+		return nil
+	}
+	return []Line{
+		{
+			Status:  Warn,
+			Object:  ref("Cleaner", c.Name),
+			Message: fmt.Sprintf("its last run was not told: %s: %s", told.Reason, told.Message),
+			WayOut:  terminal.Program + " notify test " + c.Name,
+		},
+	}
 }
 
 // channel looks at the Secret of one notification.

@@ -104,17 +104,8 @@ func (p *patient) volume(ctx context.Context, names []string) []Line {
 		}
 	}
 	d := &p.deployments[0]
-	object, spec := ref("Deployment", d.Namespace, d.Name), d.Spec.Template.Spec
-	name := ""
-	for _, c := range spec.Containers {
-		for _, mount := range c.VolumeMounts {
-			if mount.MountPath == path || strings.HasPrefix(path, strings.TrimSuffix(mount.MountPath, "/")+"/") {
-				name = mount.Name
-			}
-		}
-	}
-	i := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
-	if name == "" || i < 0 {
+	object, volume := ref("Deployment", d.Namespace, d.Name), volumeAt(&d.Spec.Template.Spec, path)
+	if volume == nil {
 		return []Line{
 			{
 				Status:  Fail,
@@ -124,10 +115,10 @@ func (p *patient) volume(ctx context.Context, names []string) []Line {
 			},
 		}
 	}
-	if claim := spec.Volumes[i].PersistentVolumeClaim; claim != nil {
+	if claim := volume.PersistentVolumeClaim; claim != nil {
 		return p.claim(ctx, d.Namespace, claim.ClaimName)
 	}
-	if spec.Volumes[i].EmptyDir != nil {
+	if volume.EmptyDir != nil {
 		return []Line{
 			{
 				Status:  Warn,
@@ -138,6 +129,23 @@ func (p *patient) volume(ctx context.Context, names []string) []Line {
 		}
 	}
 	return nil
+}
+
+// volumeAt is the volume that is mounted at the path or above it. Nil when there is none.
+func volumeAt(spec *corev1.PodSpec, path string) *corev1.Volume {
+	name := ""
+	for _, c := range spec.Containers {
+		for _, mount := range c.VolumeMounts {
+			if mount.MountPath == path || strings.HasPrefix(path, strings.TrimSuffix(mount.MountPath, "/")+"/") {
+				name = mount.Name
+			}
+		}
+	}
+	i := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+	if name == "" || i < 0 {
+		return nil
+	}
+	return &spec.Volumes[i]
 }
 
 func (p *patient) claim(ctx context.Context, namespace, name string) []Line {

@@ -168,24 +168,27 @@ func (p *patient) requests(ctx context.Context) []request {
 // matches reports whether the webhook is asked about a request.
 func (h *hook) matches(r request) bool {
 	return slices.ContainsFunc(h.rules, func(rule admissionv1.RuleWithOperations) bool {
-		resource, subresource, isSub := strings.Cut(r.resource, "/")
-		isResource := slices.ContainsFunc(rule.Resources, func(named string) bool {
-			switch name, sub, hasSub := strings.Cut(named, "/"); {
-			case named == "*/*":
-				return true
-			case name != "*" && name != resource:
-				return false
-			case !isSub:
-				return !hasSub
-			default:
-				return hasSub && (sub == "*" || sub == subresource)
-			}
-		})
+		isResource := slices.ContainsFunc(rule.Resources, func(named string) bool { return covers(named, r.resource) })
 		has := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
 		isOperation := slices.Contains(rule.Operations, admissionv1.OperationAll) ||
 			slices.Contains(rule.Operations, r.operation)
 		return isResource && has(rule.APIGroups, r.group) && isOperation
 	})
+}
+
+// covers reports whether a resource that a rule names, such as pods, pods/* or *, includes the one of a request.
+func covers(named, requested string) bool {
+	resource, subresource, isSub := strings.Cut(requested, "/")
+	switch name, sub, hasSub := strings.Cut(named, "/"); {
+	case named == "*/*":
+		return true
+	case name != "*" && name != resource:
+		return false
+	case !isSub:
+		return !hasSub
+	default:
+		return hasSub && (sub == "*" || sub == subresource)
+	}
 }
 
 // dead says why a Service does not answer. It is empty when it may.

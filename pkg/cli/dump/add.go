@@ -83,15 +83,12 @@ func define(defined map[schema.GroupKind]definition, raw []byte) error {
 func complete(m *entry, namespaced bool) (err error) {
 	isNamespace, isSecret := m.isCore("Namespace"), m.isCore("Secret")
 	was := *m
-	switch {
-	case namespaced && m.namespace == "":
-		m.namespace = "default"
-	case !namespaced:
+	if namespaced {
+		m.namespace = cmp.Or(m.namespace, "default")
+	} else {
 		m.namespace = ""
 	}
-	if m.uid == "" {
-		m.uid = strings.Join([]string{"dump", m.gvk.GroupKind().String(), m.namespace, m.name}, "/")
-	}
+	m.uid = cmp.Or(m.uid, strings.Join([]string{"dump", m.gvk.GroupKind().String(), m.namespace, m.name}, "/"))
 	m.resourceVersion = cmp.Or(m.resourceVersion, "1")
 	if isNamespace {
 		m.labels = labels.Merge(m.labels, labels.Set{"kubernetes.io/metadata.name": m.name})

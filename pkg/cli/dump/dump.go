@@ -68,10 +68,7 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []o
 	for i, selector := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
 		field := fmt.Sprintf("resourceSelectors[%d]", i)
 		gvk := schema.GroupVersionKind{Group: selector.Group, Version: selector.Version, Kind: selector.Kind}
-		kind := d.served[gvk.GroupVersion()][gvk.Kind]
-		if kind == nil && !builtInGroup(gvk.Group) && gvk.Group != "core" {
-			kind = d.serve(guessedKind(gvk, selector.Namespace != "" || selector.NamespaceSelector != ""))
-		}
+		kind := d.kindOf(gvk, selector.Namespace != "" || selector.NamespaceSelector != "")
 		switch {
 		case kind == nil:
 		case len(kind.objects) == 0:
@@ -96,6 +93,16 @@ func (d *Cluster) Expect(cleaner *v1alpha1.Cleaner) (notes []string, missing []o
 	}
 	slices.Sort(notes)
 	return slices.Compact(notes), missing
+}
+
+// kindOf is a kind that a Cleaner names. One that is not known is served with no objects, unless its group is built in:
+// then there is no such kind, and it is nil.
+func (d *Cluster) kindOf(gvk schema.GroupVersionKind, namespaced bool) *servedKind {
+	kind := d.served[gvk.GroupVersion()][gvk.Kind]
+	if kind == nil && !builtInGroup(gvk.Group) && gvk.Group != "core" {
+		return d.serve(guessedKind(gvk, namespaced))
+	}
+	return kind
 }
 
 func has(n int) string {
@@ -153,10 +160,15 @@ func (d *Cluster) answer(r *http.Request) (io.Reader, error) {
 	case r.URL.Path == "/openapi/v3" || strings.HasPrefix(r.URL.Path, "/openapi/v3/"):
 		return d.openAPI(strings.Trim(strings.TrimPrefix(r.URL.Path, "/openapi/v3"), "/"))
 	}
-	gv, parts := groupVersionOf(r.URL.Path)
+	return d.answerResource(r.URL)
+}
+
+// answerResource finds the resources of a group-version, or the objects of one of them.
+func (d *Cluster) answerResource(of *url.URL) (io.Reader, error) {
+	gv, parts := groupVersionOf(of.Path)
 	kinds := d.served[gv]
 	if kinds == nil {
-		return nil, notFound(r.URL.Path)
+		return nil, notFound(of.Path)
 	}
 	if len(parts) == 0 {
 		return encoded(resources(gv, kinds))
@@ -164,10 +176,10 @@ func (d *Cluster) answer(r *http.Request) (io.Reader, error) {
 	namespace, resource, wanted := resourceOf(parts)
 	for _, kind := range kinds {
 		if kind.Resource == resource {
-			return d.answerOf(kind, namespace, wanted, r.URL.Query())
+			return d.answerOf(kind, namespace, wanted, of.Query())
 		}
 	}
-	return nil, notFound(r.URL.Path)
+	return nil, notFound(of.Path)
 }
 
 // resourceOf is what the rest of a path means: a list, or the one object of it that is wanted.

@@ -165,16 +165,7 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 			"",
 		)
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
-		for i, item := range *head.Items {
-			item, err := typed(item, head.APIVersion, strings.TrimSuffix(head.Kind, "List"))
-			if err == nil {
-				manifests, err = unfold(manifests, item, fmt.Sprintf("%s: items[%d]", where, i))
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		return manifests, nil
+		return unfoldItems(manifests, *head.Items, head.APIVersion, strings.TrimSuffix(head.Kind, "List"), where)
 	case head.Metadata.Name == "":
 		return nil, terminal.Fail(codes.DumpWrong, fmt.Errorf("%s: the %s has no metadata.name", where, head.Kind), "")
 	}
@@ -183,6 +174,20 @@ func unfold(manifests []*entry, raw []byte, where string) ([]*entry, error) {
 		uid: head.Metadata.UID, resourceVersion: head.Metadata.ResourceVersion, created: head.Metadata.CreationTimestamp,
 		labels: head.Metadata.Labels, where: where,
 	}), nil
+}
+
+// unfoldItems adds the items of a list, to which the list gives its apiVersion and kind.
+func unfoldItems(manifests []*entry, items []json.RawMessage, apiVersion, kind, where string) ([]*entry, error) {
+	for i, item := range items {
+		item, err := typed(item, apiVersion, kind)
+		if err == nil {
+			manifests, err = unfold(manifests, item, fmt.Sprintf("%s: items[%d]", where, i))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return manifests, nil
 }
 
 // typed gives an item of a list as the API server sends it the list's apiVersion and kind.

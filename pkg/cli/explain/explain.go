@@ -55,6 +55,17 @@ type Verdict struct {
 	Err      error
 }
 
+// ReadNamespace reads the labels of a namespace. They stay unknown when it cannot be read.
+func (j *Judge) ReadNamespace(ctx context.Context, reader *selector.Reader, name string) {
+	if name == "" {
+		return
+	}
+	found, err := reader.Namespaces(ctx, []string{name})
+	if err == nil && found[name] != nil {
+		j.Namespaces[name] = found[name].Labels
+	}
+}
+
 // Verdict asks the selectors one after the other.
 func (j *Judge) Verdict(ctx context.Context, o *Subject) Verdict {
 	var v Verdict
@@ -118,25 +129,8 @@ func (j *Judge) explain(ctx context.Context, of int, o *Subject, scope selector.
 	if !scope.Contains(o.Namespace) {
 		return j.explainNamespace(spec, o)
 	}
-	anything := v1alpha1.ResourceSelector{ExcludeDeleted: ptr.To(false)}
-	for i, filter := range spec.LabelFilters {
-		part := anything
-		part.LabelFilters = []v1alpha1.LabelFilter{filter}
-		if j.refuses(ctx, part, selector.Judge{}, o) {
-			words := strings.TrimSpace(fmt.Sprintf("%s %s %s", filter.Key, filter.Operation, ptr.Deref(filter.Value, "")))
-			return fmt.Sprintf("labelFilters[%d] (%s) does not hold: %s", i, words, labelWords(o, filter.Key))
-		}
-	}
-	part := anything
-	if part.ExcludeDeleted = spec.ExcludeDeleted; j.refuses(ctx, part, selector.Judge{}, o) {
-		return BeingDeleted
-	}
-	part = anything
-	if part.MinAgeSeconds = spec.MinAgeSeconds; j.refuses(ctx, part, selector.Judge{}, o) {
-		if o.Created.IsZero() {
-			return fmt.Sprintf("minAgeSeconds (%d): it has no creationTimestamp", *spec.MinAgeSeconds)
-		}
-		return fmt.Sprintf("minAgeSeconds (%d): it is %s old", *spec.MinAgeSeconds, j.Now.Sub(o.Created).Round(time.Second))
+	if why := j.explainMetadata(ctx, spec, o); why != "" {
+		return why
 	}
 	if ask := j.Finds(of); ask != nil {
 		if _, ok := ask(o.Object); !ok {
@@ -164,6 +158,32 @@ func (j *Judge) explain(ctx context.Context, of int, o *Subject, scope selector.
 		return "evaluate returned matching=false"
 	}
 	return Said("evaluate returned matching=false", object.Mask(match.Message, o.Object))
+}
+
+// explainMetadata finds the first part of a selector that refuses the labels, the deletion or the age of an object. It
+// is empty when none does.
+func (j *Judge) explainMetadata(ctx context.Context, spec v1alpha1.ResourceSelector, o *Subject) string {
+	anything := v1alpha1.ResourceSelector{ExcludeDeleted: ptr.To(false)}
+	for i, filter := range spec.LabelFilters {
+		part := anything
+		part.LabelFilters = []v1alpha1.LabelFilter{filter}
+		if j.refuses(ctx, part, selector.Judge{}, o) {
+			words := strings.TrimSpace(fmt.Sprintf("%s %s %s", filter.Key, filter.Operation, ptr.Deref(filter.Value, "")))
+			return fmt.Sprintf("labelFilters[%d] (%s) does not hold: %s", i, words, labelWords(o, filter.Key))
+		}
+	}
+	part := anything
+	if part.ExcludeDeleted = spec.ExcludeDeleted; j.refuses(ctx, part, selector.Judge{}, o) {
+		return BeingDeleted
+	}
+	part = anything
+	if part.MinAgeSeconds = spec.MinAgeSeconds; j.refuses(ctx, part, selector.Judge{}, o) {
+		if o.Created.IsZero() {
+			return fmt.Sprintf("minAgeSeconds (%d): it has no creationTimestamp", *spec.MinAgeSeconds)
+		}
+		return fmt.Sprintf("minAgeSeconds (%d): it is %s old", *spec.MinAgeSeconds, j.Now.Sub(o.Created).Round(time.Second))
+	}
+	return ""
 }
 
 // tellAnyway makes a script tell its message also when nothing matches: in a run nobody would hear it.

@@ -119,20 +119,28 @@ func (c *condition) age(call jmespath.Call) (string, error) {
 	if op == "" {
 		return "", fmt.Errorf("the operator %s is not known of a duration", c.Operator)
 	}
-	var after time.Duration
-	switch value := c.Value.(type) {
-	case string:
-		if after, err = time.ParseDuration(value); err != nil {
-			return "", fmt.Errorf("%q is no duration of hours, minutes and seconds", value)
-		}
-	case float64: // seconds
-		after = time.Duration(value * float64(time.Second))
-	default:
-		return "", errors.New("its value is no duration")
+	after, err := durationOf(c.Value)
+	if err != nil {
+		return "", err
 	}
 	return unwrapped(
 		f.When(fmt.Sprintf("now - timestamp(%s) %s duration('%ds')", f.Value, op, int64(after/time.Second))),
 	), nil
+}
+
+// durationOf reads a value with which an age is compared: a duration, or a number of seconds.
+func durationOf(value any) (time.Duration, error) {
+	switch value := value.(type) {
+	case string:
+		after, err := time.ParseDuration(value)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no duration of hours, minutes and seconds", value)
+		}
+		return after, nil
+	case float64:
+		return time.Duration(value * float64(time.Second)), nil
+	}
+	return 0, errors.New("its value is no duration")
 }
 
 // unwrapped leaves out the parentheses around a whole condition.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/jmespath"
@@ -46,25 +47,31 @@ func (p *policy) narrow(s *v1alpha1.ResourceSelector, f placed) (within []string
 		}
 		add("annotation", textOfKey("annotations", key, r.Annotations[key]))
 	}
-	if r.Selector != nil {
-		filters, expressions := labelsOf(r.Selector)
-		s.LabelFilters = append(s.LabelFilters, filters...)
-		for _, e := range expressions {
-			add("label", e)
-		}
+	filters, expressions := labelsOf(ptr.Deref(r.Selector, metav1.LabelSelector{}))
+	s.LabelFilters = append(s.LabelFilters, filters...)
+	for _, e := range expressions {
+		add("label", e)
 	}
 	if r.NamespaceSelector != nil {
 		text := metav1.FormatLabelSelector(r.NamespaceSelector)
-		switch {
-		case strings.HasPrefix(text, "<"): // an empty or a wrong one
-			s.MatchConditions = append(s.MatchConditions, p.lose(at+".namespaceSelector", "cannot be read as a label selector"))
-		case anyWildcard([]string{text}):
-			s.MatchConditions = append(s.MatchConditions, p.lose(at+".namespaceSelector", "has a wildcard"))
-		default:
+		if why := unsupported(text); why != "" {
+			s.MatchConditions = append(s.MatchConditions, p.lose(at+".namespaceSelector", why))
+		} else {
 			within = append(within, text)
 		}
 	}
 	return within
+}
+
+// unsupported says why a Cleaner cannot have a selector of namespaces. It is empty when it can.
+func unsupported(namespaceSelector string) string {
+	switch {
+	case strings.HasPrefix(namespaceSelector, "<"): // an empty or a wrong one
+		return "cannot be read as a label selector"
+	case anyWildcard([]string{namespaceSelector}):
+		return "has a wildcard"
+	}
+	return ""
 }
 
 func (r *resources) allNames() []string {
@@ -136,7 +143,7 @@ func textOfKey(in, key, pattern string) string {
 }
 
 // labelsOf is a label selector as labelFilters, and as conditions where these have no word for it.
-func labelsOf(selector *metav1.LabelSelector) (filters []v1alpha1.LabelFilter, expressions []string) {
+func labelsOf(selector metav1.LabelSelector) (filters []v1alpha1.LabelFilter, expressions []string) {
 	for _, key := range slices.Sorted(maps.Keys(selector.MatchLabels)) {
 		value := selector.MatchLabels[key]
 		if anyWildcard([]string{key, value}) || value == "" {
@@ -146,20 +153,30 @@ func labelsOf(selector *metav1.LabelSelector) (filters []v1alpha1.LabelFilter, e
 		filters = append(filters, v1alpha1.LabelFilter{Key: key, Operation: v1alpha1.OperationEqual, Value: &value})
 	}
 	for _, e := range selector.MatchExpressions {
-		switch {
-		case e.Operator == metav1.LabelSelectorOpExists:
-			filters = append(filters, v1alpha1.LabelFilter{Key: e.Key, Operation: v1alpha1.OperationHas})
-		case e.Operator == metav1.LabelSelectorOpDoesNotExist:
-			filters = append(filters, v1alpha1.LabelFilter{Key: e.Key, Operation: v1alpha1.OperationDoesNotHave})
-		case e.Operator == metav1.LabelSelectorOpIn && len(e.Values) == 1 && e.Values[0] != "":
-			filters = append(filters, v1alpha1.LabelFilter{Key: e.Key, Operation: v1alpha1.OperationEqual, Value: &e.Values[0]})
-		case e.Operator == metav1.LabelSelectorOpIn:
-			expressions = append(expressions, oneOf("labels", e.Key, e.Values))
-		default: // NotIn is also true of what has no such label
-			expressions = append(expressions, "!("+oneOf("labels", e.Key, e.Values)+")")
+		if filter := filterOf(e); filter != nil {
+			filters = append(filters, *filter)
+			continue
 		}
+		expression := oneOf("labels", e.Key, e.Values)
+		if e.Operator != metav1.LabelSelectorOpIn { // NotIn is also true of what has no such label
+			expression = "!(" + expression + ")"
+		}
+		expressions = append(expressions, expression)
 	}
 	return filters, expressions
+}
+
+// filterOf is a requirement of a label as a labelFilter. Nil when there is no operation for it.
+func filterOf(e metav1.LabelSelectorRequirement) *v1alpha1.LabelFilter {
+	switch {
+	case e.Operator == metav1.LabelSelectorOpExists:
+		return &v1alpha1.LabelFilter{Key: e.Key, Operation: v1alpha1.OperationHas}
+	case e.Operator == metav1.LabelSelectorOpDoesNotExist:
+		return &v1alpha1.LabelFilter{Key: e.Key, Operation: v1alpha1.OperationDoesNotHave}
+	case e.Operator == metav1.LabelSelectorOpIn && len(e.Values) == 1 && e.Values[0] != "":
+		return &v1alpha1.LabelFilter{Key: e.Key, Operation: v1alpha1.OperationEqual, Value: &e.Values[0]}
+	}
+	return nil
 }
 
 // labelExpression is a label with wildcards in its key or value.

@@ -56,7 +56,9 @@ func (f *janitorFlags) read(j *job, d *manifest.Document) bool {
 	return false
 }
 
-func (f *janitorFlags) take(j *job, d *manifest.Document, at, name, value string) {
+func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of kube-janitor
+	j *job, d *manifest.Document, at, name, value string,
+) {
 	list := func() []string {
 		return slices.DeleteFunc(strings.Split(value, ","), func(s string) bool { return s == "" })
 	}
@@ -169,23 +171,7 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 	if from == nil {
 		return nil, nil
 	}
-	kinds := in.marked
-	wanted := in.flags.included
-	if len(wanted) == 0 && len(kinds) == 0 {
-		wanted = usual
-		in.differs(from, "",
-			"kube-janitor reads its annotations on objects of every kind, and a Cleaner on those that it names: the usual ones were written",
-			"add a selector to the Cleaner kube-janitor-marks for each other kind on which you use them")
-	}
-	for _, plural := range wanted {
-		kind, ok := in.kinds.resource("*", plural)
-		if !ok {
-			in.lost(from, "", fmt.Sprintf("the resource %q of --include-resources is not known, so its annotations are not read", plural),
-				"add a selector for its kind to the Cleaner kube-janitor-marks")
-		} else if !slices.Contains(kinds, kind) && !slices.Contains(in.flags.excluded, plural) {
-			kinds = append(kinds, kind)
-		}
-	}
+	kinds := in.markedKinds(from)
 	if len(kinds) == 0 {
 		return nil, nil
 	}
@@ -206,4 +192,26 @@ func (in *janitorInput) marks() (*v1alpha1.Cleaner, *manifest.Document) {
 			findingLimit), "change blastRadiusLimit.maxCount")
 	}
 	return c, from
+}
+
+// markedKinds are the kinds on which annotations of kube-janitor are read.
+func (in *janitorInput) markedKinds(from *manifest.Document) []schema.GroupVersionKind {
+	kinds := in.marked
+	wanted := in.flags.included
+	if len(wanted) == 0 && len(kinds) == 0 {
+		wanted = usual
+		in.differs(from, "",
+			"kube-janitor reads its annotations on objects of every kind, and a Cleaner on those that it names: the usual ones were written",
+			"add a selector to the Cleaner kube-janitor-marks for each other kind on which you use them")
+	}
+	for _, plural := range wanted {
+		kind, ok := in.kinds.resource("*", plural)
+		if !ok {
+			in.lost(from, "", fmt.Sprintf("the resource %q of --include-resources is not known, so its annotations are not read", plural),
+				"add a selector for its kind to the Cleaner kube-janitor-marks")
+		} else if !slices.Contains(kinds, kind) && !slices.Contains(in.flags.excluded, plural) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }

@@ -140,24 +140,7 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 	}
 	c := in.newCleaner("kube-janitor-"+r.ID, janitorSchedule)
 	for _, kind := range r.kinds {
-		s := v1alpha1.ResourceSelector{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}
-		s.MinAgeSeconds = ptr.To(int64(after[0].Ends.Sub(time.Unix(0, 0)) / time.Second))
-		s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
-			Name: "no-mark", Expression: "!has(object.metadata.annotations) || !('" + strings.Join(janitorMarks,
-				"' in object.metadata.annotations || '") + "' in object.metadata.annotations)",
-		})
-		s.MatchConditions = append(s.MatchConditions, in.earlier(r, kind)...)
-		switch {
-		case r.unused:
-			s.Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
-		case r.lost == nil:
-			s.MatchConditions = append(
-				s.MatchConditions,
-				v1alpha1.MatchCondition{Name: "rule", Expression: unwrappedOnce(r.condition)},
-			)
-		default:
-			s.MatchConditions = append(s.MatchConditions, hole(1))
-		}
+		s := in.selectorOf(r, kind, after[0].Ends.Sub(time.Unix(0, 0)))
 		c.Spec.ResourcePolicySet.ResourceSelectors = append(c.Spec.ResourcePolicySet.ResourceSelectors, s)
 	}
 	if r.lost != nil {
@@ -167,6 +150,29 @@ func (in *janitorInput) cleanerOf(r *rule) *v1alpha1.Cleaner {
 		c.Spec.BlastRadiusLimit = &v1alpha1.BlastRadiusLimit{MaxCount: ptr.To[int32](findingLimit)}
 	}
 	return c
+}
+
+// selectorOf selects the objects of a kind that a rule deletes at an age.
+func (in *janitorInput) selectorOf(r *rule, kind schema.GroupVersionKind, age time.Duration) v1alpha1.ResourceSelector {
+	s := v1alpha1.ResourceSelector{Group: kind.Group, Version: kind.Version, Kind: kind.Kind}
+	s.MinAgeSeconds = ptr.To(int64(age / time.Second))
+	s.MatchConditions = append(s.MatchConditions, v1alpha1.MatchCondition{
+		Name: "no-mark", Expression: "!has(object.metadata.annotations) || !('" + strings.Join(janitorMarks,
+			"' in object.metadata.annotations || '") + "' in object.metadata.annotations)",
+	})
+	s.MatchConditions = append(s.MatchConditions, in.earlier(r, kind)...)
+	switch {
+	case r.unused:
+		s.Finding = &v1alpha1.FindingSelector{Type: v1alpha1.FindingUnused}
+	case r.lost == nil:
+		s.MatchConditions = append(
+			s.MatchConditions,
+			v1alpha1.MatchCondition{Name: "rule", Expression: unwrappedOnce(r.condition)},
+		)
+	default:
+		s.MatchConditions = append(s.MatchConditions, hole(1))
+	}
+	return s
 }
 
 // findingLimit is how many objects a Cleaner may delete by a finding, until somebody writes another number.

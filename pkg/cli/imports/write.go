@@ -121,18 +121,7 @@ func (j *job) passes(ctx context.Context, checker *check.Checker, d *draft) (boo
 		if err != nil {
 			return false, err
 		}
-		dropped, failed := false, false
-		for _, p := range checked.Problems {
-			switch {
-			case p.Code.Severity() != codes.SeverityError:
-			case p.Code == codes.FieldUnknown && d.node != nil && removeField(d.node, p.Field):
-				j.lost(d.from, p.Field, "was left out: "+p.Message, p.Hint)
-				dropped = true
-			default:
-				failed = true
-				j.refused(d, p)
-			}
-		}
+		dropped, failed := j.dropUnknown(d, checked.Problems)
 		if !dropped || failed {
 			return !failed, nil
 		}
@@ -140,6 +129,22 @@ func (j *job) passes(ctx context.Context, checker *check.Checker, d *draft) (boo
 			return false, err
 		}
 	}
+}
+
+// dropUnknown leaves out the fields of a draft that are not known. It failed when there are other errors.
+func (j *job) dropUnknown(d *draft, problems []manifest.Problem) (dropped, failed bool) {
+	for _, p := range problems {
+		switch {
+		case p.Code.Severity() != codes.SeverityError:
+		case p.Code == codes.FieldUnknown && d.node != nil && removeField(d.node, p.Field):
+			j.lost(d.from, p.Field, "was left out: "+p.Message, p.Hint)
+			dropped = true
+		default:
+			failed = true
+			j.refused(d, p)
+		}
+	}
+	return dropped, failed
 }
 
 // refused says why a Cleaner is not written, at the line of the source.

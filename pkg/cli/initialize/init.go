@@ -108,16 +108,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // validate refuses flags that do not go together.
 func (o *options) validate(cmd *cobra.Command, args []string) error {
-	var wrong []string
-	for _, name := range listFlags {
-		if !o.list && cmd.Flags().Changed(name) {
-			wrong = append(wrong, "--"+name+" goes with --list only")
-		}
-	}
-	for _, name := range changeFlags {
-		if o.list && cmd.Flags().Changed(name) {
-			wrong = append(wrong, "--"+name+" goes with the name of a recipe, and not with --list")
-		}
+	wrong := misplaced(cmd, listFlags, "goes with --list only")
+	if o.list {
+		wrong = misplaced(cmd, changeFlags, "goes with the name of a recipe, and not with --list")
 	}
 	switch {
 	case len(wrong) > 0:
@@ -133,6 +126,16 @@ func (o *options) validate(cmd *cobra.Command, args []string) error {
 		return terminal.UsageError(cmd, strings.Join(wrong, "; "))
 	}
 	return nil
+}
+
+// misplaced says of each of the flags that was given why it may not be.
+func misplaced(cmd *cobra.Command, flags []string, why string) (wrong []string) {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			wrong = append(wrong, "--"+name+" "+why)
+		}
+	}
+	return wrong
 }
 
 // unknown says that there is no such recipe, and which may have been meant: those about all words of the name, or else

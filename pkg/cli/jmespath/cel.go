@@ -4,6 +4,7 @@
 package jmespath
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -154,10 +155,7 @@ func compared(e Binary, root []any) (string, error) {
 	left, right, op := e.Left, e.Right, e.Op
 	if _, ok := left.(Literal); ok {
 		left, right = right, left
-		op = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}[op]
-		if op == "" {
-			op = e.Op
-		}
+		op = cmp.Or(map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}[op], op)
 	}
 	value, ok := right.(Literal)
 	if !ok {
@@ -167,17 +165,16 @@ func compared(e Binary, root []any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if value.Value == nil { // a field that is missing is null
-		switch op {
-		case "==":
-			return "!" + f.when("dyn("+f.Value+") != null"), nil
-		case "!=":
-			return f.when("dyn(" + f.Value + ") != null"), nil
-		}
-	}
 	_, isNumber := value.Value.(float64)
 	if op != "==" && op != "!=" && !isNumber {
 		return "", fmt.Errorf("%s is known only with a number, such as `3`", op)
+	}
+	if value.Value == nil { // a field that is missing is null
+		isSet := f.when("dyn(" + f.Value + ") != null")
+		if op == "==" {
+			return "!" + isSet, nil
+		}
+		return isSet, nil
 	}
 	text, err := Value(value.Value)
 	if err != nil {

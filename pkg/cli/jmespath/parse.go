@@ -108,25 +108,30 @@ func (p *parser) unary() (Expr, error) {
 		return nil, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
 	defer func() { p.depth-- }()
-	switch t := p.next(); {
+	t := p.next()
+	switch {
 	case t.kind == operator && t.text == "!":
 		of, err := p.unary()
 		return Not{of}, err
 	case t.kind == operator && t.text == "(":
-		e, err := p.or()
-		if err == nil && !p.take(")") {
-			err = fmt.Errorf("%s stands where ) is expected", p.peek())
-		}
-		return e, err
+		return p.group()
 	case t.kind == literal:
 		return Literal{t.value}, nil
 	case t.kind == name && !t.quoted && p.take("("):
 		return p.call(t.text)
 	case t.kind == name:
 		return p.path(t.text)
-	default:
-		return nil, fmt.Errorf("%s stands where a field, a text or a function is expected", t)
 	}
+	return nil, fmt.Errorf("%s stands where a field, a text or a function is expected", t)
+}
+
+// group reads what stands behind a (, and the ) that ends it.
+func (p *parser) group() (Expr, error) {
+	e, err := p.or()
+	if err == nil && !p.take(")") {
+		err = fmt.Errorf("%s stands where ) is expected", p.peek())
+	}
+	return e, err
 }
 
 func (p *parser) call(function string) (Expr, error) {
@@ -155,19 +160,27 @@ func (p *parser) path(first string) (Expr, error) {
 			}
 			path = append(path, t.text)
 		case p.take("["):
-			if p.take("*") || p.at < len(p.tokens) && p.peek().text == "]" {
-				p.take("]")
-				path = append(path, Flatten{})
-				continue
+			step, err := p.index()
+			if err != nil {
+				return nil, err
 			}
-			t := p.next()
-			i, isNumber := t.value.(int)
-			if t.kind != number || !isNumber || !p.take("]") {
-				return nil, fmt.Errorf("[...] is known only with nothing in it, or one number that is not below zero, such as [0]")
-			}
-			path = append(path, i)
+			path = append(path, step)
 		default:
 			return path, nil
 		}
 	}
+}
+
+// index reads what stands behind a [, and the ] that ends it: a number, or Flatten.
+func (p *parser) index() (any, error) {
+	if p.take("*") || p.at < len(p.tokens) && p.peek().text == "]" {
+		p.take("]")
+		return Flatten{}, nil
+	}
+	t := p.next()
+	i, isNumber := t.value.(int)
+	if t.kind != number || !isNumber || !p.take("]") {
+		return nil, fmt.Errorf("[...] is known only with nothing in it, or one number that is not below zero, such as [0]")
+	}
+	return i, nil
 }

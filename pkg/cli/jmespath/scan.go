@@ -52,12 +52,12 @@ func scanOne(rest string) (token, string, error) {
 	switch c := rest[0]; {
 	case c == '\'' || c == '`' || c == '"':
 		return scanQuoted(rest)
-	case c >= '0' && c <= '9':
-		n := length(rest, func(c byte) bool { return c >= '0' && c <= '9' })
+	case isDigit(c):
+		n := length(rest, isDigit)
 		value, err := strconv.Atoi(rest[:n])
 		return token{kind: number, text: rest[:n], value: value}, rest[n:], err
 	case isLetter(c):
-		n := length(rest, func(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' })
+		n := length(rest, func(c byte) bool { return isLetter(c) || isDigit(c) })
 		return token{kind: name, text: rest[:n]}, rest[n:], nil
 	}
 	for _, op := range []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")", ",", ".", "[", "]", "*"} {
@@ -68,6 +68,8 @@ func scanOne(rest string) (token, string, error) {
 	_, size := utf8.DecodeRuneInString(rest)
 	return token{}, "", fmt.Errorf("%s is not known here", strconv.Quote(rest[:size]))
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 

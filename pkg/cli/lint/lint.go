@@ -97,15 +97,11 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	result := Result{Cleaners: []lintedCleaner{}, Problems: []manifest.Problem{}, files: len(sources)}
-	none := true // whether no Cleaner, and nothing like one, was found
-	for _, source := range sources {
-		found, err := o.lintSource(ctx, linter{checker, known}, source, &result)
-		if err != nil {
-			return err
-		}
-		none = none && !found
+	found, err := o.lintAll(ctx, linter{checker, known}, sources, &result)
+	if err != nil {
+		return err
 	}
-	if none && !slices.ContainsFunc(sources, func(s manifest.Source) bool { return s.Named }) {
+	if !found && !slices.ContainsFunc(sources, func(s manifest.Source) bool { return s.Named }) {
 		return terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
 	}
 	result.compare(sources)
@@ -135,6 +131,23 @@ func (o *options) failed(problems []manifest.Problem) bool {
 type linter struct {
 	*check.Checker
 	known *kinds.Known
+}
+
+// lintAll checks all files. found is whether one has a Cleaner, or something broken that may be one.
+func (o *options) lintAll(
+	ctx context.Context,
+	by linter,
+	sources []manifest.Source,
+	result *Result,
+) (found bool, err error) {
+	for _, source := range sources {
+		isFound, err := o.lintSource(ctx, by, source, result)
+		if err != nil {
+			return false, err
+		}
+		found = found || isFound
+	}
+	return found, nil
 }
 
 // lintSource checks one file. found is whether it has a Cleaner, or something broken that may be one.

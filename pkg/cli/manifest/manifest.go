@@ -120,7 +120,16 @@ func ReadPath(path string) ([]Source, error) {
 		text, err := readFile(path)
 		return []Source{{path, text, true}}, Unreadable(path, err)
 	}
-	var found []Source
+	found, err := readBelow(path)
+	err = Unreadable(path, err)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("there is no .yaml, .yml or .json file in the directory %s", path)
+	}
+	return found, err
+}
+
+// readBelow reads the manifests in a directory and all that is below it. It leaves out what is hidden.
+func readBelow(path string) (found []Source, err error) {
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(entry.Name(), ".") && file != path
 		switch {
@@ -135,10 +144,6 @@ func ReadPath(path string) ([]Source, error) {
 		found = append(found, Source{Name: file, Text: text})
 		return err
 	})
-	err = Unreadable(path, err)
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("there is no .yaml, .yml or .json file in the directory %s", path)
-	}
 	return found, err
 }
 

@@ -127,20 +127,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 	sender := notify.NewSender(authorities, http.ProxyFromEnvironment, egress.NewGuard(allowed, api.Config.Host),
 		clock.RealClock{})
 	message := notify.Message{Cleaner: cleaner, Run: sample(cleaner, o.Now()), Test: true}
-	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
-	failed := 0
-	for _, n := range chosen {
-		result, colour := "delivered", rows.Paint.Green
-		message.Notification = n.Name
-		if err := deliverSample(ctx, api, sender, n, message); err != nil {
-			result, colour = err.Error(), rows.Paint.Red
-			failed++
-		}
-		rows.Add([]terminal.Cell{{Text: n.Name}, {Text: string(n.Type)}, {Text: result, In: colour}})
-		rows.Flush() // one may take its time
-		if ctx.Err() != nil {
-			return terminal.OrStopped(ctx, context.Cause(ctx))
-		}
+	failed, err := o.deliverSamples(ctx, api, sender, chosen, message)
+	if err != nil {
+		return err
 	}
 	switch failed {
 	case 0:
@@ -185,6 +174,27 @@ func keptInCluster(cleaner *v1alpha1.Cleaner) []string {
 		}
 	}
 	return names
+}
+
+// deliverSamples sends the message to each notification, and shows how that went. It returns how many failed.
+func (o *options) deliverSamples(ctx context.Context, api *cluster.Client, sender *notify.Sender,
+	chosen []v1alpha1.Notification, message notify.Message,
+) (failed int, err error) {
+	rows := &terminal.Table{Out: o.Out, Paint: o.Paint(o.Out), Header: []string{"NOTIFICATION", "TYPE", "RESULT"}}
+	for _, n := range chosen {
+		result, colour := "delivered", rows.Paint.Green
+		message.Notification = n.Name
+		if err := deliverSample(ctx, api, sender, n, message); err != nil {
+			result, colour = err.Error(), rows.Paint.Red
+			failed++
+		}
+		rows.Add([]terminal.Cell{{Text: n.Name}, {Text: string(n.Type)}, {Text: result, In: colour}})
+		rows.Flush() // one may take its time
+		if ctx.Err() != nil {
+			return failed, terminal.OrStopped(ctx, context.Cause(ctx))
+		}
+	}
+	return failed, nil
 }
 
 func deliverSample(ctx context.Context, api *cluster.Client, sender *notify.Sender, n v1alpha1.Notification,

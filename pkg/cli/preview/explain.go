@@ -71,13 +71,7 @@ func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alp
 	if err != nil {
 		return err
 	}
-	if namespaces, err := runner.Read.Operator.Namespaces(
-		ctx,
-		[]string{o.Namespace},
-	); err == nil && o.Namespace != "" &&
-		namespaces[o.Namespace] != nil {
-		t.Namespaces[o.Namespace] = namespaces[o.Namespace].Labels
-	}
+	t.ReadNamespace(ctx, runner.Read.Operator, o.Namespace)
 	metadata, err := o.Metadata()
 	if err != nil {
 		return err

@@ -16,20 +16,19 @@ import (
 
 // hint says how to go on, to people.
 func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
-	shown := j.output == "table" || j.output == "wide"
-	if !shown || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 || len(cleaners) != 1 || len(j.results) != 1 {
+	if !j.printsTable() || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 ||
+		len(cleaners) != 1 || len(j.results) != 1 {
 		return
 	}
 	cleaner, found := cleaners[0], &j.results[0]
-	var hints []string
-	if arm := armHint(cleaner); arm != "" && found.Action == v1alpha1.ActionScan && found.Matched > 0 {
-		hints = append(hints, arm)
+	arm := ""
+	if found.Action == v1alpha1.ActionScan && found.Matched > 0 {
+		arm = armHint(cleaner)
 	}
-	if next := j.next(cleaner, found, names); next != "" {
-		hints = append(hints, next)
-	}
-	for _, hint := range hints {
-		fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), hint)
+	for _, hint := range []string{arm, j.next(cleaner, found, names)} {
+		if hint != "" {
+			fmt.Fprintf(j.ErrOut, "%s %s\n", j.Paint(j.ErrOut).Bold("hint:"), hint)
+		}
 	}
 }
 

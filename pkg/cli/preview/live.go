@@ -45,7 +45,6 @@ type live struct {
 }
 
 func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.Cleaner) *live {
-	table := j.output == "table" || j.output == "wide"
 	return &live{
 		job:      j,
 		runner:   runner,
@@ -54,7 +53,7 @@ func (j *job) watch(ctx context.Context, runner *run.Runner, cleaner *v1alpha1.C
 		progress: j.StartProgress(j.progress),
 		// What a Transform would do, what an aggregated script chooses, what protected objects would be deleted with others,
 		// and of which objects a finding is unknown, is known at the end only.
-		streams: table && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" &&
+		streams: j.printsTable() && cleaner.Spec.ResourcePolicySet.AggregatedSelection == "" &&
 			cleaner.EffectiveAction() != v1alpha1.ActionTransform &&
 			!deletesOthers(cleaner) &&
 			!cleaner.HasFindings(),
@@ -175,7 +174,7 @@ func (l *live) flush(stop string) {
 // tellRest shows the rows that were not shown yet. When the list was read anew meanwhile, those that were may not hold
 // any more.
 func (j *job) tellRest(l *live, found *run.Preview) {
-	if j.output != "table" && j.output != "wide" {
+	if !j.printsTable() {
 		return
 	}
 	if l.stale(found) {
@@ -192,14 +191,7 @@ func (j *job) tellRest(l *live, found *run.Preview) {
 			l.pending = append(l.pending, item)
 		}
 	}
-	switch {
-	case found.Incomplete != nil:
-		l.flush("incomplete")
-	case found.Limit != nil:
-		l.flush("limit")
-	default:
-		l.flush("")
-	}
+	l.flush(stopWord(found))
 	if len(l.beyond) > 0 {
 		j.Note("%s; --limit 0 lists them all", l.beyond.words())
 	}
@@ -208,6 +200,17 @@ func (j *job) tellRest(l *live, found *run.Preview) {
 		return
 	}
 	j.patched = append(j.patched, found.Items...)
+}
+
+// stopWord is the word for why a run would touch nothing. It is empty when it would go on.
+func stopWord(found *run.Preview) string {
+	switch {
+	case found.Incomplete != nil:
+		return "incomplete"
+	case found.Limit != nil:
+		return "limit"
+	}
+	return ""
 }
 
 // stale reports whether something else became of an object than what was said.

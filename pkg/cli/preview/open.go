@@ -37,21 +37,7 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 			return nil, err
 		}
 	}
-	if len(j.from) > 0 {
-		if j.dump, err = dump.Load(j.Session, j.from); err != nil {
-			return nil, err
-		}
-		for _, note := range j.dump.Notes {
-			j.Note("%s", note)
-		}
-		j.api, err = cluster.New(j.Session, j.dump.Config())
-	} else {
-		j.api, err = cluster.Connect(j.Session, &j.Connection)
-	}
-	if j.self = j.api; err == nil && j.dump == nil && j.Overrides.AuthInfo.Impersonate != "" {
-		j.self, err = cluster.ConnectAsYourself(j.Session, &j.Connection)
-	}
-	if err != nil {
+	if err := j.connect(); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
@@ -67,6 +53,25 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 		}
 	}
 	return cleaners, nil
+}
+
+// connect connects to the cluster, or reads the manifests that answer instead of one.
+func (j *job) connect() (err error) {
+	if len(j.from) > 0 {
+		if j.dump, err = dump.Load(j.Session, j.from); err != nil {
+			return err
+		}
+		for _, note := range j.dump.Notes {
+			j.Note("%s", note)
+		}
+		j.api, err = cluster.New(j.Session, j.dump.Config())
+	} else {
+		j.api, err = cluster.Connect(j.Session, &j.Connection)
+	}
+	if j.self = j.api; err == nil && j.dump == nil && j.Overrides.AuthInfo.Impersonate != "" {
+		j.self, err = cluster.ConnectAsYourself(j.Session, &j.Connection)
+	}
+	return err
 }
 
 // tellMissing says which kinds are missing from the manifests of --from: what would become of their objects is not

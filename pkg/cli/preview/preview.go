@@ -175,8 +175,11 @@ func (j *job) all(ctx context.Context, cleaners []*v1alpha1.Cleaner) error {
 	return nil
 }
 
+// printsTable reports whether the output is a table for people, and not for programs.
+func (o *options) printsTable() bool { return o.output == "table" || o.output == "wide" }
+
 // misused says which arguments and flags do not go together, or is empty.
-func (o *options) misused(cmd *cobra.Command, names []string) string {
+func (o *options) misused(cmd *cobra.Command, names []string) string { //nolint:cyclop // a flat switch over the flags
 	switch {
 	case len(names) == 0 && len(o.files) == 0:
 		return "needs the name of a Cleaner, or a file: -f FILE"

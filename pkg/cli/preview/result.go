@@ -56,44 +56,49 @@ func newResult(cleaner *v1alpha1.Cleaner, found *run.Preview, shows func(run.Pre
 		stop = result.LimitExceeded
 	}
 	for _, item := range found.Items {
+		result.count(item.Result, stop != "")
+		if !shows(item) {
+			continue
+		}
 		o := shownObject{Selector: item.Selector, Patch: maskedPatch(item)}
 		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID = item.Kind.APIVersion(), item.Kind.Kind, item.Namespace, item.Name,
 			item.UID
 		o.Outcome, o.Reason, o.Message = item.Result, item.Detail, item.Message
-		finding := false
-		switch item.Result {
-		case v1alpha1.OutcomePlanned, v1alpha1.OutcomeMatched:
-			finding = true
-			result.Matched++
-			switch {
-			case item.Result == v1alpha1.OutcomeMatched:
-			case stop != "":
-				o.Outcome, o.Reason = v1alpha1.OutcomeNotActed, stop
-				result.LeftAlone++
-			default:
-				result.WouldAct++
-			}
-		case v1alpha1.OutcomeNotEvaluated:
-			result.Failed++
-			result.unjudged++
-		case v1alpha1.OutcomeUnknown:
-			result.LeftAlone++
-		case v1alpha1.OutcomeFailed:
-			result.Matched++
-			result.Failed++
-		default:
-			result.Matched++
-			result.LeftAlone++
-		}
-		if !shows(item) {
-			continue
+		if item.Result == v1alpha1.OutcomePlanned && stop != "" {
+			o.Outcome, o.Reason = v1alpha1.OutcomeNotActed, stop
 		}
 		result.Objects = append(result.Objects, o)
-		if finding {
+		if item.Result == v1alpha1.OutcomePlanned || item.Result == v1alpha1.OutcomeMatched {
 			result.findings++
 		}
 	}
 	return result
+}
+
+// count counts an object by its outcome. Of what is planned, nothing is done when the run would be stopped.
+func (r *result) count(outcome v1alpha1.OutcomeResult, stopped bool) {
+	switch outcome {
+	case v1alpha1.OutcomeMatched:
+		r.Matched++
+	case v1alpha1.OutcomePlanned:
+		r.Matched++
+		if stopped {
+			r.LeftAlone++
+		} else {
+			r.WouldAct++
+		}
+	case v1alpha1.OutcomeNotEvaluated:
+		r.Failed++
+		r.unjudged++
+	case v1alpha1.OutcomeUnknown:
+		r.LeftAlone++
+	case v1alpha1.OutcomeFailed:
+		r.Matched++
+		r.Failed++
+	default:
+		r.Matched++
+		r.LeftAlone++
+	}
 }
 
 // print prints what is not printed while it is found.

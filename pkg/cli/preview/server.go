@@ -44,9 +44,7 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 	}
 	l.progress.Begin("asking the API server", false)
 	for i := range found.Items {
-		item := &found.Items[i]
-		_, asked := a.safe[item.Kind]
-		if item.Result == v1alpha1.OutcomePlanned && j.shows(*item) && (!asked || j.askAll) && ctx.Err() == nil {
+		if item := &found.Items[i]; a.wants(item) && ctx.Err() == nil {
 			a.about(ctx, item)
 		}
 	}
@@ -62,6 +60,13 @@ func (j *job) askServer(ctx context.Context, l *live, found *run.Preview) (refus
 		)
 	}
 	return a.refused
+}
+
+// wants reports whether to ask about an object: it is planned and shown, and the first of its kind unless all are asked
+// about.
+func (a *asking) wants(item *run.PreviewItem) bool {
+	_, asked := a.safe[item.Kind]
+	return item.Result == v1alpha1.OutcomePlanned && a.job.shows(*item) && (!asked || a.job.askAll)
 }
 
 func (a *asking) about(ctx context.Context, item *run.PreviewItem) {

@@ -97,7 +97,17 @@ func summary(found *run.Preview, result result) string {
 	case found.Limit != nil:
 		return text + "; a run would touch nothing: " + found.Limit.Error()
 	}
-	var parts []string
+	if parts := outcomes(found, result); len(parts) > 0 {
+		text += "; " + strings.Join(parts, ", ")
+	}
+	if result.Matched > 0 {
+		text += patience(found)
+	}
+	return text
+}
+
+// outcomes say how many objects would have each outcome: "2 would be deleted", "1 is protected".
+func outcomes(found *run.Preview, result result) (parts []string) {
 	add := func(n int64, one, many string) {
 		if n > 0 {
 			parts = append(parts, terminal.Thousands(n)+" "+terminal.Plural(n, one, many))
@@ -126,13 +136,7 @@ func summary(found *run.Preview, result result) string {
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
 	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")
 	add(result.unjudged, "could not be judged and would be left alone", "could not be judged and would be left alone")
-	if len(parts) > 0 {
-		text += "; " + strings.Join(parts, ", ")
-	}
-	if result.Matched > 0 {
-		text += patience(found)
-	}
-	return text
+	return parts
 }
 
 // patience says what a run waits for before it touches what matches.

@@ -85,13 +85,9 @@ func Command(s *terminal.Session) *cobra.Command {
 
 func (o *options) run(cmd *cobra.Command, name string) error {
 	ctx := cmd.Context()
-	var wanted []cluster.Ref
-	for _, text := range o.only {
-		w, ok := cluster.ParseRef(text)
-		if !ok {
-			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
-		}
-		wanted = append(wanted, w)
+	wanted, err := o.wanted(cmd)
+	if err != nil {
+		return err
 	}
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
@@ -115,11 +111,8 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if !o.dryRun && plan.Count(restore.Planned) > 0 {
-		if err := o.confirm(run, plan); err != nil {
-			return err
-		}
-		o.carry(ctx, restorer, plan)
+	if err := o.carry(ctx, restorer, run, plan); err != nil {
+		return err
 	}
 	if err := o.print(run, plan); err != nil {
 		return err
@@ -129,6 +122,18 @@ func (o *options) run(cmd *cobra.Command, name string) error {
 		return context.Cause(ctx)
 	}
 	return o.conclusion(run, plan)
+}
+
+// wanted are the objects that --only names.
+func (o *options) wanted(cmd *cobra.Command) (wanted []cluster.Ref, err error) {
+	for _, text := range o.only {
+		w, ok := cluster.ParseRef(text)
+		if !ok {
+			return nil, terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
+		}
+		wanted = append(wanted, w)
+	}
+	return wanted, nil
 }
 
 // restorer is one that acts as the user. copiesPath is where copies are that are files.
@@ -198,7 +203,19 @@ func (o *options) confirm(run *v1alpha1.CleanerRun, plan *restore.Plan) error {
 	return o.Confirm(codes.RestoreNotConfirmed, "nothing was brought back", "--dry-run only shows it")
 }
 
-func (o *options) carry(ctx context.Context, restorer *restore.Restorer, plan *restore.Plan) {
+// carry carries out what is planned, if anything is, once it is confirmed.
+func (o *options) carry(
+	ctx context.Context,
+	restorer *restore.Restorer,
+	run *v1alpha1.CleanerRun,
+	plan *restore.Plan,
+) error {
+	if o.dryRun || plan.Count(restore.Planned) == 0 {
+		return nil
+	}
+	if err := o.confirm(run, plan); err != nil {
+		return err
+	}
 	progress := o.StartProgress(o.progress)
 	defer progress.Stop()
 	progress.Begin("bringing back", false)
@@ -206,4 +223,5 @@ func (o *options) carry(ctx context.Context, restorer *restore.Restorer, plan *r
 		Waiting: func(what string) { progress.Begin("waiting for "+what, false) },
 		Done:    func(*restore.Item) { progress.Begin("bringing back", false) },
 	})
+	return nil
 }

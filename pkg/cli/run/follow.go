@@ -41,6 +41,14 @@ func newFollower(asked *v1alpha1.Cleaner) *follower {
 	return &follower{cleaner: asked.Name, uid: asked.UID, value: asked.RunRequest(), phase: "waiting for the operator"}
 }
 
+// see is step for what was sighted, which may be an error.
+func (f *follower) see(s sighting) (ended bool, err error) {
+	if s.err != nil {
+		return false, s.err
+	}
+	return f.step(s.cleaner)
+}
+
 // step looks at the Cleaner as it is now, and reports whether the run has ended. An error means that there is nothing
 // to wait for.
 func (f *follower) step(c *v1alpha1.Cleaner) (ended bool, err error) {
@@ -173,18 +181,14 @@ func (o *options) follow(parent context.Context, api *cluster.Client, f *followe
 				progress.Stop()
 				return o.left(parent, f)
 			}
-			ended, err := false, sight.err
-			if err == nil {
-				ended, err = f.step(sight.cleaner)
-			}
-			if err == nil && !ended {
-				continue
-			}
-			progress.Stop()
+			ended, err := f.see(sight)
 			if err != nil {
 				return err
 			}
-			return o.tellEnd(ctx, api, f, sight.cleaner)
+			if ended {
+				progress.Stop()
+				return o.tellEnd(ctx, api, f, sight.cleaner)
+			}
 		}
 	}
 }

@@ -38,19 +38,15 @@ func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name
 	for {
 		var cleaner v1alpha1.Cleaner
 		err := c.Read(ctx, cluster.CleanerPath(name), &cleaner)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case apierrors.IsNotFound(err):
-			tell(sighting{err: terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")})
+		}
+		if err := lasting(name, err); err != nil {
+			tell(sighting{err: err})
 			return
-		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			tell(sighting{err: cluster.RequestError(fmt.Sprintf("reading cleaner %q", name), err)})
+		}
+		if err == nil && (!tell(sighting{cleaner: &cleaner}) || !tellChanges(ctx, c, &cleaner, tell)) {
 			return
-		case err == nil:
-			if !tell(sighting{cleaner: &cleaner}) || !tellChanges(ctx, c, &cleaner, tell) {
-				return
-			}
 		} // else it is asked again: the API server may be back soon
 		select {
 		case <-clk.After(cluster.Rewatch):
@@ -58,6 +54,17 @@ func lookAtCleaner(ctx context.Context, c *cluster.Client, clk clock.Clock, name
 			return
 		}
 	}
+}
+
+// lasting is why a Cleaner cannot be read, if it is no use to ask again.
+func lasting(name string, err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return terminal.Fail(codes.RunNotBegun, fmt.Errorf("cleaner %q was deleted", name), "")
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return cluster.RequestError(fmt.Sprintf("reading cleaner %q", name), err)
+	}
+	return nil
 }
 
 // tellChanges tells the changes of a Cleaner, and reports whether it makes sense to begin anew.

@@ -110,17 +110,23 @@ func (o *options) run(ctx context.Context, name string) error {
 	}
 	of := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != name })
 	if len(of) == 0 {
-		if i := slices.IndexFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Name == name }); i >= 0 {
-			return o.oneOrDiff(ctx, api, &runs[i], runs)
-		}
-		if err := knows(ctx, api, name, runs); err != nil {
-			return err
-		}
+		return o.named(ctx, api, name, runs)
 	}
-	if len(of) > 0 && o.ofOne() {
+	if o.ofOne() {
 		return o.oneOrDiff(ctx, api, &of[0], runs)
 	}
 	return o.printAll(ctx, api, name, of)
+}
+
+// named prints the run of that name. If there is none, it is the name of a Cleaner without runs.
+func (o *options) named(ctx context.Context, api *cluster.Client, name string, runs []v1alpha1.CleanerRun) error {
+	if i := slices.IndexFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Name == name }); i >= 0 {
+		return o.oneOrDiff(ctx, api, &runs[i], runs)
+	}
+	if err := knows(ctx, api, name, runs); err != nil {
+		return err
+	}
+	return o.printAll(ctx, api, name, runs[:0])
 }
 
 func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,

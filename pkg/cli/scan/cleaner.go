@@ -98,17 +98,7 @@ func (j *job) cleaner(g findingGroup, ambiguous bool) string {
 
 // narrow says where to look, and at which labels, as the flags do, as far as a selector can.
 func (j *job) narrow(line func(string, ...any), kind object.Kind) {
-	var apart []string
-	for i, p := range j.exclude {
-		if p.of.Kind != "" && p.of != kind.GroupKind() {
-			continue // it is about another kind
-		}
-		if kind.Namespaced && p.kind == "" && !strings.ContainsAny(p.namespace, `*?[\`) {
-			apart = append(apart, p.namespace)
-		} else if p.kind != "" || kind.Namespaced {
-			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", terminal.OneLine(j.options.exclude[i]))
-		}
-	}
+	apart := j.apart(line, kind)
 	switch {
 	case j.Namespace != "":
 		line("      namespace: %s", yamlText(j.Namespace))
@@ -124,6 +114,21 @@ func (j *job) narrow(line func(string, ...any), kind object.Kind) {
 			line("      - %s", filter)
 		}
 	}
+}
+
+// apart are the namespaces that --exclude leaves out. For what a selector cannot leave out, it writes a comment.
+func (j *job) apart(line func(string, ...any), kind object.Kind) (namespaces []string) {
+	for i, p := range j.exclude {
+		if p.of.Kind != "" && p.of != kind.GroupKind() {
+			continue // it is about another kind
+		}
+		if kind.Namespaced && p.kind == "" && !strings.ContainsAny(p.namespace, `*?[\`) {
+			namespaces = append(namespaces, p.namespace)
+		} else if p.kind != "" || kind.Namespaced {
+			line("      # --exclude %s has no field; use labelFilters, matchConditions or the annotation cleaner/protect", terminal.OneLine(j.options.exclude[i]))
+		}
+	}
+	return namespaces
 }
 
 // labelFilters are a requirement of --selector as fields of a Cleaner.

@@ -44,7 +44,7 @@ type Requests struct {
 // result judges what was read. Of a search that was stopped only what is known counts.
 func (j *job) result(stopped bool) *Result {
 	r := &Result{
-		Findings: []search.Finding{}, Unknown: []search.Finding{}, Unread: []search.Unread{}, Partial: stopped,
+		Findings: []search.Finding{}, Unknown: []search.Finding{}, Partial: stopped,
 		Objects: j.Objects, Kinds: j.Kinds(),
 	}
 	freed := map[types.UID]bool{}
@@ -71,14 +71,21 @@ func (j *job) result(stopped bool) *Result {
 	if requested != (finding.Requests{}) {
 		r.Requested = &Requests{requested.CPUMillis, requested.MemoryBytes}
 	}
-	for _, u := range j.Unread {
-		if !u.Elsewhere || r.matters(u.Kind) {
-			r.Unread = append(r.Unread, j.Describe(u))
-		}
-	}
+	r.Unread = j.unread(r)
 	search.SortWorst(r.Findings)
 	search.SortWorst(r.Unknown)
 	return r
+}
+
+// unread describes the lists that could not be read and that matter to the result.
+func (j *job) unread(r *Result) []search.Unread {
+	unread := []search.Unread{}
+	for _, u := range j.Unread {
+		if !u.Elsewhere || r.matters(u.Kind) {
+			unread = append(unread, j.Describe(u))
+		}
+	}
+	return unread
 }
 
 // matters reports whether something is unknown because objects of the kind could not be read.

@@ -32,16 +32,7 @@ func (j *job) tellUnread(r *Result) error {
 	if len(unread) == 0 {
 		return nil
 	}
-	forbidden, absent := r.forbidden(), 0
-	for _, u := range unread {
-		switch {
-		case j.Dump != nil && u.Kind != "*":
-			absent++
-		case u.Forbidden && u.Kind != "*":
-		default:
-			j.Note("%s could not be read: %s", u.Words(), u.Error)
-		}
-	}
+	forbidden, absent := r.forbidden(), j.tellFailed(unread)
 	if absent == len(unread) && len(r.Unknown) == 0 {
 		j.Note(
 			"the manifests hold nothing of %s; if the cluster does, that may change what is found",
@@ -69,6 +60,21 @@ func (j *job) tellUnread(r *Result) error {
 		j.tellRights(r, forbidden)
 	}
 	return f
+}
+
+// tellFailed tells which lists could not be read for another reason than that nobody may, or that the manifests hold
+// nothing of the kind. It returns how many kinds they hold nothing of.
+func (j *job) tellFailed(unread []search.Unread) (absent int) {
+	for _, u := range unread {
+		switch {
+		case j.Dump != nil && u.Kind != "*":
+			absent++
+		case u.Forbidden && u.Kind != "*":
+		default:
+			j.Note("%s could not be read: %s", u.Words(), u.Error)
+		}
+	}
+	return absent
 }
 
 // allUnread are the lists that could not be read, and the groups of which nobody knows the kinds.

@@ -173,19 +173,25 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 		}
 		j.exclude = append(j.exclude, p)
 	}
-	all, wrong := allTypes(), []string{}
-	for _, text := range j.options.types {
-		i := slices.IndexFunc(all, func(t v1alpha1.FindingType) bool { return strings.EqualFold(string(t), text) })
-		if i < 0 {
-			wrong = append(wrong, noSuchType(text, all))
-			continue
-		}
-		j.types = append(j.types, all[i])
-	}
-	if len(wrong) > 0 {
+	var wrong []string
+	if j.types, wrong = typesOf(j.options.types); len(wrong) > 0 {
 		return terminal.UsageError(cmd, strings.Join(wrong, "\n"))
 	}
 	return nil
+}
+
+// typesOf finds types of findings by their names in any case. wrong says of each name that there is no such type.
+func typesOf(names []string) (types []v1alpha1.FindingType, wrong []string) {
+	all := allTypes()
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(t v1alpha1.FindingType) bool { return strings.EqualFold(string(t), name) })
+		if i < 0 {
+			wrong = append(wrong, noSuchType(name, all))
+			continue
+		}
+		types = append(types, all[i])
+	}
+	return types, wrong
 }
 
 func noSuchType(text string, all []v1alpha1.FindingType) string {

@@ -36,16 +36,11 @@ func (o *options) acknowledged(
 		var all said
 		all, err = whatCleanersSay(ctx, api)
 		reasons = all.reasons
-		switch {
-		case apierrors.IsForbidden(err):
+		if apierrors.IsForbidden(err) {
 			return terminal.OneLine(err.Error()), nil
-		case err != nil: // the API server may be back soon
-		case slices.Contains(reasons, words):
-			return "", nil
-		case all.cleaners == 0:
-			return "there are no Cleaners", nil
-		case slices.Contains(reasons, v1alpha1.DryRunByFlag):
-			return "the operator runs with --dry-run and acts on nothing anyway", nil
+		}
+		if unseen, known := all.answer(words); err == nil && known { // else the API server may be back soon
+			return unseen, nil
 		}
 		if waited >= seenPatience || ctx.Err() != nil {
 			break
@@ -58,6 +53,24 @@ func (o *options) acknowledged(
 	if parent.Err() != nil {
 		return "", context.Cause(parent)
 	}
+	return "", notSeen(namespace, reasons, err)
+}
+
+// answer looks for the words of a stop. It is known when Cleaners say them, or when they will not; unseen says why not.
+func (s *said) answer(words string) (unseen string, known bool) {
+	switch {
+	case slices.Contains(s.reasons, words):
+		return "", true
+	case s.cleaners == 0:
+		return "there are no Cleaners", true
+	case slices.Contains(s.reasons, v1alpha1.DryRunByFlag):
+		return "the operator runs with --dry-run and acts on nothing anyway", true
+	}
+	return "", false
+}
+
+// notSeen says that no Cleaner acknowledged the stop, and what was seen last: an error, or other reasons.
+func notSeen(namespace string, reasons []string, err error) error {
 	instead := ""
 	switch {
 	case err != nil:
@@ -65,7 +78,7 @@ func (o *options) acknowledged(
 	case len(reasons) > 0:
 		instead = "Cleaners say: " + terminal.OneLine(strings.Join(reasons, "; ")) + ". "
 	}
-	return "", terminal.Fail(
+	return terminal.Fail(
 		codes.StopNotSeen,
 		fmt.Errorf("the stop is not acknowledged: no Cleaner said within %s that all acting is stopped for this reason. "+
 			"%sIs %s the operator's namespace, and does the operator run?", seenPatience, instead, namespace),

@@ -111,21 +111,13 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 	}
 	r.read = use.Read
 	r.Users = usersOf(j.Finder.Graph().Evidence(j.name), use)
-	if j.found != nil {
-		r.Created = search.TimeOf(j.found.Created)
-		if owner, owned := graph.Controller(j.found.Parts()); owned {
-			r.Owner = owner.String()
-		}
-	}
 	j.searchedBy(r)
-	if j.found != nil && len(r.Findings) == 0 {
-		r.Exempt = finding.Exemption(*j.found)
-	}
-	if used := use.IsUsed(); used || len(r.NotReadable) == 0 && !use.Read {
+	used := use.IsUsed()
+	if used || len(r.NotReadable) == 0 && !use.Read {
 		r.Used = &used
 	}
-	if j.found != nil && !use.IsUsed() {
-		r.Nearest = j.nearest(ctx)
+	if j.found != nil {
+		j.addFound(ctx, r, used)
 	}
 	switch {
 	case j.Dump != nil: // there are no Cleaners, and no runs
@@ -135,6 +127,20 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		j.findRun(ctx, r)
 	}
 	return r, ctx.Err()
+}
+
+// addFound adds what only an object that exists has.
+func (j *job) addFound(ctx context.Context, r *Result, used bool) {
+	r.Created = search.TimeOf(j.found.Created)
+	if owner, owned := graph.Controller(j.found.Parts()); owned {
+		r.Owner = owner.String()
+	}
+	if len(r.Findings) == 0 {
+		r.Exempt = finding.Exemption(*j.found)
+	}
+	if !used {
+		r.Nearest = j.nearest(ctx)
+	}
 }
 
 // addFindings adds what was found of the object, the worst first.
@@ -247,15 +253,7 @@ func (j *job) findCleaners(ctx context.Context, r *Result) {
 		return
 	}
 	t := &explain.Judge{Namespaces: map[string]labels.Set{}}
-	if j.name.Namespace != "" {
-		if namespaces, err := j.Reader.Namespaces(
-			ctx,
-			[]string{j.name.Namespace},
-		); err == nil &&
-			namespaces[j.name.Namespace] != nil {
-			t.Namespaces[j.name.Namespace] = namespaces[j.name.Namespace].Labels
-		}
-	}
+	t.ReadNamespace(ctx, j.Reader, j.name.Namespace)
 	o := &explain.Subject{Object: *j.found}
 	for i := range cleaners {
 		cleaner := &cleaners[i]

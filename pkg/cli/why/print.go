@@ -38,6 +38,20 @@ func (j *job) print(r *Result) error {
 	if r.Selects {
 		say("Its selector matches Pods, or a template of Pods.")
 	}
+	j.printFindings(r, say)
+	if r.Owner != "" {
+		say("It belongs to %s, so what is found is said of that.", r.Owner)
+	} else if r.Exempt != "" {
+		say("It is never a finding: %s.", r.Exempt)
+	}
+	j.printUsers(r)
+	j.printSearched(r, say)
+	j.printCleaners(r)
+	return nil
+}
+
+// printFindings prints what was found of the object.
+func (j *job) printFindings(r *Result, say func(format string, args ...any)) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		sure := ""
@@ -53,15 +67,6 @@ func (j *job) print(r *Result) error {
 			say("It is managed by %s.", f.ManagedBy)
 		}
 	}
-	if r.Owner != "" {
-		say("It belongs to %s, so what is found is said of that.", r.Owner)
-	} else if r.Exempt != "" {
-		say("It is never a finding: %s.", r.Exempt)
-	}
-	j.printUsers(r)
-	j.printSearched(r, say)
-	j.printCleaners(r)
-	return nil
 }
 
 // headline is the answer in one sentence.
@@ -237,19 +242,7 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 	case !r.Exists && j.unsure == nil:
 		return j.noObject(ctx)
 	case r.Used == nil && len(r.NotReadable) > 0:
-		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
-		f.Err = fmt.Errorf(
-			"%s could not be read: %s",
-			terminal.Counted(len(r.NotReadable), "kind"),
-			search.UnreadWords(r.NotReadable),
-		)
-		switch {
-		case j.Dump != nil:
-			f.Hint = "if the cluster has none of them, give --complete"
-		case slices.ContainsFunc(r.NotReadable, func(u search.Unread) bool { return u.Forbidden }):
-			f.Hint = "you need more rights; " + terminal.Program + " scan -o role prints the Role that gives them"
-		}
-		return f
+		return j.unreadable(r.NotReadable)
 	case len(r.Cleaners) > 0:
 		fmt.Fprintf(
 			j.ErrOut,
@@ -261,4 +254,21 @@ func (j *job) conclude(ctx context.Context, r *Result) error {
 		)
 	}
 	return nil
+}
+
+// unreadable says that it is not known whether anything uses the object, and how to find out.
+func (j *job) unreadable(unread []search.Unread) error {
+	f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.ScanIncomplete}
+	f.Err = fmt.Errorf(
+		"%s could not be read: %s",
+		terminal.Counted(len(unread), "kind"),
+		search.UnreadWords(unread),
+	)
+	switch {
+	case j.Dump != nil:
+		f.Hint = "if the cluster has none of them, give --complete"
+	case slices.ContainsFunc(unread, func(u search.Unread) bool { return u.Forbidden }):
+		f.Hint = "you need more rights; " + terminal.Program + " scan -o role prints the Role that gives them"
+	}
+	return f
 }
