@@ -61,7 +61,7 @@ func useOf(o *object.Parts) uses {
 	return use
 }
 
-// isStopped reports whether a field of the spec says that the workload runs nothing, and no tool wrote that for a while.
+// isStopped reports whether a field of the spec says that the workload runs nothing, and no tool wrote it for a while.
 func isStopped(o *object.Parts, field, value string) bool {
 	return o.At("spec", field).String() == value && !IsPaused(o)
 }

@@ -97,7 +97,7 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 	return nil
 }
 
-// readAllowed reads a list, or of a list of the whole cluster that may not be read only that of the namespace. elsewhere
+// readAllowed reads a list. Where that of the whole cluster may not be read, it reads that of the namespace: elsewhere
 // is true when err is of the other namespaces alone.
 func (r *reading) readAllowed(ctx context.Context, list finding.List) (elsewhere bool, err error) {
 	in := namespaceOf(list, r.namespace)
