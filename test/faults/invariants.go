@@ -161,7 +161,9 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 }
 
 // isUnclear reports whether it may be unclear what became of an object.
-func (w *World) isUnclear(last *unstructured.Unstructured) bool { return w.Unclear != nil && w.Unclear(last) }
+func (w *World) isUnclear(last *unstructured.Unstructured) bool {
+	return w.Unclear != nil && w.Unclear(last)
+}
 
 func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s (%s)", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
