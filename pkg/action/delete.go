@@ -39,14 +39,24 @@ func (a *Actor) delete(
 	case provesDeletion(answer, code, o):
 		return v1alpha1.OutcomeDeleted, "", nil
 	}
+	holder, err := holderOf(answer, o)
+	if holder != "" {
+		return v1alpha1.OutcomeTerminating, holder, nil
+	}
+	return a.observe(ctx, o, code, err)
+}
+
+// holderOf is what holds the object, if the answer is the object as it ends. An answer that is neither the object nor a
+// success is errForeign.
+func holderOf(answer []byte, o object.Object) (string, error) {
 	ending, err := object.New(o.Kind, answer)
 	switch isIt := err == nil && ending.UID == o.UID; {
-	case isIt && ending.Deleting && held(ending) != "":
-		return v1alpha1.OutcomeTerminating, held(ending), nil
+	case isIt && ending.Deleting:
+		return held(ending), nil
 	case !isIt && !isSuccess(answer):
-		return a.observe(ctx, o, code, errForeign)
+		return "", errForeign
 	}
-	return a.observe(ctx, o, code, nil)
+	return "", nil
 }
 
 // deletion is the request that deletes an object as it was judged, or evicts a Pod. dryRun is empty, or All: it stands

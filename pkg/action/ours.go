@@ -5,6 +5,9 @@ package action
 
 import (
 	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -26,17 +29,16 @@ func isOurs(live object.Object, patch object.JSON) bool {
 	if err != nil {
 		return false
 	}
-	for _, entry := range metadata.ManagedFields {
-		var fields map[string]any
-		if entry.Manager != fieldManager || entry.Subresource != "" || entry.FieldsV1 == nil ||
-			json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
-			continue
-		}
-		if owns(fields, wanted) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(metadata.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		return isOurNote(entry, wanted)
+	})
+}
+
+// isOurNote reports whether an entry of managedFields says that we wrote all that the patch sets.
+func isOurNote(entry metav1.ManagedFieldsEntry, patch map[string]any) bool {
+	var fields map[string]any
+	return entry.Manager == fieldManager && entry.Subresource == "" && entry.FieldsV1 != nil &&
+		json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) == nil && owns(fields, patch)
 }
 
 // owns reports whether the fields, as managedFields write them, have all that the patch sets.

@@ -153,6 +153,19 @@ func (f *Finder) UnreadElsewhere(list List, err error) {
 // Look looks at one object of a list. Its bytes are not kept.
 func (f *Finder) Look(list List, object object.Object) {
 	o := object.Parts()
+	f.noteObject(list, o)
+	if f.Namespace != "" && o.Namespace != f.Namespace {
+		return // not all that could use it is read
+	}
+	for _, r := range list.rows {
+		if c := r.look(f, o); c != nil && !exempt(r, o) {
+			f.keep(r, o, c)
+		}
+	}
+}
+
+// noteObject takes note of what an object says of other objects.
+func (f *Finder) noteObject(list List, o *object.Parts) {
 	if !list.forgotten {
 		f.graph.Saw(o.Object)
 	}
@@ -170,14 +183,6 @@ func (f *Finder) Look(list List, object object.Object) {
 	}
 	if list.detailed {
 		f.detail(o)
-	}
-	if f.Namespace != "" && o.Namespace != f.Namespace {
-		return // not all that could use it is read
-	}
-	for _, r := range list.rows {
-		if c := r.look(f, o); c != nil && !exempt(r, o) {
-			f.keep(r, o, c)
-		}
 	}
 }
 
@@ -205,18 +210,7 @@ func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 func (f *Finder) Findings() []*Finding {
 	f.prepare()
 	for changed := true; changed; { // what is unused uses nothing: what it names may be found in the next round
-		changed = false
-		for _, candidates := range f.candidates {
-			for _, c := range candidates {
-				if c.isFound {
-					continue
-				}
-				if finding := f.judge(c); finding != nil {
-					c.found, c.isFound = *finding, true
-					changed = f.usesNothing(finding) || changed
-				}
-			}
-		}
+		changed = f.judgeAll()
 	}
 	f.doubt()
 	var all []*Finding
@@ -237,6 +231,22 @@ func (f *Finder) Findings() []*Finding {
 		)
 	})
 	return all
+}
+
+// judgeAll judges the candidates that are not found yet. It reports whether this may change what is said of others.
+func (f *Finder) judgeAll() (changed bool) {
+	for _, candidates := range f.candidates {
+		for _, c := range candidates {
+			if c.isFound {
+				continue
+			}
+			if finding := f.judge(c); finding != nil {
+				c.found, c.isFound = *finding, true
+				changed = f.usesNothing(finding) || changed
+			}
+		}
+	}
+	return changed
 }
 
 // leadsNowhere reports whether what an object names in vain is all that it is for: it is unused, by another candidate

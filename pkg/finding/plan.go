@@ -34,30 +34,33 @@ func (f *Finder) needs() needs {
 	}
 	f.needWatched(n)
 	for _, r := range f.rows {
-		crosses := r.crosses || !f.served[r.kind].Namespaced // what is cluster-scoped may be used in any namespace
-		add := func(to map[schema.GroupKind]bool, kinds []schema.GroupKind) {
-			for _, kind := range kinds {
-				to[kind] = true
-				n.everywhere[kind] = n.everywhere[kind] || crosses && r.kind != anyKind
-			}
-		}
+		// What is cluster-scoped may be used in any namespace.
+		crosses := r.kind != anyKind && (r.crosses || !f.served[r.kind].Namespaced)
 		if r.named {
 			sources := f.Table.NamedBy(r.kind)
-			add(n.sources, sources)
+			n.add(n.sources, sources, crosses)
 			for _, source := range sources {
 				n.everywhere[source] = n.everywhere[source] || f.Table.NamesElsewhere(source, r.kind)
 			}
 		}
 		if r.pods {
 			n.selective[r.kind] = true
-			add(n.sources, f.Table.PodKinds())
+			n.add(n.sources, f.Table.PodKinds(), crosses)
 		}
 		if r.cascades && f.wantsCascading(r) || r.typ == v1alpha1.FindingIdle {
-			add(n.reads, scalers)
+			n.add(n.reads, scalers, crosses)
 		}
-		add(n.reads, r.reads)
+		n.add(n.reads, r.reads, crosses)
 	}
 	return n
+}
+
+// add adds kinds to sources or reads. crosses says that their objects matter in all namespaces.
+func (n needs) add(to map[schema.GroupKind]bool, kinds []schema.GroupKind, crosses bool) {
+	for _, kind := range kinds {
+		to[kind] = true
+		n.everywhere[kind] = n.everywhere[kind] || crosses
+	}
 }
 
 // wantsCascading reports whether somebody wants to know what only unused and idle objects use. Otherwise it makes no
@@ -86,7 +89,7 @@ func (f *Finder) plan() []List {
 		needed := n.sources[gk] || n.reads[gk] || whole.counted || whole.texts
 		for _, r := range f.rows {
 			switch {
-			case r.kind != gk && (r.kind != anyKind || !f.wantsOf(gk, r, whole.counted)):
+			case !f.isFor(gk, r, whole.counted):
 			case r.fields != "":
 				lists = append(lists, List{Kind: kind, Fields: r.fields, MetadataOnly: !r.body, rows: []*row{r}})
 			default:
@@ -147,10 +150,13 @@ func (f *Finder) forgets(kind schema.GroupKind) bool {
 	return kind == pods && len(f.Watched) == 0 && !slices.ContainsFunc(f.rows, asks)
 }
 
-// wantsOf reports whether a row for every kind is wanted of this one. Of those without rows of their own it is when
-// they are read anyway.
-func (f *Finder) wantsOf(kind schema.GroupKind, r *row, counted bool) bool {
-	if f.Wanted != nil {
+// isFor reports whether a row looks at objects of the kind. One for every kind looks at those that are wanted of it; if
+// all are, then at kinds that have rows of their own or are read anyway.
+func (f *Finder) isFor(kind schema.GroupKind, r *row, counted bool) bool {
+	switch {
+	case r.kind != anyKind:
+		return r.kind == kind
+	case f.Wanted != nil:
 		return slices.Contains(f.Wanted, Want{kind, r.typ})
 	}
 	return counted || slices.ContainsFunc(rows, func(other *row) bool { return other.kind == kind })

@@ -51,14 +51,8 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 	if f.Now.Sub(since) < stuckFor {
 		return nil
 	}
-	s := stuck{labels: labelsAt(o.At("metadata", "labels"))}
-	isGuarded := false
-	for value := range o.At("metadata", "finalizers").Elements() {
-		isGuarded = true
-		if waits, own := ownFinalizers[value.Text()]; !own || waits != "" {
-			s.finalizers = append(s.finalizers, value.Text())
-		}
-	}
+	finalizers, isGuarded := finalizersOf(o)
+	s := stuck{finalizers: finalizers, labels: labelsAt(o.At("metadata", "labels"))}
 	switch o.Kind.GroupKind() {
 	case namespaces:
 		if len(s.finalizers) == 0 {
@@ -78,6 +72,17 @@ func lookStuck(f *Finder, o *object.Parts) *candidate {
 		found:  Finding{Confidence: v1alpha1.ConfidenceCertain, Since: since},
 		decide: func(f *Finder, found Finding) *Finding { return f.explainStuck(found, s) },
 	}
+}
+
+// finalizersOf are the finalizers of an object, without the garbage collector's, and whether it has any at all.
+func finalizersOf(o *object.Parts) (finalizers []string, isGuarded bool) {
+	for value := range o.At("metadata", "finalizers").Elements() {
+		isGuarded = true
+		if waits, own := ownFinalizers[value.Text()]; !own || waits != "" {
+			finalizers = append(finalizers, value.Text())
+		}
+	}
+	return finalizers, isGuarded
 }
 
 // lookUnended looks at a Pod that no finalizer holds but the garbage collector's. One that no Node runs goes at once,

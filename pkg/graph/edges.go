@@ -5,6 +5,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,16 +65,7 @@ type walker struct {
 // walk goes down to all names in the value that the text begins with, and returns how much of the text it has read.
 // holder begins with the map that holds the value.
 func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
-	for i := range n.references {
-		w.tell(&n.references[i], value, holder)
-	}
-	if n.guess != "" {
-		w.from = n.guess
-		w.guess(value)
-	}
-	if n.isText && w.text != nil {
-		w.text(value)
-	}
+	w.tellHere(n, value, holder)
 	if n.fields == nil && n.each == nil {
 		return 0
 	}
@@ -97,6 +89,20 @@ func (w *walker) walk(n *node, value, holder object.JSON) (read int) {
 		}
 	}
 	return read
+}
+
+// tellHere tells what the value itself names.
+func (w *walker) tellHere(n *node, value, holder object.JSON) {
+	for i := range n.references {
+		w.tell(&n.references[i], value, holder)
+	}
+	if n.guess != "" {
+		w.from = n.guess
+		w.guess(value)
+	}
+	if n.isText && w.text != nil {
+		w.text(value)
+	}
 }
 
 // walkAbsent tells what fields name that a map does not have.
@@ -123,29 +129,15 @@ func (w *walker) tell(r *reference, value, holder object.JSON) {
 	if !isWhere(r, holder) {
 		return
 	}
-	text := value.Text()
-	if text == "" {
-		text = r.Absent
-	}
+	text := cmp.Or(value.Text(), r.Absent)
 	if text == "" || len(text) > maxName {
 		return
 	}
-	edge := Edge{
-		To: Name{GroupKind: r.kindOf(holder), Namespace: w.namespaceOf(r, holder), Name: text}, Path: r.Path,
-		Optional: r.Optional, Strength: r.Strength,
-	}
-	if r.Format == pairFormat || r.Strength == Learned { // no name has a slash in it
-		if namespace, name, found := strings.Cut(text, "/"); found {
-			edge.To.Namespace, edge.To.Name = namespace, name
-		}
-	}
-	if namespace, name := withoutVariables(
-		edge.To.Namespace,
-	), withoutVariables(
-		edge.To.Name,
-	); namespace != edge.To.Namespace ||
-		name != edge.To.Name {
-		edge.To.Namespace, edge.To.Name, edge.Strength = namespace, name, Reads
+	named := w.nameOf(r, text, holder)
+	edge := Edge{To: named, Path: r.Path, Optional: r.Optional, Strength: r.Strength}
+	edge.To.Namespace, edge.To.Name = withoutVariables(named.Namespace), withoutVariables(named.Name)
+	if edge.To != named {
+		edge.Strength = Reads
 	}
 	if r.format != nil {
 		edge.To.Name = w.formatted(r.format, edge.To.Name)
@@ -156,6 +148,17 @@ func (w *walker) tell(r *reference, value, holder object.JSON) {
 	if edge.To.Kind != "" && edge.To.Name != "" {
 		w.each(edge)
 	}
+}
+
+// nameOf is what the text of a reference names, as it is written.
+func (w *walker) nameOf(r *reference, text string, holder object.JSON) Name {
+	name := Name{GroupKind: r.kindOf(holder), Namespace: w.namespaceOf(r, holder), Name: text}
+	if r.Format == pairFormat || r.Strength == Learned { // no name has a slash in it
+		if namespace, after, found := strings.Cut(text, "/"); found {
+			name.Namespace, name.Name = namespace, after
+		}
+	}
+	return name
 }
 
 // isWhere reports whether the reference counts, by a field beside the name.

@@ -142,8 +142,7 @@ func (g *Graph) name(edge Edge, id int32, live bool) {
 	t.live = t.live || live && edge.Strength.isUse()
 	// One user names an object in two ways: what need not exist in one of them must exist in the other.
 	if i := slices.IndexFunc(t.users, func(u user) bool { return u.id == id }); i >= 0 {
-		if u := &t.users[i]; edge.Strength.rank() > u.strength.rank() ||
-			u.optional && !edge.Optional && edge.Strength == u.strength {
+		if u := &t.users[i]; u.isWeaker(edge) {
 			u.path, u.optional, u.strength = edge.Path, u.optional && edge.Optional, edge.Strength
 		}
 		return
@@ -156,6 +155,11 @@ func (g *Graph) name(edge Edge, id int32, live bool) {
 	}
 	t.users = append(t.users, user{id, edge.Path, edge.Optional, edge.Strength})
 	g.bytes += 48
+}
+
+// isWeaker reports whether another reference of the same user says more: it is stronger, or names what must exist.
+func (u user) isWeaker(edge Edge) bool {
+	return edge.Strength.rank() > u.strength.rank() || u.optional && !edge.Optional && edge.Strength == u.strength
 }
 
 // target is what is known of what a reference names.

@@ -103,26 +103,32 @@ func (w *walker) guess(value object.JSON) {
 	}
 	switch value.Type() {
 	case object.Map:
-		isObject := len(w.path) == 0 && w.from == "."
-		if !isObject {
-			w.guessTyped(value)
-		}
-		for name, field := range value.Fields() {
-			if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind")) || name.Is(ownerReferences) {
-				continue
-			}
-			w.path = append(w.path, name)
-			if to, ok := looksLike(name.String()); ok {
-				w.guessNamed(to, name.String(), field, value)
-			}
-			w.guess(field)
-			w.path = w.path[:depth]
-		}
+		w.guessFields(value)
 	case object.List:
 		w.path = append(w.path, nil)
 		for element := range value.Elements() {
 			w.guess(element)
 		}
+		w.path = w.path[:depth]
+	}
+}
+
+// guessFields tells what looks like a reference in a map.
+func (w *walker) guessFields(value object.JSON) {
+	depth := len(w.path)
+	isObject := depth == 0 && w.from == "."
+	if !isObject {
+		w.guessTyped(value)
+	}
+	for name, field := range value.Fields() {
+		if isObject && (name.Is("metadata") || name.Is("apiVersion") || name.Is("kind")) || name.Is(ownerReferences) {
+			continue
+		}
+		w.path = append(w.path, name)
+		if to, ok := looksLike(name.String()); ok {
+			w.guessNamed(to, name.String(), field, value)
+		}
+		w.guess(field)
 		w.path = w.path[:depth]
 	}
 }

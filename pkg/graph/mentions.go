@@ -93,22 +93,30 @@ func eachWordIn(value object.JSON, tell func(object.JSON)) {
 		if value[i] != '"' {
 			continue
 		}
-		begin, isWord, slashes := i, true, 0
-		for i++; i < len(value) && value[i] != '"'; i++ {
-			if value[i] == '/' {
-				slashes++
-				continue
-			}
-			isWord = isWord && isNamePart(value[i])
-			if value[i] == '\\' {
-				i++
-			}
-		}
-		isKey := i < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[i+1:], " \t\r\n"), []byte(":"))
-		if isWord && slashes <= 1 && !isKey && i-begin <= maxName {
+		begin := i
+		end, isWord := wordAt(value, begin)
+		isKey := end < len(value) && bytes.HasPrefix(bytes.TrimLeft(value[end+1:], " \t\r\n"), []byte(":"))
+		if isWord && !isKey {
 			tell(value[begin:])
 		}
+		i = end
 	}
+}
+
+// wordAt is where the string ends that begins at a quote, and whether it could be a name, or a namespace and a name.
+func wordAt(value object.JSON, begin int) (end int, isWord bool) {
+	isWord, slashes := true, 0
+	for end = begin + 1; end < len(value) && value[end] != '"'; end++ {
+		if value[end] == '/' {
+			slashes++
+			continue
+		}
+		isWord = isWord && isNamePart(value[end])
+		if value[end] == '\\' {
+			end++
+		}
+	}
+	return end, isWord && slashes <= 1 && end-begin <= maxName
 }
 
 // addText takes the names in a text.

@@ -38,16 +38,24 @@ func parsePath(path string) ([]step, error) {
 			}
 			steps, rest = append(steps, step{field: rest[:end], each: rest[:end] == "*"}), rest[end:]
 		}
-		switch {
-		case strings.HasPrefix(rest, "."):
-			if rest = rest[1:]; rest == "" {
-				return nil, errors.New("a field's name is missing at the end")
-			}
-		case rest != "" && rest[0] != '[':
-			return nil, fmt.Errorf("there is no dot before %q", rest)
+		var err error
+		if rest, err = afterDot(rest); err != nil {
+			return nil, err
 		}
 	}
 	return steps, nil
+}
+
+// afterDot is what follows a step, without the dot that a field has before it.
+func afterDot(rest string) (string, error) {
+	after, found := strings.CutPrefix(rest, ".")
+	switch {
+	case found && after == "":
+		return "", errors.New("a field's name is missing at the end")
+	case !found && rest != "" && rest[0] != '[':
+		return "", fmt.Errorf("there is no dot before %q", rest)
+	}
+	return after, nil
 }
 
 // parseFields reads a path that leads to one value: the fields alone.

@@ -125,18 +125,21 @@ func (t *Table) add(s Source, parts map[string][]Reference) error {
 			continue
 		}
 		of.root.add(path, compiled)
-		// What was learned may hold a namespace and a slash before the name.
-		crosses := compiled.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" ||
-			r.Format == pairFormat ||
-			r.Namespace != "" && r.Namespace != "-"
 		for _, to := range targets(r) {
 			t.note(kind, to)
-			of.elsewhere[to] = of.elsewhere[to] || crosses
+			of.elsewhere[to] = of.elsewhere[to] || r.crosses()
 		}
 		of.body = of.body || path[0].field != "metadata"
 	}
 	t.addPaths(kind, of, s, fail)
 	return errors.Join(errs...)
+}
+
+// crosses reports whether a reference may name what is in another namespace. What was learned may hold a namespace and
+// a slash before the name.
+func (r Reference) crosses() bool {
+	return r.Strength == Learned || r.NamespaceField != "" || r.NamespaceFrom != "" || r.Format == pairFormat ||
+		r.Namespace != "" && r.Namespace != "-"
 }
 
 // addPaths takes the paths of a Source that are no references.

@@ -41,7 +41,6 @@ func useOf(o *object.Parts) uses {
 	if owned {
 		use.by = owner
 	}
-	isZero := func() bool { return o.At("spec", "replicas").String() == "0" }
 	// What an owner has at zero says nothing of what else it has, nor of what it names itself. A ReplicaSet is kept for a
 	// rollback.
 	switch o.Kind.GroupKind() {
@@ -50,16 +49,21 @@ func useOf(o *object.Parts) uses {
 		use.none = phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed)
 		use.live = !use.none
 	case replicaSetKind:
-		use.idle = !owned && isZero()
+		use.idle = !owned && o.At("spec", "replicas").String() == "0"
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"},
 		statefulSetKind,
 		schema.GroupKind{Kind: "ReplicationController"},
 		schema.GroupKind{Group: "argoproj.io", Kind: "Rollout"}:
-		use.idle = !owned && isZero() && !IsPaused(o)
+		use.idle = !owned && isStopped(o, "replicas", "0")
 	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
-		use.idle = !owned && o.At("spec", "suspend").String() == "true" && !IsPaused(o)
+		use.idle = !owned && isStopped(o, "suspend", "true")
 	}
 	return use
+}
+
+// isStopped reports whether a field of the spec says that the workload runs nothing, and no tool wrote it for a while.
+func isStopped(o *object.Parts, field, value string) bool {
+	return o.At("spec", field).String() == value && !IsPaused(o)
 }
 
 // pauseMarks are annotations of tools that scale a workload to zero for a while, and keep how many replicas it had, or

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -31,8 +32,10 @@ func isClaim(kind object.Kind) bool { return kind.Group == "" && kind.Kind == "P
 // Along says, in sentences, what is deleted together with objects of the kinds although no run judged or copied it, or
 // is left over. Empty when that is nothing, or what anybody's objects may own: which is not known.
 func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
-	orphans := options != nil && options.PropagationPolicy != nil &&
-		*options.PropagationPolicy == metav1.DeletePropagationOrphan
+	var policy metav1.DeletionPropagation // empty: the API server's default
+	if options != nil {
+		policy = ptr.Deref(options.PropagationPolicy, "")
+	}
 	var parts []string
 	leaves := ""
 	told := map[object.Kind]bool{}
@@ -42,22 +45,11 @@ func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 			continue
 		}
 		told[kind] = true
-		switch {
-		case IsNamespace(kind.Group, kind.Kind):
-			parts = append(parts, fmt.Sprintf("a %s takes everything along that is in it", kind.Kind))
-		case isClaim(kind):
-			parts = append(
-				parts,
-				"a PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that)",
-			)
-		case kind.Group == "batch" && kind.Kind == "Job" && (options == nil || options.PropagationPolicy == nil):
+		if kind.Group == "batch" && kind.Kind == "Job" && policy == "" {
 			// The API server's own rule for this kind, kept for clients of old.
 			leaves = "The Pods of a Job stay, without an owner (deleteOptions.propagationPolicy: Background takes them along)."
-		case !orphans && slices.Contains(owners[kind.Group], kind.Kind):
-			parts = append(
-				parts,
-				fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind),
-			)
+		} else if part := takes(kind, policy); part != "" {
+			parts = append(parts, part)
 		}
 	}
 	if len(parts) == 0 {
@@ -66,4 +58,17 @@ func Along(kinds []object.Kind, options *v1alpha1.DeleteOptions) string {
 	text := strings.Join(parts, ", ")
 	text = strings.ToUpper(text[:1]) + text[1:] + ": of that there are no copies."
 	return strings.TrimSuffix(text+" "+leaves, " ")
+}
+
+// takes says what an object of the kind takes along. Empty when that is nothing, or not known.
+func takes(kind object.Kind, policy metav1.DeletionPropagation) string {
+	switch {
+	case IsNamespace(kind.Group, kind.Kind):
+		return fmt.Sprintf("a %s takes everything along that is in it", kind.Kind)
+	case isClaim(kind):
+		return "a PersistentVolumeClaim takes along the data of its volume (persistentVolumeReclaimPolicy: Retain leaves that)"
+	case policy != metav1.DeletePropagationOrphan && slices.Contains(owners[kind.Group], kind.Kind):
+		return fmt.Sprintf("a %s takes along what it owns (deleteOptions.propagationPolicy: Orphan leaves that)", kind.Kind)
+	}
+	return ""
 }

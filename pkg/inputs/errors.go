@@ -24,7 +24,7 @@ type sourceError struct {
 func (e *sourceError) Error() string { return e.reason }
 
 // unreachable puts into words why there was no answer.
-func unreachable(err error) *sourceError {
+func unreachable(err error) *sourceError { //nolint:cyclop // a flat switch over errors
 	var (
 		dns        *net.DNSError
 		untrusted  x509.UnknownAuthorityError

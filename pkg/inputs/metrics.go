@@ -178,6 +178,11 @@ func (m *Metrics) ask(ctx context.Context, from *source, query string) (result f
 			"it answered with warnings: the result may be incomplete; ask the query in its own page to see them",
 		)
 	}
+	return number(value)
+}
+
+// number is the number that a result is. Of an empty one, none is found.
+func number(value model.Value) (result float64, found bool, err error) {
 	switch value := value.(type) {
 	case *model.Scalar:
 		result = float64(value.Value)

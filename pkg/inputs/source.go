@@ -41,8 +41,13 @@ func checkMetrics(spec *v1alpha1.ResourceSelector) []error {
 			errors.New("metricQueries need a metricSource; add it, for example {url: http://prometheus.monitoring.svc:9090}"),
 		)
 	}
+	return append(errs, checkQueries(spec.MetricQueries)...)
+}
+
+func checkQueries(queries []v1alpha1.MetricQuery) []error {
+	var errs []error
 	known := map[string]bool{}
-	for i, query := range spec.MetricQueries {
+	for i, query := range queries {
 		switch {
 		case query.Name == "" || strings.TrimSpace(query.Query) == "":
 			errs = append(errs, fmt.Errorf("metricQueries[%d] needs a name and a query", i))
@@ -91,16 +96,19 @@ func endpoint(source *v1alpha1.MetricSource) (*url.URL, error) {
 	case strings.ContainsAny(source.Path, "?#"):
 		return nil, errors.New("path must be no more than a path: leave out what follows ? or #")
 	}
-	if port := at.Port(); port != "" || strings.HasSuffix(at.Host, ":") {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return nil, fmt.Errorf("url has the port %q, which is no number from 1 to 65535", port)
-		}
+	if port := at.Port(); (port != "" || strings.HasSuffix(at.Host, ":")) && !isPort(port) {
+		return nil, fmt.Errorf("url has the port %q, which is no number from 1 to 65535", port)
 	}
 	if _, err := hostName(at.Hostname()); err != nil {
 		return nil, fmt.Errorf("url: %w", err)
 	}
 	at.Host = strings.ToLower(at.Host)
 	return at.JoinPath(cmp.Or(source.Path, defaultPath)), nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n >= 1 && n <= 65535
 }
 
 // hostName is a host as it is compared: an IP address, or a name in small letters.

@@ -50,7 +50,7 @@ func passing(format string, args ...any) *Error {
 }
 
 // unreachable puts into words why there was no answer. timeout is what a request had.
-func unreachable(ctx context.Context, err error, timeout time.Duration) *Error {
+func unreachable(ctx context.Context, err error, timeout time.Duration) *Error { //nolint:cyclop // a flat switch over errors
 	var (
 		dns        *net.DNSError
 		untrusted  x509.UnknownAuthorityError

@@ -129,21 +129,24 @@ func (o *Outbox) guarded(ctx context.Context, next letter) error {
 // nothing of the notification.
 func (o *Outbox) send(ctx context.Context, next letter) error {
 	run, entry, err := o.find(ctx, next)
-	if err == nil && entry == nil {
+	if err != nil {
+		return err
+	}
+	if entry == nil {
 		o.unsaved.Delete(next)
 		o.backlog.drop(next)
+		return nil
 	}
-	if err != nil || entry == nil || ctx.Err() != nil {
-		return err
+	if ctx.Err() != nil {
+		return nil
 	}
 	if pause := o.until(entry); pause > 0 {
 		o.letters().AddAfter(next, pause)
 		return nil
 	}
-	if before, ok := o.unsaved.Load(next); ok {
-		if before, ok := before.(attempt); ok {
-			return o.save(context.WithoutCancel(ctx), next, before.fault)
-		}
+	before, _ := o.unsaved.Load(next)
+	if before, ok := before.(attempt); ok {
+		return o.save(context.WithoutCancel(ctx), next, before.fault)
 	}
 	cleaner, err := o.Cleaner(ctx, run.Spec.Cleaner, run.Spec.CleanerUID)
 	if err != nil {

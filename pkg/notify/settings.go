@@ -87,14 +87,9 @@ func (c channel) read(settings Settings) (values, error) {
 		if key.hidden && len(value) >= minHidden {
 			hidden = append(hidden, value, "(hidden)")
 		}
-		switch _, has := settings.Keys[key.name]; {
-		case value == "" && key.optional:
-		case !has:
-			problems = append(problems, key.name+" is missing: it holds "+key.holds)
-		case value == "":
-			problems = append(problems, key.name+" is empty: it holds "+key.holds)
-		case key.isRight != nil && !key.isRight(value):
-			problems = append(problems, key.name+" is not right: it holds "+key.holds)
+		_, has := settings.Keys[key.name]
+		if problem := key.problem(value, has); problem != "" {
+			problems = append(problems, problem)
 		}
 	}
 	v.hide = strings.NewReplacer(hidden...).Replace
@@ -109,6 +104,20 @@ func (c channel) read(settings Settings) (values, error) {
 		return v, permanent("Secret %s: %s", settings.Secret, strings.Join(problems, "; "))
 	}
 	return v, nil
+}
+
+// problem says what is wrong with a value. Empty when nothing is.
+func (k key) problem(value string, has bool) string {
+	switch {
+	case value == "" && k.optional:
+	case !has:
+		return k.name + " is missing: it holds " + k.holds
+	case value == "":
+		return k.name + " is empty: it holds " + k.holds
+	case k.isRight != nil && !k.isRight(value):
+		return k.name + " is not right: it holds " + k.holds
+	}
+	return ""
 }
 
 // unknown are the keys of a Secret that the channel does not know, for who mistyped one.

@@ -64,7 +64,7 @@ func parseTemplate(text string) (*template.Template, error) {
 }
 
 // checkNodes looks for what is not allowed.
-func checkNodes(node parse.Node, looping bool) error {
+func checkNodes(node parse.Node, looping bool) error { //nolint:cyclop // a flat switch over nodes
 	switch n := node.(type) {
 	case *parse.ListNode:
 		if n != nil {

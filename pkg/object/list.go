@@ -76,6 +76,11 @@ func (s *listScan) response() error {
 	if err := s.end(); err != nil {
 		return err
 	}
+	return s.check()
+}
+
+// check says why what was read is not a list.
+func (s *listScan) check() error {
 	switch {
 	case s.meta != nil && s.items:
 		return nil

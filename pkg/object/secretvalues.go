@@ -182,19 +182,18 @@ func (v *SecretValues) common(text, kept string, form form) int {
 		common := commonPrefix(text, part)
 		isWhole, mayGoOn := size >= len(kept), common+unsure >= len(part)
 		switch {
-		case common < minSecret:
-		case common == len(text):
+		case common >= minSecret && common == len(text):
 			return common
 		case !isWhole && mayGoOn:
 			continue
-		case isWhole && mayGoOn && len(kept) >= v.most:
+		case common < minSecret:
+			return 0
+		case mayGoOn && len(kept) >= v.most:
 			return len(text) // what follows was not kept
 		case isWhole && common == len(part), common >= headSize:
 			return common
 		}
-		if isWhole || !mayGoOn {
-			return 0
-		}
+		return 0
 	}
 }
 

@@ -119,14 +119,15 @@ func everyUnit(n int, unit string) string {
 func (c clock) general() string {
 	var parts []string
 	isAny := false
-	for _, field := range []struct {
+	fields := []struct {
 		unit   string
 		values []int
 		all    int
-	}{{"second", c.seconds, 60}, {"minute", c.minutes, 60}, {"hour", c.hours, 24}} {
-		if len(parts) == 0 && field.unit == "second" && c.isOnTheMinute() {
-			continue
-		}
+	}{{"second", c.seconds, 60}, {"minute", c.minutes, 60}, {"hour", c.hours, 24}}
+	if c.isOnTheMinute() {
+		fields = fields[1:]
+	}
+	for _, field := range fields {
 		link := "of"
 		if len(parts) == 0 {
 			link = "at"

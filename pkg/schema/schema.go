@@ -56,11 +56,7 @@ func Differences(path string, ours, served *Schema) []string {
 	if served.Default != nil && !equalJSON(ours.Default, served.Default) {
 		found = append(found, fmt.Sprintf("%s (default %s)", path, served.Default))
 	}
-	// What holds for fields, and for items, that served does not name.
-	other, items := served.AdditionalProperties, served.Items
-	if served.PreserveUnknown {
-		other, items = cmp.Or(other, &Schema{PreserveUnknown: true}), cmp.Or(items, &Schema{PreserveUnknown: true})
-	}
+	other, items := served.unnamed()
 	for _, name := range slices.Sorted(maps.Keys(ours.Properties)) {
 		property, ok := served.Properties[name]
 		if !ok {
@@ -74,10 +70,22 @@ func Differences(path string, ours, served *Schema) []string {
 	if rest := ours.AdditionalProperties; rest != nil {
 		found = append(found, Differences(path+".*", rest, other)...)
 	}
-	if ours.PreserveUnknown && (other == nil || !other.PreserveUnknown) {
+	if ours.PreserveUnknown && !other.keepsUnknown() {
 		found = append(found, path+".*")
 	}
 	return found
+}
+
+// keepsUnknown reports whether what the schema does not name is kept. Nil is no schema, by which nothing is.
+func (s *Schema) keepsUnknown() bool { return s != nil && s.PreserveUnknown }
+
+// unnamed are what holds for fields, and for items, that a schema does not name.
+func (s *Schema) unnamed() (fields, items *Schema) {
+	if !s.PreserveUnknown {
+		return s.AdditionalProperties, s.Items
+	}
+	open := &Schema{PreserveUnknown: true}
+	return cmp.Or(s.AdditionalProperties, open), cmp.Or(s.Items, open)
 }
 
 func equalJSON(a, b json.RawMessage) bool {

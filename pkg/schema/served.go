@@ -143,16 +143,9 @@ func (s *Served) ask(ctx context.Context) error {
 	switch code := response.StatusCode; {
 	case code == http.StatusNotModified && s.etag != "":
 	case code == http.StatusOK:
-		body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+		found, err := s.read(response.Body)
 		if err != nil {
 			return err
-		}
-		if len(body) > maxDocument {
-			return errors.New("the answer is too large: is there something between the operator and the API server?")
-		}
-		found, err := compare(s.ours, body)
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", documentPath, err)
 		}
 		s.etag, s.lacks = response.Header.Get("Etag"), lacksWords(found)
 	case code == http.StatusNotFound:
@@ -164,6 +157,22 @@ func (s *Served) ask(ctx context.Context) error {
 	}
 	s.asked = asked
 	return nil
+}
+
+// read finds what a document lacks.
+func (s *Served) read(document io.Reader) ([]string, error) {
+	body, err := io.ReadAll(io.LimitReader(document, maxDocument+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxDocument {
+		return nil, errors.New("the answer is too large: is there something between the operator and the API server?")
+	}
+	found, err := compare(s.ours, body)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", documentPath, err)
+	}
+	return found, nil
 }
 
 // mayPass reports whether an answer says nothing of what was asked for.

@@ -82,32 +82,46 @@ func (r *Reader) listAlone(ctx context.Context, q query, restart func() error, e
 // readList reads a list. When the server forgot where the list was, or broke off, it begins anew, after a break with
 // pages half as large.
 func (r *Reader) readList(ctx context.Context, q query, restart func() error, each func([]byte) error) error {
-	limit := r.pageSize(ctx)
+	next := attempt{query: q, limit: r.pageSize(ctx), number: 1}
 	if q.slow {
-		limit = slowPage
+		next.limit = slowPage
 	}
-	attempts := 1
 	var own error // of restart or each, which may look like one of the server's
 	for {
 		if own = restart(); own != nil {
 			return own
 		}
-		err := r.listOnce(ctx, q, limit, func(raw []byte) error { own = each(raw); return own })
-		switch {
-		case err == nil:
-			return nil
-		case own != nil || ctx.Err() != nil:
+		err := r.listOnce(ctx, next.query, next.limit, func(raw []byte) error { own = each(raw); return own })
+		if err == nil || own != nil || ctx.Err() != nil {
 			return err
-		case q.metadataOnly && apierrors.IsNotAcceptable(err):
-			q.metadataOnly = false
-		case isTooLarge(err) && limit > smallPage:
-			limit = max(smallPage, limit/2)
-		case (isTooLarge(err) || errors.Is(err, errExpired)) && attempts < listAttempts:
-			attempts++
-		default:
+		}
+		var again bool
+		if next, again = next.after(err); !again {
 			return err
 		}
 	}
+}
+
+// attempt is one attempt to read a list. Those that only ask in another way have no number of their own.
+type attempt struct {
+	query  query
+	limit  int
+	number int
+}
+
+// after is the attempt to make after an error, if another one can help.
+func (a attempt) after(err error) (next attempt, again bool) {
+	switch {
+	case a.query.metadataOnly && apierrors.IsNotAcceptable(err):
+		a.query.metadataOnly = false
+	case isTooLarge(err) && a.limit > smallPage:
+		a.limit = max(smallPage, a.limit/2)
+	case (isTooLarge(err) || errors.Is(err, errExpired)) && a.number < listAttempts:
+		a.number++
+	default:
+		return a, false
+	}
+	return a, true
 }
 
 func (q query) describe(err error) error {

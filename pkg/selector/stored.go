@@ -92,27 +92,29 @@ func unseen(schema, by object.JSON, at string, but ...string) string {
 		if other.Type() == object.Absent {
 			other = by.Field("additionalProperties")
 		}
-		switch {
-		case other.String() == "true":
-			continue
-		case other.Type() != object.Map:
-			return path
-		}
-		if path := unseen(field, other, path); path != "" {
+		if path := unseenField(field, other, path); path != "" {
 			return path
 		}
 	}
 	for _, inner := range []string{"items", "additionalProperties"} {
-		field, other := schema.Field(inner), by.Field(inner)
-		if field.Type() != object.Map || other.String() == "true" {
+		field := schema.Field(inner)
+		if field.Type() != object.Map {
 			continue
 		}
-		if other.Type() != object.Map {
-			return at + ".*"
-		}
-		if path := unseen(field, other, at+".*"); path != "" {
+		if path := unseenField(field, by.Field(inner), at+".*"); path != "" {
 			return path
 		}
 	}
 	return ""
+}
+
+// unseenField is unseen for a field, of which the other schema may say nothing, or true: that it shows everything.
+func unseenField(schema, by object.JSON, at string) string {
+	switch {
+	case by.String() == "true":
+		return ""
+	case by.Type() != object.Map:
+		return at
+	}
+	return unseen(schema, by, at)
 }

@@ -55,11 +55,7 @@ func Needed(ctx context.Context, reader *selector.Reader, cleaner *v1alpha1.Clea
 			return nil, fmt.Errorf("looking for findings: %w", err)
 		}
 		for _, list := range finder.Lists() {
-			need := Need{Selector: i, Kind: list.Kind, Namespace: options.Namespace}
-			if list.Everywhere || !list.Kind.Namespaced {
-				need.Namespace = ""
-			}
-			needs = append(needs, need)
+			needs = append(needs, Need{Selector: i, Kind: list.Kind, Namespace: namespaceOf(list, options.Namespace)})
 		}
 		if len(custom(options.Catalog.Kinds)) > 0 {
 			needs = append(needs, Need{Selector: i, Kind: definitions, Definitions: true})

@@ -82,17 +82,7 @@ type reading struct {
 // list reads one list. Where that of the whole cluster may not be read, that of the namespace alone still shows what is
 // used there.
 func (r *reading) list(ctx context.Context, list finding.List) error {
-	in := r.namespace
-	if list.Everywhere || !list.Kind.Namespaced {
-		in = ""
-	}
-	err, elsewhere := r.read(ctx, list, in), false
-	if apierrors.IsForbidden(err) && in != r.namespace && list.Kind.Namespaced {
-		own := r.read(ctx, list, r.namespace)
-		if elsewhere = own == nil; !elsewhere && !apierrors.IsForbidden(own) {
-			err = own
-		}
-	}
+	elsewhere, err := r.readAllowed(ctx, list)
 	switch {
 	case err == nil || object.IsKindAbsent(err) && r.isGone(ctx, list.Kind):
 		return nil
@@ -109,6 +99,31 @@ func (r *reading) list(ctx context.Context, list finding.List) error {
 		r.finder.Unread(list, err)
 	}
 	return nil
+}
+
+// readAllowed reads a list. Where that of the whole cluster may not be read, it reads that of the namespace: elsewhere
+// is true when err is of the other namespaces alone.
+func (r *reading) readAllowed(ctx context.Context, list finding.List) (elsewhere bool, err error) {
+	in := namespaceOf(list, r.namespace)
+	err = r.read(ctx, list, in)
+	if !apierrors.IsForbidden(err) || in == r.namespace || !list.Kind.Namespaced {
+		return false, err
+	}
+	switch own := r.read(ctx, list, r.namespace); {
+	case own == nil:
+		return true, err
+	case !apierrors.IsForbidden(own):
+		return false, own
+	}
+	return false, err
+}
+
+// namespaceOf is the namespace that a list is of when objects are looked for in one. Empty for the whole cluster.
+func namespaceOf(list finding.List, namespace string) string {
+	if list.Everywhere || !list.Kind.Namespaced {
+		return ""
+	}
+	return namespace
 }
 
 // isGone reports whether a kind went away since it was said to be served, and all its objects with it. That its list is

@@ -30,15 +30,7 @@ func (c *Call) Changes() bool {
 // newCall reads from a request what it is about.
 func newCall(r *http.Request) *Call {
 	call := &Call{Request: r}
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	switch {
-	case parts[0] == "api" && len(parts) > 2:
-		parts = parts[2:]
-	case parts[0] == "apis" && len(parts) > 3:
-		parts = parts[3:]
-	default:
-		parts = nil
-	}
+	parts := resourcePath(r.URL.Path)
 	if len(parts) > 2 && parts[0] == "namespaces" && parts[2] != "status" && parts[2] != "finalize" {
 		call.Namespace, parts = parts[1], parts[2:]
 	}
@@ -49,6 +41,18 @@ func newCall(r *http.Request) *Call {
 	}
 	call.Verb = verb(r, call)
 	return call
+}
+
+// resourcePath is what a path has behind the group and the version. Nil for what is no resource.
+func resourcePath(path string) []string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case parts[0] == "api" && len(parts) > 2:
+		return parts[2:]
+	case parts[0] == "apis" && len(parts) > 3:
+		return parts[3:]
+	}
+	return nil
 }
 
 func verb(r *http.Request, call *Call) string {

@@ -144,7 +144,7 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 		}
 		intents++
 		outcome, known := record.Outcomes[place]
-		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, w.Unclear != nil && w.Unclear(object.Last))) {
+		if record.Run.Status.Phase.Final() && (!known || !admits(outcome, w.isUnclear(object.Last))) {
 			wrong = append(
 				wrong,
 				fmt.Errorf("I1: %s, and the outcome in %s is %q (%s)", name, record.Run.Name, outcome.Outcome, outcome.Reason),
@@ -158,6 +158,11 @@ func (w *World) checkObject(uid types.UID, object *Object) []error {
 		wrong = append(wrong, fmt.Errorf("I1: %s, and %d intents name it", name, intents))
 	}
 	return wrong
+}
+
+// isUnclear reports whether it may be unclear what became of an object.
+func (w *World) isUnclear(last *unstructured.Unstructured) bool {
+	return w.Unclear != nil && w.Unclear(last)
 }
 
 func name(o *unstructured.Unstructured) string {
@@ -245,27 +250,17 @@ func (w *World) checkRecord(record *Record) []error {
 	if len(record.Outcomes) != len(record.Intents) {
 		complain("it has %d outcomes of %d intents", len(record.Outcomes), len(record.Intents))
 	}
-	for i := range record.Intents {
-		outcome, known := record.Outcomes[i]
-		if !known || outcome.Outcome == "" || outcome.Outcome == v1alpha1.OutcomePlanned {
-			complain("%s has the outcome %q", record.Intents[i].Name, outcome.Outcome)
+	listed := record.listed()
+	for i, intent := range record.Intents {
+		outcome := record.Outcomes[i] // empty when there is none
+		if outcome.Outcome == "" || outcome.Outcome == v1alpha1.OutcomePlanned {
+			complain("%s has the outcome %q", intent.Name, outcome.Outcome)
 		}
-		if claim := w.claim(record.Intents[i].UID, outcome.Outcome); claim != "" {
+		if claim := w.claim(intent.UID, outcome.Outcome); claim != "" {
 			complain("%s", claim)
 		}
-	}
-	listed := map[types.UID]v1alpha1.OutcomeResult{}
-	for _, object := range status.Objects {
-		listed[object.UID] = object.Outcome
-	}
-	for i, intent := range record.Intents {
-		if listed[intent.UID] != record.Outcomes[i].Outcome {
-			complain(
-				"its list says %q of %s, and the outcome is %q",
-				listed[intent.UID],
-				intent.Name,
-				record.Outcomes[i].Outcome,
-			)
+		if said := listed[intent.UID]; said != outcome.Outcome {
+			complain("its list says %q of %s, and the outcome is %q", said, intent.Name, outcome.Outcome)
 		}
 	}
 	if n := status.Acted + status.Skipped + status.Failed; record.Run.Spec.Action != v1alpha1.ActionScan &&
@@ -279,6 +274,15 @@ func (w *World) checkRecord(record *Record) []error {
 		)
 	}
 	return wrong
+}
+
+// listed are the outcomes that the list in the record's status has.
+func (r *Record) listed() map[types.UID]v1alpha1.OutcomeResult {
+	listed := map[types.UID]v1alpha1.OutcomeResult{}
+	for _, object := range r.Run.Status.Objects {
+		listed[object.UID] = object.Outcome
+	}
+	return listed
 }
 
 // claim says what an outcome claims that is not so.

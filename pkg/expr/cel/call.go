@@ -33,6 +33,9 @@ func applyOverload(function string, impl *functions.Overload, args []ref.Val) re
 // maxNumber is how long the text of a quantity may be, in bytes.
 const maxNumber = 100
 
+// readsQuantity reports whether a function reads its first argument as a quantity.
+func readsQuantity(function string) bool { return function == "quantity" || function == "isQuantity" }
+
 // shortNumber refuses numbers such as "1e1000000000": Kubernetes' parser writes them out, and takes minutes. It may be
 // an object that says so, and not the expression.
 func shortNumber(apply func([]ref.Val) ref.Val) func([]ref.Val) ref.Val {

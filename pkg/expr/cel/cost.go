@@ -75,15 +75,7 @@ func (m *meter) charge(units uint64) bool {
 //
 // cel-go's own accounting asks what a call has cost after it was made, and takes a list of lists to be as large as the
 // outer one. That is too late for a result that is a million times larger than the expression.
-func callCost(function string, args []ref.Val) uint64 {
-	text := func(i int) string {
-		if i < len(args) {
-			if s, ok := args[i].(types.String); ok {
-				return string(s)
-			}
-		}
-		return ""
-	}
+func callCost(function string, args []ref.Val) uint64 { //nolint:cyclop // a flat switch over functions
 	switch function {
 	case operators.Add:
 		return 1 + sumCost(args)
@@ -100,19 +92,29 @@ func callCost(function string, args []ref.Val) uint64 {
 		n, _ := args[0].(types.Int)
 		return 1 + uint64(max(0, min(n, far)))
 	case "replace":
-		return 1 + replaceCost(args, text)
+		return 1 + replaceCost(args)
 	case "join":
-		return 1 + weigh(args[0], far) + units(uint64(elements(args[0])*len(text(1))))
+		return 1 + weigh(args[0], far) + units(uint64(elements(args[0])*len(textAt(args, 1))))
 	case "format":
-		return 1 + weighAll(args) + units(precisions(text(0)))
+		return 1 + weighAll(args) + units(precisions(textAt(args, 0)))
 	case "matches", "find", "findAll":
-		return patternCost(text(0), stepsOfText(text(1)))
+		return patternCost(textAt(args, 0), stepsOfText(textAt(args, 1)))
 	case "distinct", "sets.contains", "sets.equivalent", "sets.intersects":
 		return 1 + weighAll(args)*uint64(1+elements(args[0]))
 	case "sort", "list.@sortByAssociatedKeys", "@sortByAssociatedKeys":
 		return 1 + 16*weighAll(args)
 	}
 	return 1 + weighAll(args)
+}
+
+// textAt is the argument, if it is there and is text.
+func textAt(args []ref.Val, i int) string {
+	if i < len(args) {
+		if s, ok := args[i].(types.String); ok {
+			return string(s)
+		}
+	}
+	return ""
 }
 
 func units(bytes uint64) uint64 { return min(bytes, far) / bytesPerUnit }
@@ -153,24 +155,32 @@ func weigh(v ref.Val, limit uint64) uint64 {
 			return 1 + weigh(v.GetValue(), limit)
 		}
 	case traits.Mapper:
-		total := uint64(1)
-		for it := v.Iterator(); total <= limit && it.HasNext() == types.True; {
-			key := it.Next()
-			total += 1 + weigh(key, limit-total)
-			if held, ok := v.Find(key); ok && total <= limit {
-				total += weigh(held, limit-total)
-			}
-		}
-		return total
+		return weighMap(v, limit)
 	case traits.Lister:
-		total := uint64(1)
-		n := types.Int(elements(v))
-		for i := types.Int(0); i < n && total <= limit; i++ {
-			total += 1 + weigh(v.Get(i), limit-total)
-		}
-		return total
+		return weighList(v, limit)
 	}
 	return 1
+}
+
+func weighMap(v traits.Mapper, limit uint64) uint64 {
+	total := uint64(1)
+	for it := v.Iterator(); total <= limit && it.HasNext() == types.True; {
+		key := it.Next()
+		total += 1 + weigh(key, limit-total)
+		if held, ok := v.Find(key); ok && total <= limit {
+			total += weigh(held, limit-total)
+		}
+	}
+	return total
+}
+
+func weighList(v traits.Lister, limit uint64) uint64 {
+	total := uint64(1)
+	n := types.Int(elements(v))
+	for i := types.Int(0); i < n && total <= limit; i++ {
+		total += 1 + weigh(v.Get(i), limit-total)
+	}
+	return total
 }
 
 // shallow is up to how many levels JSON text is read in one go. To format what is deeper is to copy it that many times.
@@ -207,9 +217,9 @@ func sumCost(args []ref.Val) uint64 {
 }
 
 // replaceCost counts the result, which can be as long as the product of the arguments.
-func replaceCost(args []ref.Val, text func(int) string) uint64 {
-	from, put := text(0), text(2)
-	found := strings.Count(from, text(1)) // of nothing, it is one more than there are characters
+func replaceCost(args []ref.Val) uint64 {
+	from, put := textAt(args, 0), textAt(args, 2)
+	found := strings.Count(from, textAt(args, 1)) // of nothing, it is one more than there are characters
 	if len(args) > 3 {
 		if n, ok := args[3].(types.Int); ok && n >= 0 {
 			found = min(found, int(min(n, far)))

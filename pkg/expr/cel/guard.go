@@ -4,6 +4,7 @@
 package cel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -87,15 +88,12 @@ func (g guard) call(call interpreter.InterpretableCall) (interpreter.Interpretab
 			return guarded, err
 		}
 	}
-	impl := g.overloads[call.OverloadID()]
-	if impl == nil {
-		impl = g.overloads[call.Function()]
-	}
+	impl := cmp.Or(g.overloads[call.OverloadID()], g.overloads[call.Function()])
 	if impl == nil || impl.NonStrict {
 		return nil, fmt.Errorf("the function %s is not available here", call.Function())
 	}
 	guarded.apply = func(args []ref.Val) ref.Val { return applyOverload(call.Function(), impl, args) }
-	if call.Function() == "quantity" || call.Function() == "isQuantity" {
+	if readsQuantity(call.Function()) {
 		guarded.apply = shortNumber(guarded.apply)
 	}
 	return guarded, nil

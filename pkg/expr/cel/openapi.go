@@ -181,16 +181,13 @@ func (d definitions) decode(text object.JSON) *spec.Schema {
 		case "properties":
 			s.Properties = d.properties(value)
 		case "additionalProperties":
-			s.AdditionalProperties = &spec.SchemaOrBool{Allows: value.String() != "false"}
-			if value.Type() == object.Map {
-				s.AdditionalProperties.Schema = d.decode(value)
-			}
+			s.AdditionalProperties = d.additional(value)
 		case preserveUnknown, embedded:
 			s.AddExtension(key.String(), value.String() == "true")
 		}
 	}
 	d.presence(s, text)
-	if len(s.AllOf) == 1 && len(s.Type) == 0 && len(s.Properties) == 0 && !s.Nullable {
+	if isReference(s) {
 		part := s.AllOf[0]
 		part.Default = s.Default
 		return &part
@@ -207,6 +204,14 @@ func (d definitions) presence(s *spec.Schema, text object.JSON) {
 	if text.Field("default") != nil {
 		s.Default = true
 	}
+}
+
+func (d definitions) additional(text object.JSON) *spec.SchemaOrBool {
+	additional := &spec.SchemaOrBool{Allows: text.String() != "false"}
+	if text.Type() == object.Map {
+		additional.Schema = d.decode(text)
+	}
+	return additional
 }
 
 func (d definitions) properties(text object.JSON) map[string]spec.Schema {

@@ -36,8 +36,8 @@ func (s *schemaTypes) typeOf(path string, schema *spec.Schema) *types.Type {
 	if schema == nil || schema.Nullable {
 		return types.DynType
 	}
-	if len(schema.Type) == 0 && len(schema.AllOf) == 1 && len(schema.Properties) == 0 {
-		return s.typeOf(path, &schema.AllOf[0]) // how a reference is given a description
+	if isReference(schema) {
+		return s.typeOf(path, &schema.AllOf[0])
 	}
 	if len(schema.Type) != 1 { // such as a quantity, or what is an integer or a string
 		return types.DynType
@@ -58,6 +58,11 @@ func (s *schemaTypes) typeOf(path string, schema *spec.Schema) *types.Type {
 		return s.typeOfObject(path, schema)
 	}
 	return types.DynType // a number may be sent as 1 or as 1.0
+}
+
+// isReference reports whether a schema is another one with a description or a default: a reference alone has neither.
+func isReference(schema *spec.Schema) bool {
+	return len(schema.Type) == 0 && len(schema.AllOf) == 1 && len(schema.Properties) == 0 && !schema.Nullable
 }
 
 func (s *schemaTypes) typeOfObject(path string, schema *spec.Schema) *types.Type {

@@ -63,6 +63,13 @@ func (l *lazy) isList() bool { return *l.raw == '[' }
 // span is where a field or an element stands in the text. key is the opening quote of a field's name.
 type span struct{ key, value, end uint32 }
 
+// isNamed reports whether a field has the name, if its own has no escapes: between it and the value there is one quote.
+func (s span) isNamed(raw object.JSON, name string) bool {
+	from := int(s.key) + 1
+	end := from + len(name)
+	return end < int(s.value) && raw[end] == '"' && string(raw[from:end]) == name
+}
+
 // kindText is a kind as the root of an object shows it: as Lua has it, and as JSON.
 type kindText struct {
 	apiVersion, kind       gopher.LValue
@@ -177,9 +184,7 @@ func (b *sandbox) field(l *lazy, name string) gopher.LValue {
 	raw, level := l.text(), l.level()
 	// From the end: the last one of equal names counts.
 	for i := len(level) - 1; i >= 0; i-- {
-		from := int(level[i].key) + 1
-		// Between a name without escapes and its value there is one quote.
-		if end := from + len(name); end < int(level[i].value) && raw[end] == '"' && string(raw[from:end]) == name {
+		if level[i].isNamed(raw, name) {
 			value := b.value(l, i)
 			if table, ok := value.(*gopher.LTable); ok && b.partly != nil {
 				b.partly.inner(l, name, b.lazy(table))

@@ -8,13 +8,8 @@ import "github.com/kubecleaner/kubecleaner/pkg/object"
 // mergePatch is the JSON merge patch (RFC 7386) that makes a restored map of the original. Null and absent are the same
 // to it: a merge patch cannot set null. What the script left where it was is not decoded. The patch holds no nodes.
 func mergePatch(from node, to map[string]any) (map[string]any, error) {
-	patch := make(map[string]any)
 	before := from.fields()
-	for key, was := range before {
-		if !was.isNull() && isNull(to[key]) {
-			patch[key] = nil
-		}
-	}
+	patch := removals(before, to)
 	for key, now := range to {
 		was := before[key]
 		kept, isNode := now.(node)
@@ -37,6 +32,17 @@ func mergePatch(from node, to map[string]any) (map[string]any, error) {
 		}
 	}
 	return patch, nil
+}
+
+// removals is a patch that removes what a restored map has no longer.
+func removals(before map[string]node, to map[string]any) map[string]any {
+	patch := make(map[string]any)
+	for key, was := range before {
+		if !was.isNull() && isNull(to[key]) {
+			patch[key] = nil
+		}
+	}
+	return patch
 }
 
 // changeOf is what a patch holds for one field. Nil when nothing changes.

@@ -47,16 +47,18 @@ func deeper(v reflect.Value, left, line int) (int, bool) {
 		}
 		return deeper(v.Elem(), left-1, line)
 	case reflect.Slice:
-		for i := range v.Len() {
-			if found, deep := deeper(v.Index(i), left, line); deep {
-				return found, true
-			}
-		}
+		return anyDeeper(v.Len(), v.Index, left, line)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if found, deep := deeper(v.Field(i), left, line); deep {
-				return found, true
-			}
+		return anyDeeper(v.NumField(), v.Field, left, line)
+	}
+	return line, false
+}
+
+// anyDeeper is deeper for the elements of a list, or the fields of a node.
+func anyDeeper(count int, part func(int) reflect.Value, left, line int) (int, bool) {
+	for i := range count {
+		if found, deep := deeper(part(i), left, line); deep {
+			return found, true
 		}
 	}
 	return line, false

@@ -106,12 +106,17 @@ func (c *choice) take(answer answer) (last bool, err error) {
 		return false, nil
 	}
 	raw, err := c.kept(answer)
+	c.add(Selected{int(answer.index), member.object(raw), answer.text})
+	return false, err
+}
+
+// add appends to the last block, or to a new one: blocks are never copied.
+func (c *choice) add(one Selected) {
 	if n := len(c.blocks); n == 0 || len(c.blocks[n-1]) == membersPerBlock {
 		c.blocks = append(c.blocks, make([]Selected, 0, membersPerBlock))
 	}
 	block := &c.blocks[len(c.blocks)-1]
-	*block = append(*block, Selected{int(answer.index), member.object(raw), answer.text})
-	return false, err
+	*block = append(*block, one)
 }
 
 // kept is what stays of the bytes of an object that was chosen.

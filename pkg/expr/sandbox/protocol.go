@@ -115,7 +115,21 @@ func (a answer) append(b []byte) []byte {
 
 // answer takes the next answer off a frame. Raw is valid as long as the frame is.
 func (d *decoder) answer() (answer, error) {
-	a := answer{kind: answerKind(d.u8())}
+	a, known := d.unchecked()
+	switch {
+	case !known:
+		return answer{}, &protocolError{"an unknown answer"}
+	case d.bad:
+		return answer{}, &protocolError{"an answer that is cut short"}
+	case !presentable(a.text) || !presentable(a.more):
+		return answer{}, &protocolError{"a text that is too long or has control characters"}
+	}
+	return a, nil
+}
+
+// unchecked takes an answer off a frame, whatever it says. known is false of one whose kind does not exist.
+func (d *decoder) unchecked() (a answer, known bool) {
+	a.kind = answerKind(d.u8())
 	switch a.kind {
 	case answerNo, answerBeyond, answerReady, answerOutOfTime, answerOutOfMemory, answerAlive:
 	case answerYes, answerNoBecause, answerPrint, answerFailure:
@@ -135,15 +149,9 @@ func (d *decoder) answer() (answer, error) {
 	case answerTimeout:
 		a.line, a.limit, a.text = d.u32(), time.Duration(d.i64()), d.text()
 	default:
-		return answer{}, &protocolError{"an unknown answer"}
+		return answer{}, false
 	}
-	switch {
-	case d.bad:
-		return answer{}, &protocolError{"an answer that is cut short"}
-	case !presentable(a.text) || !presentable(a.more):
-		return answer{}, &protocolError{"a text that is too long or has control characters"}
-	}
-	return a, nil
+	return a, true
 }
 
 // verdictAnswer is what evaluate said, as an answer.
