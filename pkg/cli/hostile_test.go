@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,11 +20,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 // hostile is what somebody may write into a name or a message: a window's title, colours, C1 controls, characters that turn the text
@@ -212,6 +215,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
 		"suspend tidy", "suspend HOSTILE", "resume HOSTILE", "cancel HOSTILE",
 	}
+	wantEachCommand(t, append(files, server...))
 	for _, line := range append(files, server...) {
 		for _, colour := range []string{"--color=never", "--color=always"} {
 			t.Run(line+" "+colour, func(t *testing.T) {
@@ -239,6 +243,18 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 				}
 				machineReads(t, args, got.out)
 			})
+		}
+	}
+}
+
+// wantEachCommand fails the test where no line calls a command.
+func wantEachCommand(t *testing.T, lines []string) {
+	t.Helper()
+	streams := genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}
+	for _, cmd := range all(command(terminal.New(streams, terminal.Options{Getenv: func(string) string { return "" }}))) {
+		name := strings.TrimPrefix(cmd.CommandPath(), terminal.Program+" ")
+		if !slices.ContainsFunc(lines, func(line string) bool { return line == name || strings.HasPrefix(line, name+" ") }) {
+			t.Errorf("nothing hostile goes through kubectl cleaner %s", name)
 		}
 	}
 }

@@ -59,6 +59,19 @@ func CheckPath(requested string) error {
 	return nil
 }
 
+// CheckSchemaURI refuses the URI of a document that does not hold the schemas of the group-version. The server that has
+// the group says where they are, and the API server repeats that.
+func CheckSchemaURI(gv schema.GroupVersion, uri string) error {
+	parsed, err := url.Parse(uri)
+	if err == nil && parsed.Scheme == "" && parsed.Host == "" &&
+		parsed.EscapedPath() == "/openapi/v3"+GroupVersionPath(gv) {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"nothing was sent to the API server: it says that the schemas of %s are at %q, where no schemas are", gv, uri,
+	))
+}
+
 // CheckSegment says why a text of a user's cannot be the name of an object, a namespace, a kind, a group or a version.
 func CheckSegment(text string) error {
 	if problems := content.IsPathSegmentName(text); len(problems) > 0 {

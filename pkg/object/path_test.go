@@ -56,3 +56,25 @@ func pathsWith(text string) map[string]string {
 		"name":      configMaps().Path("a", text),
 	}
 }
+
+// A server behind an APIService says itself where its schemas are. They are where Kubernetes has them, or nowhere.
+func TestSchemasAreNowhereElse(t *testing.T) {
+	t.Parallel()
+	app, core := schema.GroupVersion{Group: "example.com", Version: "v1"}, schema.GroupVersion{Version: "v1"}
+	for uri, gv := range map[string]schema.GroupVersion{
+		"/openapi/v3/apis/example.com/v1?hash=A": app, "/openapi/v3/apis/example.com/v1": app, "/openapi/v3/api/v1?hash=A": core,
+	} {
+		if err := CheckSchemaURI(gv, uri); err != nil {
+			t.Errorf("%s: %v", uri, err)
+		}
+	}
+	for _, uri := range []string{
+		"/api/v1/nodes/n/proxy/pods", "/openapi/v3/apis/example.com/v1/../../../../../api/v1/nodes/n/proxy/pods", "/openapi/v3/apis/example.com/v2",
+		"/openapi/v3/apis/example.com%2Fv1", "/openapi/v3/apis/example.com/v1/", "openapi/v3/apis/example.com/v1", "//evil.example.com/openapi/v3/apis/example.com/v1",
+		"https://evil.example.com/openapi/v3/apis/example.com/v1", "/openapi/v3", "", "%",
+	} {
+		if err := CheckSchemaURI(app, uri); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), "nothing was sent to the API server: ") {
+			t.Errorf("%q: %v", uri, err)
+		}
+	}
+}

@@ -107,8 +107,8 @@ func (s *Schemas) learnNow(
 		return strings.Compare(a.String(), b.String())
 	}) {
 		kinds := versions[gv]
-		path := strings.TrimPrefix(object.GroupVersionPath(gv), "/")
-		d, err := s.document(ctx, reader, path, index.At(path, "serverRelativeURL").Text())
+		path := documentPath(gv)
+		d, err := s.document(ctx, reader, gv, index.At(path, "serverRelativeURL").Text())
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
@@ -126,6 +126,11 @@ func (s *Schemas) learnNow(
 		}
 	}
 	return sources, unlearned, s.open(ctx, reader, sources, kept)
+}
+
+// documentPath is the name of a group-version among the documents.
+func documentPath(gv schema.GroupVersion) string {
+	return strings.TrimPrefix(object.GroupVersionPath(gv), "/")
 }
 
 // lacks says which kinds the document does not have, although they are served: it may be older than they are.
@@ -146,7 +151,10 @@ func (d document) lacks(kinds map[schema.GroupKind]bool) error {
 var errNoSchema = errors.New("the API server publishes none")
 
 // document reads one document, unless it is kept.
-func (s *Schemas) document(ctx context.Context, reader *selector.Reader, path, url string) (document, error) {
+func (s *Schemas) document(
+	ctx context.Context, reader *selector.Reader, gv schema.GroupVersion, url string,
+) (document, error) {
+	path := documentPath(gv)
 	s.mu.Lock()
 	known, ok := s.kept[path]
 	s.mu.Unlock()
@@ -155,6 +163,9 @@ func (s *Schemas) document(ctx context.Context, reader *selector.Reader, path, u
 	}
 	if url == "" {
 		return document{}, errNoSchema
+	}
+	if err := object.CheckSchemaURI(gv, url); err != nil {
+		return document{}, err
 	}
 	body, err := reader.Document(ctx, url)
 	if apierrors.IsNotFound(err) { // its CustomResourceDefinition went away meanwhile

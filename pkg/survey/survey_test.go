@@ -383,6 +383,19 @@ func TestSchemasAreKept(t *testing.T) {
 	}
 }
 
+// Where the schemas of a group are is said by the server that has the group. It leads to no other path, and its kinds are unknown.
+func TestSchemasLeadNowhereElse(t *testing.T) {
+	learns(t)
+	all := map[string]string{"/openapi/v3": strings.Replace(index, "/openapi/v3/apis/example.com/v1", "/api/v1/nodes/n/proxy/pods", 1), "/api/v1/nodes/n/proxy/pods": "{}"}
+	gv := schema.GroupVersion{Group: "example.com", Version: "v1"}
+	served := &selector.Catalog{Kinds: []object.Kind{{GroupVersionKind: gv.WithKind("App"), Resource: "apps", Namespaced: true}}}
+	sources, unlearned, err := (&Schemas{}).learn(t.Context(), server(t, all, nil), served)
+	const want = "its schemas cannot be read: nothing was sent to the API server: it says that the schemas of example.com/v1 are at "
+	if got := unlearned["example.com"]; err != nil || len(sources) > 0 || got == nil || !strings.HasPrefix(got.Error(), want) {
+		t.Errorf("learned %v, and not %v: %v", sources, unlearned, err)
+	}
+}
+
 // What was learned is always in the same order: by it, a use is told of by one of its paths.
 func TestSchemasAreInOrder(t *testing.T) {
 	before := learnDocument

@@ -84,6 +84,27 @@ func TestNamedTests(t *testing.T) {
 	}
 }
 
+// Each attack names the test that shows that it fails.
+func TestAttacksNameTheirTests(t *testing.T) {
+	text, err := os.ReadFile("../../docs/explanation/threats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\|(.*)\|$`).FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 2+8 {
+		t.Fatalf("there are %d rows", len(rows))
+	}
+	for _, row := range rows[2:] { // after the head
+		cells := strings.Split(row[1], " | ")
+		if !regexp.MustCompile("^(`(Test|Fuzz)\\w+`(, )?)+$").MatchString(strings.TrimSpace(cells[len(cells)-1])) {
+			t.Errorf("no test for the attack: %s", strings.TrimSpace(cells[0]))
+		}
+		if len(cells) != 5 {
+			t.Errorf("%s: %d cells, want 5", strings.TrimSpace(cells[0]), len(cells))
+		}
+	}
+}
+
 // Every file that the documentation names is there, and so is every target of make.
 func TestNamedFiles(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")

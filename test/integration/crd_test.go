@@ -5,6 +5,7 @@ package integration
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -278,4 +279,35 @@ func TestEveryRuleOfTheCRDIsTried(t *testing.T) {
 	}
 	check("spec", &spec)
 	properties(&spec, "spec", check)
+}
+
+// TestEveryReferenceHasAPattern: the names in a reference become parts of a path, so each has a pattern, and that none leads elsewhere. In a
+// list of references, as in a field.
+func TestEveryReferenceHasAPattern(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, kind := range []string{"cleaners", "cleanerruns"} {
+		spec := rootOf(crd(t, kind)).Properties["spec"]
+		properties(&spec, "spec", func(path string, p *apiextensionsv1.JSONSchemaProps) {
+			field := path[strings.LastIndex(path, ".")+1:]
+			parent, _ := strings.CutSuffix(path, "."+field)
+			if !strings.HasSuffix(strings.TrimSuffix(parent, "[0]"), "Ref") || field != "name" && field != "namespace" {
+				return
+			}
+			found++
+			pattern, err := regexp.Compile(p.Pattern)
+			if err != nil || p.Pattern == "" {
+				t.Errorf("%s has no pattern: %q, %v", path, p.Pattern, err)
+				return
+			}
+			for _, text := range []string{"..", ".", "../../../nodes/n/proxy/pods", "a/b", "%2e%2e", "a%2fb", "a?b", "a#b", "a\n"} {
+				if pattern.MatchString(text) {
+					t.Errorf("%s accepts %q", path, text)
+				}
+			}
+		})
+	}
+	if found < 2*4 { // notificationRef, serviceAccountRef of both, metricSource.secretRef
+		t.Errorf("only %d fields of references were found", found)
+	}
 }

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ var dangerous = []string{
 // TestDangerousRights asks the API server what the operator may do under each overlay that it has no use for.
 func TestDangerousRights(t *testing.T) {
 	t.Parallel()
-	for overlay, allowed := range map[string][]string{
+	overlays := map[string][]string{
 		// Every verb that a Cleaner needs, on everything: with "*" come the subresources. cleaner_targets_role.yaml says what that means.
 		"default": {
 			"get pods/exec", "get pods/attach", "get pods/portforward", "get nodes/proxy", "patch nodes/proxy", "delete nodes/proxy", "get pods/proxy",
@@ -42,7 +43,15 @@ func TestDangerousRights(t *testing.T) {
 		"overlays/read-only":        nil,
 		"overlays/scoped":           nil,
 		"overlays/service-accounts": {"impersonate serviceaccounts"}, // which is what it is for
-	} {
+	}
+	dirs, err := os.ReadDir("../../config/overlays")
+	must(t, err)
+	for _, dir := range dirs {
+		if _, isThere := overlays["overlays/"+dir.Name()]; !isThere {
+			t.Errorf("nobody looks at the rights of overlays/%s", dir.Name())
+		}
+	}
+	for overlay, allowed := range overlays {
 		t.Run(overlay, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)

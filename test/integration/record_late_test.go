@@ -42,6 +42,7 @@ func TestRecordIsWrittenWhenTheServerIsBack(t *testing.T) {
 	record := l.records()[0]
 	wantRun(t, &record, v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
 	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonCompleted, "1 of 1 object matched; 1 deleted.")
+	wantCondition(t, l.now, v1alpha1.ConditionNotificationsDelivered, "True", v1alpha1.ReasonDelivered)
 	if got := len(b.reported(l.now).Spec.ResourceInfo); got != 1 {
 		t.Errorf("the Report lists %d objects", got)
 	}

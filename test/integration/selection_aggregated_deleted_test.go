@@ -52,6 +52,19 @@ func TestObjectsBeingDeletedUseWhatTheyUse(t *testing.T) {
 	b.wantNames("used")
 }
 
+// The same holds for a finding, which needs no script.
+func TestFindingsSeeObjectsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.serviceAccount()
+	b.configMap("used")
+	b.configMap("unused")
+	b.pod("replaced", "used")
+	b.ending("replaced")
+	wantRun(t, b.run(b.deletesUnused()), v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted")
+	b.wantNames("used")
+}
+
 // keepTheNewest chooses all but the object with the last name.
 const keepTheNewest = `function evaluate()
   table.sort(resources, function(a, b) return a.metadata.name < b.metadata.name end)

@@ -5,6 +5,7 @@ package integration
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,6 +162,16 @@ func TestOldestCopiesMakeRoom(t *testing.T) {
 					runs = append(runs, b.run(cleaners[len(runs)%len(cleaners)]))
 				}
 			}
+			b.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/namespaces/"+namespace+"/secrets") {
+					var kept corev1.SecretList
+					must(t, b.user.List(t.Context(), &kept, client.InNamespace(namespace)))
+					if len(kept.Items) > 2 {
+						t.Errorf("a run writes its copies beside those of %d others", len(kept.Items))
+					}
+				}
+				return nil, nil
+			})
 			run(2)
 			dropped := b.ownBook(namespace, c.perCleaner, c.all) // the next operator
 			run(3)

@@ -95,6 +95,9 @@ func (p *Published) Schema(ctx context.Context, gvk schema.GroupVersionKind) (*s
 	if known := p.schemas.find(gvk, url); known != nil {
 		return known, nil
 	}
+	if err := object.CheckSchemaURI(gvk.GroupVersion(), url); err != nil {
+		return nil, fmt.Errorf("reading the schemas of the cluster: %w", err)
+	}
 	published, err := document(ctx, p.client, url)
 	if published == nil || err != nil {
 		return nil, err

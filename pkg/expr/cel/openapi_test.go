@@ -6,6 +6,7 @@ package cel
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,6 +44,20 @@ func TestSchemasAreKept(t *testing.T) {
 		if err != nil || found == nil || documents != test.want {
 			t.Errorf("%s: after %d documents there is %v, %v", test.name, documents, found, err)
 		}
+	}
+}
+
+// Where the schemas of a kind are is said by the server that has the kind. It leads to no other path.
+func TestSchemasLeadNowhereElse(t *testing.T) {
+	var asked []string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		_, _ = w.Write([]byte(`{"paths":{"apis/example.com/v1":{"serverRelativeURL":"/api/v1/nodes/n/proxy/pods?hash=A"}}}`))
+	})
+	found, err := (&Schemas{}).At(client).Schema(t.Context(), schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"})
+	const want = `nothing was sent to the API server: it says that the schemas of example.com/v1 are at "/api/v1/nodes/n/proxy/pods?hash=A", where no schemas are`
+	if found != nil || err == nil || !strings.Contains(err.Error(), want) || len(asked) != 1 {
+		t.Errorf("got %v, %v after requests for %q", found, err, asked)
 	}
 }
 
