@@ -162,13 +162,9 @@ func (c *copies) stores(o object.Object) bool { return c.store != nil && !o.IsSe
 
 // add copies a victim. That is durable when flush has returned.
 func (c *copies) add(ctx context.Context, v Victim) error {
-	inFile := c.keeps(v.Object) && c.volume != nil && !v.IsSecret()
-	var file []byte
-	if inFile || c.stores(v.Object) {
-		var err error
-		if file, err = encodeFile(v.Object); err != nil {
-			return err
-		}
+	file, err := c.fileOf(v.Object)
+	if err != nil {
+		return err
 	}
 	if err := c.toStore(v.Object, file); err != nil || !c.keeps(v.Object) {
 		return err
@@ -177,7 +173,7 @@ func (c *copies) add(ctx context.Context, v Victim) error {
 	if v.IsSecret() && c.secrets != nil {
 		chain = c.secrets
 	}
-	if inFile {
+	if c.inVolume(v.Object) {
 		if err := c.toVolume(&entry, v.Object, file); err != nil {
 			return err
 		}
@@ -187,6 +183,19 @@ func (c *copies) add(ctx context.Context, v Victim) error {
 	}
 	c.objects[v.UID] = struct{}{}
 	return nil
+}
+
+// inVolume reports whether the copy of an object is a file.
+func (c *copies) inVolume(o object.Object) bool {
+	return c.keeps(o) && c.volume != nil && !o.IsSecret()
+}
+
+// fileOf is the object as a file. Nil when it is written to none.
+func (c *copies) fileOf(o object.Object) ([]byte, error) {
+	if !c.inVolume(o) && !c.stores(o) {
+		return nil, nil
+	}
+	return encodeFile(o)
 }
 
 // toStore writes the file of an object below storeResourcePath, if it has one there.

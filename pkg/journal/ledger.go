@@ -106,9 +106,9 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 
 // writeAll writes everything but the record: the copies, the intent, and the Report that shows them. It returns the
 // Secret that has both, if one has.
-func (l *Ledger) writeAll(ctx context.Context, cleaner *v1alpha1.Cleaner, victims []Victim, bundle *bundle, intent *chain) (
-	bundled *corev1.Secret, err error,
-) {
+func (l *Ledger) writeAll(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, victims []Victim, bundle *bundle, intent *chain,
+) (bundled *corev1.Secret, err error) {
 	j, run := l.journal, l.run
 	if l.copies, err = j.openCopies(ctx, cleaner, run, bundle); err != nil {
 		return nil, err

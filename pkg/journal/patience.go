@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	// Timeout bounds the writing of what nobody waits for any more; Retry is the time between two tries.
+	// Timeout bounds the writing of what nobody waits for any more.
 	Timeout = 10 * time.Second
-	Retry   = time.Second
+	// Retry is the time between two tries.
+	Retry = time.Second
 	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away.
 	maxRefused = 10
 )
 
-// SavePatiently is Save, and tries again. It tries for as long as somebody waits for the run, and for a while after that: what is not
-// written is not told, and is found out anew by the next operator.
+// SavePatiently is Save, and tries again: for as long as somebody waits for the run, and for a while after that. What
+// is not written is not told, and is found out anew by the next operator.
 func (j *Journal) SavePatiently(ctx context.Context, record *v1alpha1.CleanerRun, was v1alpha1.RunPhase) error {
 	log := klog.FromContext(ctx)
 	patience, cancel := patienceOf(ctx)

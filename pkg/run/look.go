@@ -24,29 +24,38 @@ const (
 func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object.Verdict) (
 	*object.Object, *object.Outcome,
 ) {
-	deletes := a.task.action == v1alpha1.ActionDelete
 	live, err := a.task.who.Actor.Live(ctx, victim.Object)
 	if err != nil {
 		return nil, unread(ctx, verdict, err)
 	}
+	if outcome := a.found(live, victim, verdict); outcome != nil {
+		return nil, outcome
+	}
+	return live, nil
+}
+
+// found is what an operator before did, by the live object. Nil when that is still as it was judged.
+func (a *acting) found(live *object.Object, victim journal.Victim, verdict object.Verdict) *object.Outcome { //nolint:cyclop // a flat list of what it may be
+	deletes := a.task.action == v1alpha1.ActionDelete
 	outcome := &object.Outcome{Verdict: verdict}
+	replaced := live != nil && live.UID != victim.UID
 	switch {
-	case deletes && (live == nil || live.UID != victim.UID):
+	case deletes && (replaced || live == nil):
 		outcome.Result, outcome.Detail = v1alpha1.OutcomeFoundGone, recovered
-	case deletes && live.Deleting:
-		outcome.Result, outcome.Detail = v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live)
 	case live == nil:
 		outcome.Result = v1alpha1.OutcomeGone
-	case live.UID != victim.UID:
+	case replaced:
 		outcome.Result, outcome.Detail = v1alpha1.OutcomeReplaced, "it was created again under the same name"
+	case deletes && live.Deleting:
+		outcome.Result, outcome.Detail = v1alpha1.OutcomeTerminating, recovered+"; "+action.Ending(*live)
 	case a.holds(*live, victim):
 		outcome.Result, outcome.Detail = v1alpha1.OutcomeTransformed, recovered
 	case live.ResourceVersion != victim.ResourceVersion:
 		outcome.Result, outcome.Detail = v1alpha1.OutcomeAbandoned, changedAway
 	default:
-		return live, nil
+		return nil
 	}
-	return nil, outcome
+	return outcome
 }
 
 // holds reports whether the live object is as a Transform makes it.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package survey reads what findings need: each kind once, as a stream, whatever is looked for. What may not be read
-// makes unknown what it could have named; any other failure ends the survey, unless its caller can do with less. It also
-// reads what a delete would take along.
+// makes unknown what it could have named; any other failure ends the survey, unless its caller can do with less. It
+// also reads what a delete would take along.
 package survey
 
 import (
