@@ -80,7 +80,7 @@ generate: $(CONTROLLER_GEN) ## Generate the DeepCopy methods.
 
 .PHONY: docs
 docs: ## Build the docs site into bin/docs; it needs Node 20 and npm. A dead link between pages is an error.
-	cd docs && npm install --no-save --no-audit --no-fund --silent && npm run build
+	cd docs && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run build
 
 .PHONY: web
 web: ## Build the page into web/dist, check its size, and try its parts; it needs Node 20 and npm. Without it, the Go build works, too.
