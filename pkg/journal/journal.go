@@ -122,42 +122,45 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	status, name := run.Status, run.Name
 	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
-		err = j.saveOver(ctx, run, &status, was)
+		taken := false
+		if taken, err = j.saveOver(ctx, run, &status, was); taken {
+			return wrap("writing CleanerRun "+name, ErrTaken)
+		}
 	}
-	if errors.Is(err, ErrTaken) {
-		return wrap("writing CleanerRun "+name, err)
+	run.Status = status           // also when the server's answer was not decoded
+	if errors.Is(err, ErrTaken) { // it was not sent
+		run.Status.Phase = was
 	}
-	run.Status = status // also when the server's answer was not decoded
 	if object.IsAbsent(err, name) {
 		return ErrGone
 	}
 	return wrap("writing CleanerRun "+name, err)
 }
 
-// saveOver writes the status over a record that changed meanwhile. With ErrTaken, the run has what the other operator
-// wrote, or nothing of it if the record was made anew.
+// saveOver writes the status over a record that changed meanwhile. When another operator has taken it over, run has what
+// that one wrote, or no end if the record was made anew.
 func (j *Journal) saveOver(
 	ctx context.Context, run *v1alpha1.CleanerRun, status *v1alpha1.CleanerRunStatus, was v1alpha1.RunPhase,
-) error {
+) (taken bool, err error) {
 	found, err := j.read(ctx, run.Name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if found.UID != run.UID { // deleted, and begun anew by another operator
 		run.Status.Phase = was
-		return ErrTaken
+		return true, nil
 	}
 	found.DeepCopyInto(run)
 	switch live := run.Status; {
 	case isWritten(&live, status):
-		return nil
+		return false, nil
 	case live.Phase != was || live.Recoveries != status.Recoveries || live.Attempts != status.Attempts:
-		return ErrTaken
+		return true, nil
 	case status.Copies != nil && live.Copies != nil:
 		status.Copies.Dropped = live.Copies.Dropped // by a sweep
 	}
 	run.Status = *status
-	return j.changeStatus(ctx, run)
+	return false, j.changeStatus(ctx, run)
 }
 
 // isWritten reports whether a status is the one that was to be written: an answer may have been lost.

@@ -79,13 +79,18 @@ type policy struct {
 	d *manifest.Document
 	// namespace is that of the policy: it looks nowhere else.
 	namespace string
-	holes     int
+	// lacks are the conditions that are not carried over, by their fields and why. Each has one hole, in every selector.
+	lacks []string
 }
 
 // lose says that a condition is not carried over, and returns one that nothing fulfils.
 func (p *policy) lose(field, message string) v1alpha1.MatchCondition {
-	p.holes++
-	h := hole(p.holes)
+	lack := field + ": " + message
+	if at := slices.Index(p.lacks, lack); at >= 0 {
+		return hole(at + 1)
+	}
+	p.lacks = append(p.lacks, lack)
+	h := hole(len(p.lacks))
 	p.lost(p.d, field, message, fmt.Sprintf(holeHint, h.Name))
 	return h
 }

@@ -90,6 +90,8 @@ func summary(found *run.Preview, result result) string {
 	}
 	text := fmt.Sprintf("%s of %s %s", terminal.Thousands(result.Matched), terminal.Grouped(found.Considered, "object"), verb)
 	switch {
+	case found.Incomplete != nil && found.Considered == 0:
+		return "nothing could be read and judged, so a run would touch nothing"
 	case found.Incomplete != nil:
 		return text + ", as far as they could be read and judged; because of the rest, a run would touch nothing"
 	case found.Considered == 0:
