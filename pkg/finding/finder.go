@@ -85,9 +85,7 @@ type Finder struct {
 	candidates map[types.UID][]*candidate
 	// searches are where users were looked for. It is made when all lists were read.
 	searches map[*row]*search
-	// absent collects what is going to be called absent. Nil when nobody asks for that.
-	absent map[graph.Name]struct{}
-	bytes  int64
+	bytes    int64
 	notes
 	details
 	texts

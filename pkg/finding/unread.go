@@ -31,11 +31,7 @@ func (f *Finder) isAbsent(name graph.Name) bool {
 	if _, served := f.served[name.GroupKind]; !served {
 		return true
 	}
-	absent := f.whole[name.GroupKind] && !f.graph.IsPresent(name)
-	if absent && f.absent != nil {
-		f.absent[name] = struct{}{}
-	}
-	return absent
+	return f.whole[name.GroupKind] && !f.graph.IsPresent(name)
 }
 
 // cannotTell says why it is not known whether an object exists.

@@ -70,17 +70,12 @@ func (g *Graph) Bytes() int64 { return g.bytes + g.mentions.bytes + g.aggregatio
 
 // Saw takes note that there is an object, which may be chosen by its labels.
 func (g *Graph) Saw(o object.Object) {
-	g.SawName(NameOf(o))
-	g.choose(o)
-}
-
-// SawName takes note that there is an object of the name, of which nothing else is known.
-func (g *Graph) SawName(name Name) {
-	k := name.key()
+	k := NameOf(o).key()
 	if _, ok := g.present[k]; !ok {
 		g.present[k] = struct{}{}
 		g.bytes += 24
 	}
+	g.choose(o)
 }
 
 // IsPresent reports whether an object passed. That it did not proves nothing, unless all objects of its kind did.

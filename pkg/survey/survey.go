@@ -62,9 +62,6 @@ func Read(
 			return fmt.Errorf("looking for findings: %w", err)
 		}
 	}
-	if err := r.confirm(ctx); err != nil {
-		return err
-	}
 	return r.details(ctx)
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -81,31 +80,6 @@ func TestFindingIsDecidedTwice(t *testing.T) {
 	wantRun(t, run, v1alpha1.ReasonCompleted, "2 of 2 objects matched; 1 deleted, 1 left alone.")
 	wantOutcome(t, run, "late", v1alpha1.OutcomeChanged, "when everything was read a second time, it was not Unused any more")
 	b.wantNames("late")
-}
-
-// TestWhatSeemsAbsentIsAskedFor: a Role that is made after the Roles were read, together with a RoleBinding that names it, is not absent.
-func TestWhatSeemsAbsentIsAskedFor(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.serviceAccount()
-	binds := func(role string) {
-		must(t, b.live.Create(t.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: role, Namespace: b.namespace},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: b.namespace}},
-		}))
-	}
-	binds("nowhere")
-	b.beforeFirst(http.MethodGet, "/rolebindings", func() {
-		if b.requests.count(http.MethodGet, "/roles") == 0 {
-			t.Error("the RoleBindings are read before the Roles: this shows nothing")
-		}
-		must(t, b.live.Create(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: b.namespace}}))
-		binds("late")
-	})
-	run := b.run(b.cleaner(v1alpha1.ActionScan, selecting(kind(rbacv1.GroupName, "v1", "RoleBinding", b.namespace)), finds(v1alpha1.FindingUnused)))
-	wantRun(t, run, v1alpha1.ReasonCompleted, "1 of 2 objects matched.")
-	wantOutcome(t, run, "nowhere", v1alpha1.OutcomeMatched)
 }
 
 // TestFindingIsReadAgainAfterAMinute: acting pauses when the second reading is too old for the next object.
