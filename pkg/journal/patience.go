@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// Timeout bounds the writing of what nobody waits for any more.
-	Timeout = 10 * time.Second
-	// Retry is the time between two tries.
-	Retry = time.Second
+	// SaveTimeout bounds the writing of what nobody waits for any more.
+	SaveTimeout = 10 * time.Second
+	// SaveRetry is the time between two tries.
+	SaveRetry = time.Second
 	// maxRefused is how often a record is written that the API server refuses for another cause than that it is away.
 	maxRefused = 10
 )
@@ -33,8 +33,8 @@ func (j *Journal) SavePatiently(ctx context.Context, record *v1alpha1.CleanerRun
 	defer cancel()
 	var err error
 	refused := 0
-	gaveUp := wait.PollUntilContextCancel(patience, Retry, true, func(ctx context.Context) (bool, error) {
-		trying, cancel := context.WithTimeout(ctx, Timeout)
+	gaveUp := wait.PollUntilContextCancel(patience, SaveRetry, true, func(ctx context.Context) (bool, error) {
+		trying, cancel := context.WithTimeout(ctx, SaveTimeout)
 		defer cancel()
 		err = fault.Logged(ctx, func() error { return j.Save(trying, record, was) })
 		if err == nil || IsTaken(err) {
@@ -64,8 +64,8 @@ func (l *Ledger) FlushPatiently(ctx context.Context) {
 	log := klog.FromContext(ctx)
 	err := wait.PollUntilContextTimeout(
 		context.WithoutCancel(ctx),
-		Retry,
-		Timeout,
+		SaveRetry,
+		SaveTimeout,
 		true,
 		func(ctx context.Context) (bool, error) {
 			err := fault.Logged(ctx, func() error { return l.Flush(ctx) })
@@ -84,7 +84,7 @@ func (l *Ledger) FlushPatiently(ctx context.Context) {
 func patienceOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	patience, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(Timeout, cancel)
+		timer := time.AfterFunc(SaveTimeout, cancel)
 		context.AfterFunc(patience, func() { timer.Stop() })
 	})
 	return patience, func() { stop(); cancel() }

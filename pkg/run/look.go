@@ -28,14 +28,14 @@ func (a *acting) look(ctx context.Context, victim journal.Victim, verdict object
 	if err != nil {
 		return nil, unread(ctx, verdict, err)
 	}
-	if outcome := a.found(live, victim, verdict); outcome != nil {
+	if outcome := a.settledBefore(live, victim, verdict); outcome != nil {
 		return nil, outcome
 	}
 	return live, nil
 }
 
-// found is what an operator before did, by the live object. Nil when that is still as it was judged.
-func (a *acting) found(live *object.Object, victim journal.Victim, verdict object.Verdict) *object.Outcome { //nolint:cyclop // a flat list of what it may be
+// settledBefore is what an operator before did, by the live object. Nil when that is still as it was judged.
+func (a *acting) settledBefore(live *object.Object, victim journal.Victim, verdict object.Verdict) *object.Outcome { //nolint:cyclop // a flat list of what it may be
 	deletes := a.task.action == v1alpha1.ActionDelete
 	outcome := &object.Outcome{Verdict: verdict}
 	replaced := live != nil && live.UID != victim.UID

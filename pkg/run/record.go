@@ -137,7 +137,7 @@ func (l *leftover) outcome(i int) object.Outcome {
 func (s Record) resume(ctx context.Context, record *v1alpha1.CleanerRun, memory *selector.Share) (*leftover, error) {
 	l := &leftover{}
 	var err error
-	_ = wait.PollUntilContextTimeout(ctx, journal.Retry, journal.Timeout, true, func(ctx context.Context) (bool, error) {
+	_ = wait.PollUntilContextTimeout(ctx, journal.SaveRetry, journal.SaveTimeout, true, func(ctx context.Context) (bool, error) {
 		var intents []journal.Intent
 		memory.Release()
 		l.ledger, intents, l.known, err = s.Journal.Resume(ctx, record, memory.Intent)

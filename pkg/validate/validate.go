@@ -143,7 +143,7 @@ func (v Validator) Problems(ctx context.Context, cleaner *v1alpha1.Cleaner) ([]e
 	return append(problems, finding.Check(cleaner)...), err
 }
 
-// HomelessCopies are those of where the copies are to be kept. A preview copies nothing.
+// HomelessCopies say what keeps copies from being kept. A preview copies nothing.
 func (v Validator) HomelessCopies(cleaner *v1alpha1.Cleaner) []error {
 	if v.CopyProblems == nil {
 		return nil
