@@ -122,7 +122,7 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	status, name := run.Status, run.Name
 	err := j.changeStatus(ctx, run)
 	if apierrors.IsConflict(err) {
-		taken := false
+		var taken bool
 		if taken, err = j.saveOver(ctx, run, &status, was); taken {
 			return wrap("writing CleanerRun "+name, ErrTaken)
 		}
@@ -137,8 +137,8 @@ func (j *Journal) Save(ctx context.Context, run *v1alpha1.CleanerRun, was v1alph
 	return wrap("writing CleanerRun "+name, err)
 }
 
-// saveOver writes the status over a record that changed meanwhile. When another operator has taken it over, run has what
-// that one wrote, or no end if the record was made anew.
+// saveOver writes the status over a record that changed meanwhile. When another operator has taken it over, run has
+// what that one wrote, or no end if the record was made anew.
 func (j *Journal) saveOver(
 	ctx context.Context, run *v1alpha1.CleanerRun, status *v1alpha1.CleanerRunStatus, was v1alpha1.RunPhase,
 ) (taken bool, err error) {

@@ -137,7 +137,7 @@ func (l *leftover) outcome(i int) object.Outcome {
 func (s Record) resume(ctx context.Context, record *v1alpha1.CleanerRun, memory *selector.Share) (*leftover, error) {
 	l := &leftover{}
 	var err error
-	_ = wait.PollUntilContextTimeout(ctx, journal.SaveRetry, journal.SaveTimeout, true, func(ctx context.Context) (bool, error) {
+	tried := func(ctx context.Context) (bool, error) {
 		var intents []journal.Intent
 		memory.Release()
 		l.ledger, intents, l.known, err = s.Journal.Resume(ctx, record, memory.Intent)
@@ -147,6 +147,7 @@ func (s Record) resume(ctx context.Context, record *v1alpha1.CleanerRun, memory 
 		}
 		var tooMuch *selector.MemoryError
 		return err == nil || errors.Is(err, journal.ErrNoPart) || errors.As(err, &tooMuch), nil
-	})
+	}
+	_ = wait.PollUntilContextTimeout(ctx, journal.SaveRetry, journal.SaveTimeout, true, tried)
 	return l, err
 }
