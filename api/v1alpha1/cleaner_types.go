@@ -225,7 +225,7 @@ type CleanerSpec struct {
 	// +optional
 	BlastRadiusLimit *BlastRadiusLimit `json:"blastRadiusLimit,omitempty"`
 
-	// notifications tell the result of each run, besides status.
+	// notifications are the channels that the result of each run is sent to. It stands in status in any case.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -179,7 +179,7 @@ type CleanerRunStatus struct {
 	// +listType=atomic
 	Tallies []ObjectTally `json:"tallies,omitempty"`
 
-	// notifications are those that the run has to tell, by their names in the Cleaner, and how their delivery goes. Those
+	// notifications are those that the run has to send, by their names in the Cleaner, and how their delivery goes. Those
 	// that are pending are tried again for a day, also by another operator.
 	// +optional
 	// +listType=map

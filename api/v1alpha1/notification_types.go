@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NotificationType is a channel on which the result of a run is told.
+// NotificationType is a channel that the result of a run is sent to.
 // +kubebuilder:validation:Enum=CleanerReport;Event;Slack;Webex;Discord;Teams;Telegram;SMTP;Webhook
 type NotificationType string
 
@@ -39,7 +39,7 @@ func (t NotificationType) NeedsSecret() bool {
 	return t != NotificationCleanerReport && t != NotificationEvent // the rule of the API above says the same
 }
 
-// Notification is a channel on which the result of a run is told.
+// Notification is a channel that the result of a run is sent to.
 // +kubebuilder:validation:XValidation:rule="self.type in ['CleanerReport', 'Event'] || !has(self.notificationRef) || ((!has(self.notificationRef.kind) || size(self.notificationRef.kind) == 0 || self.notificationRef.kind == 'Secret') && (!has(self.notificationRef.apiVersion) || size(self.notificationRef.apiVersion) == 0 || self.notificationRef.apiVersion == 'v1'))",message="notificationRef must name a Secret; write apiVersion: v1 and kind: Secret"
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['Slack', 'Webex', 'Discord', 'Teams', 'Telegram', 'SMTP', 'Webhook']) || (has(self.notificationRef) && has(self.notificationRef.namespace) && size(self.notificationRef.namespace) > 0 && has(self.notificationRef.name) && size(self.notificationRef.name) > 0)",message="this type needs notificationRef, with the namespace and the name of the Secret that holds its settings"
 type Notification struct {
@@ -55,7 +55,7 @@ type Notification struct {
 	// +required
 	Type NotificationType `json:"type"`
 
-	// notifyOn says of which runs to tell: Matches (something matched), Changes (something was deleted or changed),
+	// notifyOn says which runs are reported: Matches (something matched), Changes (something was deleted or changed),
 	// Failures (the run did not do all it was asked to do), Always. Several may be given, for example [Changes, Failures].
 	// Unset means Matches, and for CleanerReport Always.
 	// +optional
@@ -180,7 +180,7 @@ func (n *Notification) IsDue(run *CleanerRun) bool {
 	return false
 }
 
-// HasPendingNotifications reports whether something of the run is still to be told.
+// HasPendingNotifications reports whether something of the run is still to be sent.
 func (r *CleanerRun) HasPendingNotifications() bool {
 	for i := range r.Status.Notifications {
 		if r.Status.Notifications[i].State == NotificationPending {

@@ -6,7 +6,7 @@ package v1alpha1
 // Names that users, scripts and other tools rely on.
 const (
 	// RunRequestedAtAnnotation on a Cleaner asks for a run now. Any new value does; by custom it is the time of asking in
-	// RFC 3339, which lets a request that was restored from a backup be told from a new one.
+	// RFC 3339, which lets a request that was restored from a backup be distinguished from a new one.
 	RunRequestedAtAnnotation = "apps.projectsveltos.io/run-requested-at"
 	// ObservedSpecAnnotation on a Cleaner that deletes or changes objects says which spec the operator saw last, and of
 	// which UID. It lasts when a CustomResourceDefinition that is not ours drops the status together with fields of the

@@ -13,19 +13,19 @@ import (
 type Stage string
 
 // The stages of a run: it lists and judges each object as it comes, judges all of them together, writes down what it is
-// going to do and what it did, acts, and tells.
+// going to do and what it did, acts, and notifies.
 const (
 	StageList   Stage = "list"
 	StageJudge  Stage = "judge"
 	StageRecord Stage = "record"
 	StageAct    Stage = "act"
-	StageTell   Stage = "tell"
+	StageNotify Stage = "notify"
 )
 
 func newStages() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "kubecleaner_run_phase_duration_seconds",
-		Help:    "How long the phases of runs took: list, judge, record, act and tell.",
+		Help:    "How long the phases of runs took: list, judge, record, act and notify.",
 		Buckets: durations,
 	}, []string{"phase"})
 }

@@ -112,7 +112,7 @@ func (r *Runner) settle(ctx context.Context, t *task, rest *remainder, outcomes 
 		r.Record.Metrics.ObjectsHandled(record, tally)
 		r.Record.Metrics.ObjectsFound(record, tally)
 	}) {
-		t.progress.Enter(metrics.StageTell, 0)
+		t.progress.Enter(metrics.StageNotify, 0)
 		r.Delivery.Tell(ctx, rest.tells, record, outcomes)
 	}
 }

@@ -141,7 +141,7 @@ func (r *Runner) decide(ctx context.Context, t *task) *decision {
 
 // tell delivers the outcomes.
 func (r *Runner) tell(ctx context.Context, t *task, outcomes *outcomes) {
-	t.progress.Enter(metrics.StageTell, 0)
+	t.progress.Enter(metrics.StageNotify, 0)
 	r.Delivery.Tell(ctx, t.cleaner, t.record, outcomes.toTell(t.record))
 }
 

@@ -351,7 +351,7 @@ func TestPhasesAreMeasured(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{"list": "1: 3 s", "judge": "1: 0 s", "record": "1: 0.5 s", "act": "1: 3 s", "tell": "1: 4 s"}
+	want := map[string]string{"list": "1: 3 s", "judge": "1: 0 s", "record": "1: 0.5 s", "act": "1: 3 s", "notify": "1: 4 s"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("how long the phases took (-want +got):\n%s", diff)
 	}

@@ -108,7 +108,7 @@ func TestTraces(t *testing.T) {
 			stages = append(stages, span.Name)
 		}
 	}
-	if want := []string{"list", "judge", "record", "act", "record", "tell"}; !slices.Equal(stages, want) {
+	if want := []string{"list", "judge", "record", "act", "record", "notify"}; !slices.Equal(stages, want) {
 		t.Errorf("the stages are %q, want %q", stages, want)
 	}
 }
