@@ -45,8 +45,12 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 	if lines := p.cleanersUnread(); lines != nil {
 		return lines, ""
 	}
+	unseen := 0
 	for i := range p.cleaners {
 		c := &p.cleaners[i]
+		if meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady) == nil {
+			unseen++
+		}
 		if line, wrong := notReady(c, p.there); wrong {
 			lines = append(lines, line)
 		}
@@ -62,7 +66,11 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 	if len(p.cleaners) == 0 {
 		return lines, "there are no Cleaners"
 	}
-	return lines, terminal.Counted(len(p.cleaners), "Cleaner") + " without a problem"
+	well = terminal.Counted(len(p.cleaners), "Cleaner") + " without a problem"
+	if unseen > 0 {
+		well += fmt.Sprintf("; the operator has not looked at %d of them yet", unseen)
+	}
+	return lines, well
 }
 
 func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {

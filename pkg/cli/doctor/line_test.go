@@ -8,14 +8,38 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 )
+
+// TestReadyOfANewCleaner: nobody knows yet whether it can run.
+func TestReadyOfANewCleaner(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	seen, young := v1alpha1.Cleaner{}, v1alpha1.Cleaner{}
+	for _, c := range []*v1alpha1.Cleaner{&seen, &young} {
+		c.CreationTimestamp, c.Spec.Action = metav1.NewTime(now.Add(-time.Second)), ptr.To(v1alpha1.ActionScan)
+	}
+	seen.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}}
+	for want, cleaners := range map[string][]v1alpha1.Cleaner{
+		"1 Cleaner without a problem": {seen},
+		"2 Cleaners without a problem; the operator has not looked at 1 of them yet": {seen, young},
+	} {
+		p := &patient{cleaners: cleaners, there: now}
+		if lines, well := p.ready(t.Context()); len(lines) > 0 || well != want {
+			t.Errorf("%v, %q, want %q", lines, well, want)
+		}
+	}
+}
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
