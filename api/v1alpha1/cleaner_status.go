@@ -88,7 +88,7 @@ func (c *Cleaner) Cancels(run string) bool {
 	return run != "" && c.Annotations[CancelRunAnnotation] == run
 }
 
-// CutRunRequest is what is kept of a request: of a long one its beginning, and a hash that distinguishes it from others.
+// CutRunRequest is what is kept of a request: of a long one its beginning, and a hash that no other one has.
 func CutRunRequest(request string) string {
 	if len(request) <= maxRunRequest {
 		return request
