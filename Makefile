@@ -63,8 +63,8 @@ build: ## Build the manager, what it runs scripts in, and the kubectl plugin int
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/manager ./cmd/script-runner ./cmd/kubectl-cleaner
 
 .PHONY: cross
-cross: ## Build the kubectl plugin for every system it is for, into bin/OS-ARCH/.
-	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+cross: ## Build the kubectl plugin for every system it is for, or for TARGETS, into bin/OS-ARCH/.
+	@for target in $(or $(TARGETS),linux/amd64 linux/arm64 darwin/arm64 windows/amd64); do \
 		echo "kubectl-cleaner for $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o "bin/$${target/\//-}/" ./cmd/kubectl-cleaner; \
 	done
