@@ -258,7 +258,7 @@ deploy: ## Deploy the operator with the image IMG; OVERLAY=config/... chooses th
 
 # All documents but Namespaces: k8s-cleaner, and whatever else, may be in the operator's.
 no-namespace = function put() { if (doc != "" && doc !~ /(^|\n)kind: Namespace\n/) printf "---\n%s", doc; doc = "" } \
-	/^---$$$$/ { put(); next } { doc = doc $$$$0 "\n" } END { put() }
+	/^---$$/ { put(); next } { doc = doc $$0 "\n" } END { put() }
 
 # The Cleaners go first, while the operator is there to let go of those that k8s-cleaner put a finalizer on.
 .PHONY: undeploy
