@@ -9,8 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 // The operator shares the namespace of k8s-cleaner, and whatever else is there: make undeploy leaves it alone.
@@ -39,9 +44,33 @@ func TestUndeployLeavesTheNamespace(t *testing.T) {
 				t.Errorf("it leaves a %s", kind)
 			}
 		}
+		if diff := cmp.Diff(withoutNamespace(t, overlay), documents(t, deleted)); diff != "" {
+			t.Errorf("what is deployed and what is deleted differ (-deployed +deleted):\n%s", diff)
+		}
 		if !strings.Contains(string(calls), "-n projectsveltos delete --ignore-not-found secrets,configmaps -l app.kubernetes.io/part-of=kubecleaner") ||
 			!strings.Contains(string(out), "The namespace projectsveltos stays") {
 			t.Errorf("the calls are\n%s\nand it says\n%s", calls, out)
 		}
 	}
+}
+
+// withoutNamespace are the documents of an overlay but its Namespace, as they are deployed.
+func withoutNamespace(t *testing.T, overlay string) []map[string]any {
+	t.Helper()
+	rendered, err := exec.CommandContext(t.Context(), filepath.Join(env.Assets, "kubectl"), "kustomize", "../../"+overlay).Output()
+	must(t, err)
+	return slices.DeleteFunc(documents(t, rendered), func(d map[string]any) bool { return d["kind"] == "Namespace" })
+}
+
+// documents are those of a stream, without the image, which make chooses.
+func documents(t *testing.T, stream []byte) (all []map[string]any) {
+	t.Helper()
+	for text := range strings.SplitSeq("\n"+string(stream), "\n---\n") {
+		var document map[string]any
+		must(t, yaml.Unmarshal([]byte(regexp.MustCompile(`image: .*`).ReplaceAllString(text, "image: any")), &document))
+		if document != nil {
+			all = append(all, document)
+		}
+	}
+	return all
 }
