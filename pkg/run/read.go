@@ -190,7 +190,7 @@ func (s Read) readNowhere(ctx context.Context, t *task, v *view) error {
 		found, err := s.Operator.Namespaces(ctx, []string{name})
 		switch {
 		case err != nil:
-			err = fmt.Errorf("resourceSelectors[%d]: finding out whether there is a namespace %s: %w", i, name, err)
+			err = fmt.Errorf("resourceSelectors[%d]: whether there is a namespace %s could not be found out: %w", i, name, err)
 		case found[name] == nil:
 			err = fmt.Errorf("resourceSelectors[%d]: there is no namespace %s: correct it, or remove the selector", i, name)
 		default:

@@ -32,16 +32,23 @@ func (b *bench) ending(name string) {
 	})
 }
 
-// An object that is being deleted still uses what it uses: a Pod of a StatefulSet that is replaced takes a minute to end, and its
-// replacement uses the same PersistentVolumeClaim. A preview says the same.
-func TestObjectsBeingDeletedUseWhatTheyUse(t *testing.T) {
-	t.Parallel()
+// withReplacedPod is a bench with two ConfigMaps, of which a Pod that is being deleted uses one.
+func withReplacedPod(t *testing.T) *bench {
+	t.Helper()
 	b := newBench(t)
 	b.serviceAccount()
 	b.configMap("used")
 	b.configMap("unused")
 	b.pod("replaced", "used")
 	b.ending("replaced")
+	return b
+}
+
+// An object that is being deleted still uses what it uses: a Pod of a StatefulSet that is replaced takes a minute to end, and its
+// replacement uses the same PersistentVolumeClaim. A preview says the same.
+func TestObjectsBeingDeletedUseWhatTheyUse(t *testing.T) {
+	t.Parallel()
+	b := withReplacedPod(t)
 	c := b.cleaner(v1alpha1.ActionDelete, b.configMapsAndPods(), aggregated(unusedConfigMaps))
 	preview, err := b.runner.Preview(t.Context(), c, selector.Observer{})
 	must(t, err)
@@ -55,12 +62,7 @@ func TestObjectsBeingDeletedUseWhatTheyUse(t *testing.T) {
 // The same holds for a finding, which needs no script.
 func TestFindingsSeeObjectsBeingDeleted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.serviceAccount()
-	b.configMap("used")
-	b.configMap("unused")
-	b.pod("replaced", "used")
-	b.ending("replaced")
+	b := withReplacedPod(t)
 	wantRun(t, b.run(b.deletesUnused()), v1alpha1.ReasonCompleted, "1 of 2 objects matched; 1 deleted")
 	b.wantNames("used")
 }

@@ -197,8 +197,8 @@ func TestNamespaceThatCannotBeLookedFor(t *testing.T) {
 	})
 	both := selecting(kind("", "v1", "ConfigMap", b.namespace), kind("", "v1", "Pod", other))
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionDelete, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonViewIncomplete,
-		"resourceSelectors[1]: finding out whether there is a namespace "+other+": ")
+		"resourceSelectors[1]: whether there is a namespace "+other+" could not be found out: ")
 	b.wantUntouched()
 	wantRun(t, b.run(b.cleaner(v1alpha1.ActionScan, both, aggregated(unusedConfigMaps))), v1alpha1.ReasonCompleted,
-		"resourceSelectors[1]: finding out whether there is a namespace "+other+": ")
+		"resourceSelectors[1]: whether there is a namespace "+other+" could not be found out: ")
 }

@@ -66,9 +66,9 @@ func (p *patient) ready(context.Context) (lines []Line, well string) {
 	if len(p.cleaners) == 0 {
 		return lines, "there are no Cleaners"
 	}
-	well = terminal.Counted(len(p.cleaners), "Cleaner") + " without a problem"
+	well = terminal.Counted(len(p.cleaners)-unseen, "Cleaner") + " without a problem"
 	if unseen > 0 {
-		well += fmt.Sprintf("; the operator has not looked at %d of them yet", unseen)
+		well += fmt.Sprintf("; the operator has not looked at %s yet", terminal.Counted(unseen, "new one"))
 	}
 	return lines, well
 }

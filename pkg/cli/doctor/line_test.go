@@ -32,7 +32,7 @@ func TestReadyOfANewCleaner(t *testing.T) {
 	seen.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}}
 	for want, cleaners := range map[string][]v1alpha1.Cleaner{
 		"1 Cleaner without a problem": {seen},
-		"2 Cleaners without a problem; the operator has not looked at 1 of them yet": {seen, young},
+		"1 Cleaner without a problem; the operator has not looked at 1 new one yet": {seen, young},
 	} {
 		p := &patient{cleaners: cleaners, there: now}
 		if lines, well := p.ready(t.Context()); len(lines) > 0 || well != want {

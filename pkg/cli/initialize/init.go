@@ -108,8 +108,10 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // validate refuses flags that do not go together.
 func (o *options) validate(cmd *cobra.Command, args []string) error {
-	wrong := misplaced(cmd, listFlags, "goes with --list only")
-	if o.list {
+	var wrong []string
+	if !o.list {
+		wrong = misplaced(cmd, listFlags, "goes with --list only")
+	} else {
 		wrong = misplaced(cmd, changeFlags, "goes with the name of a recipe, and not with --list")
 	}
 	switch {
