@@ -65,6 +65,10 @@ type CleanerStatus struct {
 	// +optional
 	ActiveRun *ActiveRun `json:"activeRun,omitempty"`
 
+	// plan is what waits for a person to approve it. Absent when nothing does.
+	// +optional
+	Plan *WaitingPlan `json:"plan,omitempty"`
+
 	// exhaustedRuns is in how many runs in a row, up to the last one, the scripts used up their time or memory. When it
 	// reaches 3, the schedule stops until the spec changes or a run that was asked for goes well.
 	// +optional
@@ -98,7 +102,7 @@ func CutRunRequest(request string) string {
 }
 
 // RunTrigger is what started a run.
-// +kubebuilder:validation:Enum=Schedule;Manual
+// +kubebuilder:validation:Enum=Schedule;Manual;Approval
 type RunTrigger string
 
 const (
@@ -106,6 +110,8 @@ const (
 	TriggerSchedule RunTrigger = "Schedule"
 	// TriggerManual is the annotation RunRequestedAtAnnotation.
 	TriggerManual RunTrigger = "Manual"
+	// TriggerApproval is a CleanerApproval.
+	TriggerApproval RunTrigger = "Approval"
 )
 
 // ActiveRun is a run that is waiting or going on.
@@ -118,7 +124,7 @@ type ActiveRun struct {
 	// +required
 	NominalTime metav1.Time `json:"nominalTime"`
 
-	// trigger is what started the run: Schedule or Manual.
+	// trigger is what started the run: Schedule, Manual or Approval.
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
@@ -126,6 +132,10 @@ type ActiveRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	RunRequest string `json:"runRequest,omitempty"`
+
+	// plan is the approved plan that the run carries out. Absent when it carries out none.
+	// +optional
+	Plan *ApprovedPlan `json:"plan,omitempty"`
 
 	// whileSuspended is true for a run that was asked for although the Cleaner was suspended: being suspended does not
 	// stop it.
@@ -151,7 +161,7 @@ type LastRun struct {
 	// +required
 	NominalTime metav1.Time `json:"nominalTime"`
 
-	// trigger is what started the run: Schedule or Manual.
+	// trigger is what started the run: Schedule, Manual or Approval.
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 

@@ -183,6 +183,11 @@ type CleanerSpec struct {
 	// +optional
 	ScanUntil *metav1.Time `json:"scanUntil,omitempty"`
 
+	// approval says whether a person must approve what a run is going to do, when action is Delete or Transform. Unset
+	// means that runs act at once.
+	// +optional
+	Approval *Approval `json:"approval,omitempty"`
+
 	// deleteOptions are passed on with each delete.
 	// +optional
 	DeleteOptions *DeleteOptions `json:"deleteOptions,omitempty"`

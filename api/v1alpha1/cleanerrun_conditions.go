@@ -65,7 +65,7 @@ func (r *CleanerRun) acted() (metav1.ConditionStatus, string) {
 		return metav1.ConditionTrue, ReasonObjectsActedOn
 	case r.Status.Intent != nil && r.hasPlanned():
 		return metav1.ConditionUnknown, ReasonOutcomesUnknown
-	case r.Status.Phase != RunCompleted:
+	case r.Status.Phase != RunCompleted, r.Status.Plan != nil:
 		return metav1.ConditionFalse, r.endReason()
 	case r.Spec.DryRun:
 		return metav1.ConditionFalse, ReasonDryRun

@@ -18,12 +18,15 @@ import (
 
 // RunPhase is how far a run has come. Phases move forward only. A run that reads and judges, and has touched nothing,
 // has none.
-// +kubebuilder:validation:Enum=Executing;Completed;Failed;Interrupted
+// +kubebuilder:validation:Enum=Executing;AwaitingApproval;Completed;Failed;Interrupted
 type RunPhase string
 
 const (
 	// RunExecuting is a run that deletes or changes objects.
 	RunExecuting RunPhase = "Executing"
+	// RunAwaitingApproval is a run that touched nothing and has ended, and whose plan waits for a person. When that is over,
+	// the phase is Completed.
+	RunAwaitingApproval RunPhase = "AwaitingApproval"
 	// RunCompleted is a run that did all it was asked to do.
 	RunCompleted RunPhase = "Completed"
 	// RunFailed is a run that did not do all it was asked to do; reason says why.
@@ -32,10 +35,13 @@ const (
 	RunInterrupted RunPhase = "Interrupted"
 )
 
-// Final reports whether a run in this phase has ended.
+// Final reports whether a run in this phase has ended. Only its plan may still be waiting for a person.
 func (p RunPhase) Final() bool {
-	return p == RunCompleted || p == RunFailed || p == RunInterrupted
+	return p == RunCompleted || p == RunFailed || p == RunInterrupted || p == RunAwaitingApproval
 }
+
+// Good reports whether a run in this phase did all that it was asked to do. What waits for a person is no failure.
+func (p RunPhase) Good() bool { return p == RunCompleted || p == RunAwaitingApproval }
 
 // CleanerRunSpec says which run this is. It is written once.
 type CleanerRunSpec struct {
@@ -62,9 +68,13 @@ type CleanerRunSpec struct {
 	// +required
 	NominalTime metav1.Time `json:"nominalTime"`
 
-	// trigger is what started the run: Schedule or Manual.
+	// trigger is what started the run: Schedule, Manual or Approval.
 	// +required
 	Trigger RunTrigger `json:"trigger"`
+
+	// plan is the approved plan that the run carries out. It touches nothing else. Absent when it carries out none.
+	// +optional
+	Plan *ApprovedPlan `json:"plan,omitempty"`
 
 	// runRequest is which request the run answers: the value of the Cleaner's annotation
 	// apps.projectsveltos.io/run-requested-at, cut to 256 bytes. Absent in a run of the schedule.
@@ -104,7 +114,7 @@ type CleanerRunStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// phase is how far the run has come: empty while it reads and judges, Executing while it deletes or changes objects,
-	// and at the end Completed, Failed or Interrupted.
+	// and at the end Completed, Failed, Interrupted or, while its plan waits for a person, AwaitingApproval.
 	// +optional
 	Phase RunPhase `json:"phase,omitempty"`
 
@@ -143,6 +153,11 @@ type CleanerRunStatus struct {
 	// intent says where it is written down what the run was going to touch. Absent when it touched nothing.
 	// +optional
 	Intent *RunIntent `json:"intent,omitempty"`
+
+	// plan is what the run was going to do, had a person approved it before (spec.approval of the Cleaner): the objects
+	// whose outcome is Planned are in it. Absent when it planned nothing.
+	// +optional
+	Plan *RunPlan `json:"plan,omitempty"`
 
 	// copies are those that the run made of the objects before it touched them. kubectl cleaner restore brings them back.
 	// Absent when it made none.

@@ -28,6 +28,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&Cleaner{}, &CleanerList{},
 		&CleanerRun{}, &CleanerRunList{},
+		&CleanerApproval{}, &CleanerApprovalList{},
 		&Report{}, &ReportList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)

@@ -172,8 +172,8 @@ func (n *Notification) IsDue(run *CleanerRun) bool {
 		switch {
 		case occasion == NotifyOnAlways,
 			occasion == NotifyOnMatches && run.Status.Matched > 0,
-			occasion == NotifyOnChanges && run.Status.Acted > 0,
-			occasion == NotifyOnFailures && run.Status.Phase != RunCompleted:
+			occasion == NotifyOnChanges && (run.Status.Acted > 0 || run.Status.Plan != nil),
+			occasion == NotifyOnFailures && !run.Status.Phase.Good():
 			return true
 		}
 	}

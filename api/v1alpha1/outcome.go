@@ -39,7 +39,7 @@ type OutcomeResult string
 
 const (
 	// OutcomePlanned is an object that a run was going to act on when it wrote down what it intended. In the record of a
-	// run that was cut off it may have been dealt with or not.
+	// run that was cut off it may have been dealt with or not; in that of a run with a plan it was not.
 	OutcomePlanned OutcomeResult = "Planned"
 	// OutcomeMatched is an object that a Scan reports. The reason of one that is protected begins with "protected:".
 	OutcomeMatched OutcomeResult = "Matched"
@@ -129,6 +129,15 @@ type ObjectOutcome struct {
 	// message is the script's message for the object.
 	// +optional
 	Message string `json:"message,omitempty"`
+
+	// patch is what a Transform would send, cut to 1 KiB; of a Secret it is left out. Only in a plan.
+	// +optional
+	Patch string `json:"patch,omitempty"`
+
+	// planHash is a hash of what is planned for the object. Only in a plan.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	PlanHash string `json:"planHash,omitempty"`
 }
 
 // ObjectTally is how many objects of one kind and namespace had the same outcome.
@@ -157,7 +166,7 @@ type ObjectTally struct {
 // Size is about how many bytes the entry takes in the stored object.
 func (o *ObjectOutcome) Size() int {
 	return entryOverhead + len(o.APIVersion) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.UID) +
-		len(o.Outcome) + len(o.Reason) + len(o.Message)
+		len(o.Outcome) + len(o.Reason) + len(o.Message) + len(o.Patch) + len(o.PlanHash)
 }
 
 // Truncate cuts text to at most limit bytes, between two characters, and marks the cut.

@@ -107,6 +107,20 @@ const (
 	ReasonActingStopped = "ActingStopped"
 	// ReasonCancelled says that somebody cancelled the run (CancelRunAnnotation) before it had come to its end.
 	ReasonCancelled = "Cancelled"
+	// ReasonAwaitingApproval says that the run left a plan, which waits for a person. Nothing was touched.
+	ReasonAwaitingApproval = "AwaitingApproval"
+	// ReasonApproved says that the run's plan was approved: another run carries it out.
+	ReasonApproved = "Approved"
+	// ReasonRejected says that the run's plan was rejected. Nothing was touched.
+	ReasonRejected = "Rejected"
+	// ReasonExpired says that nobody approved the run's plan in time. Nothing was touched.
+	ReasonExpired = "Expired"
+	// ReasonSuperseded says that the run's plan was replaced by a newer one, or that the Cleaner was edited. Nothing was
+	// touched.
+	ReasonSuperseded = "Superseded"
+	// ReasonPlanNotApproved says that a run was to carry out a plan for which there is no approval, or not this one.
+	// Nothing was touched.
+	ReasonPlanNotApproved = "PlanNotApproved"
 	// ReasonFailed says that the run ended for another cause.
 	ReasonFailed = "Failed"
 )

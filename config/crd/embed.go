@@ -12,7 +12,7 @@ import (
 //go:embed bases/*.yaml
 var bases embed.FS
 
-// YAML is the definition of one of our kinds, by its plural name: cleaners, cleanerruns or reports.
+// YAML is the definition of one of our kinds, by its plural name: cleaners, cleanerruns, cleanerapprovals or reports.
 func YAML(plural string) ([]byte, error) {
 	text, err := bases.ReadFile("bases/apps.projectsveltos.io_" + plural + ".yaml")
 	if err != nil {

@@ -1,0 +1,184 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"cmp"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// ApprovalMode says whether a person must approve what a run is going to do.
+// +kubebuilder:validation:Enum=None;Required
+type ApprovalMode string
+
+const (
+	// ApprovalNone lets runs act at once.
+	ApprovalNone ApprovalMode = "None"
+	// ApprovalRequired lets runs only plan. A plan that a person approves is carried out by a run of its own.
+	ApprovalRequired ApprovalMode = "Required"
+)
+
+// Approval says whether and for how long a plan waits for a person.
+type Approval struct {
+	// mode is Required when a person must approve what a run is going to do: the run then touches nothing and leaves a
+	// plan, and a run of its own carries out the plan when it is approved. None lets runs act at once. Default None.
+	// +optional
+	Mode ApprovalMode `json:"mode,omitempty"`
+
+	// expiresAfterSeconds is how long a plan may be approved, in seconds. Default 259200, which is three days.
+	// +optional
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=2592000
+	ExpiresAfterSeconds *int64 `json:"expiresAfterSeconds,omitempty"`
+}
+
+// planLasts is how long a plan may be approved unless the Cleaner says otherwise, in seconds.
+const planLasts = 3 * 24 * 60 * 60
+
+// Lasts is how long a plan may be approved.
+func (a *Approval) Lasts() time.Duration {
+	return time.Duration(cmp.Or(ptr.Deref(a.ExpiresAfterSeconds, 0), planLasts)) * time.Second
+}
+
+// NeedsApproval reports whether a run may act only on a plan that was approved.
+func (c *Cleaner) NeedsApproval() bool {
+	return c.Spec.Approval != nil && c.Spec.Approval.Mode == ApprovalRequired && c.EffectiveAction() != ActionScan
+}
+
+// PlanRef names a plan.
+type PlanRef struct {
+	// run is the name of the CleanerRun that made the plan.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Run string `json:"run"`
+
+	// hash is a hash of the plan: of the action, and of the kind, name, UID and change of each object.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Hash string `json:"hash"`
+}
+
+// WaitingPlan is a plan that waits for a person.
+type WaitingPlan struct {
+	PlanRef `json:",inline"`
+
+	// objects is how many objects it would touch.
+	// +required
+	Objects int64 `json:"objects"`
+
+	// expirationTime is until when it can be approved.
+	// +required
+	ExpirationTime metav1.Time `json:"expirationTime"`
+}
+
+// ApprovedPlan is a plan that somebody approved.
+type ApprovedPlan struct {
+	PlanRef `json:",inline"`
+
+	// by is who approved it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	By string `json:"by,omitempty"`
+}
+
+// RunPlan is what a run was going to do, had a person approved it before. The objects whose outcome is Planned are in it.
+type RunPlan struct {
+	// hash is a hash of the plan: of the action, and of the kind, name, UID and change of each object.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Hash string `json:"hash"`
+
+	// objects is how many objects it would touch.
+	// +required
+	Objects int64 `json:"objects"`
+
+	// expirationTime is until when it can be approved.
+	// +required
+	ExpirationTime metav1.Time `json:"expirationTime"`
+
+	// carriedOutBy is the name of the CleanerRun that carries the plan out, or has. Absent when none does.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	CarriedOutBy string `json:"carriedOutBy,omitempty"`
+}
+
+// ApprovalDecision is what a person says of a plan.
+// +kubebuilder:validation:Enum=Approve;Reject
+type ApprovalDecision string
+
+const (
+	// DecisionApprove has the plan carried out.
+	DecisionApprove ApprovalDecision = "Approve"
+	// DecisionReject ends the plan.
+	DecisionReject ApprovalDecision = "Reject"
+)
+
+// CleanerApprovalSpec is what somebody says of a plan. It is written once.
+type CleanerApprovalSpec struct {
+	// cleaner is the name of the Cleaner. Whoever creates a CleanerApproval needs the verb approve on it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Cleaner string `json:"cleaner"`
+
+	// run is the name of the CleanerRun that made the plan, and of the CleanerApproval.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Run string `json:"run"`
+
+	// planHash is status.plan.hash of that CleanerRun: nothing but the plan that was seen is carried out.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	PlanHash string `json:"planHash"`
+
+	// by is the user who creates the CleanerApproval, as kubectl auth whoami prints it. Any other name is refused.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	By string `json:"by"`
+
+	// decision is Approve or Reject.
+	// +required
+	Decision ApprovalDecision `json:"decision"`
+
+	// reason says why, in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Reason string `json:"reason,omitempty"`
+}
+
+// CleanerApproval says that a person approves or rejects a plan: what a run of a Cleaner with spec.approval was going to
+// do. Its name is that of the CleanerRun. It cannot be changed.
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=cleanerapprovals,scope=Cluster,shortName=cla,categories=kubecleaner
+// +kubebuilder:printcolumn:name="Cleaner",type=string,JSONPath=`.spec.cleaner`
+// +kubebuilder:printcolumn:name="Decision",type=string,JSONPath=`.spec.decision`
+// +kubebuilder:printcolumn:name="By",type=string,JSONPath=`.spec.by`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.spec.reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.run",message="metadata.name and spec.run differ: a CleanerApproval has the name of the CleanerRun whose plan it is about"
+type CleanerApproval struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what the person says.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a CleanerApproval cannot be changed; if nothing has come of it yet, delete it and create another"
+	Spec CleanerApprovalSpec `json:"spec"`
+}
+
+// CleanerApprovalList is a list of CleanerApprovals.
+// +kubebuilder:object:root=true
+type CleanerApprovalList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the CleanerApprovals.
+	Items []CleanerApproval `json:"items"`
+}
