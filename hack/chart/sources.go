@@ -28,6 +28,7 @@ var sources = []source{
 		[]string{
 			"crd/bases/apps.projectsveltos.io_cleaners.yaml",
 			"crd/bases/apps.projectsveltos.io_cleanerruns.yaml",
+			"crd/bases/apps.projectsveltos.io_cleanerapprovals.yaml",
 			"crd/bases/apps.projectsveltos.io_reports.yaml",
 		},
 		".Values.crds.install",
@@ -40,10 +41,12 @@ var sources = []source{
 			"rbac/cleaner_editor_role.yaml",
 			"rbac/cleaner_admin_role.yaml",
 			"rbac/cleaner_restore_role.yaml",
+			"rbac/cleaner_approver_role.yaml",
 			"rbac/scan_role.yaml",
 		},
 		".Values.rbac.userRoles",
 	},
+	{"approval", []string{"approval/approval_policy.yaml", "approval/approval_policy_binding.yaml"}, ""},
 	{
 		"policies",
 		[]string{
