@@ -118,6 +118,7 @@ type CleanerReconciler struct {
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleaners/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns,verbs=get;list;create;delete
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerruns/status,verbs=update;patch
+// +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=cleanerapprovals,verbs=get;list;create
 // +kubebuilder:rbac:groups=apps.projectsveltos.io,resources=reports,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch

@@ -49,11 +49,14 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 		return
 	}
 	// 2. The schedule.
-	due := r.tick(cleaner, plan, round, now, busy)
-	// 3. What starts now, if anything: the schedule first, a run that was asked for after it.
+	due := r.tick(cleaner, plan, round, now, busy || round.approved != nil)
+	// 3. What starts now, if anything: what a person approved first, since another run would make another plan; then the
+	// schedule, and then a run that was asked for.
 	switch {
 	case busy:
 		return
+	case round.approved != nil:
+		r.startApproved(cleaner, round, now)
 	case !due.IsZero():
 		r.start(cleaner, round, v1alpha1.ActiveRun{NominalTime: metav1.NewTime(due), Trigger: v1alpha1.TriggerSchedule})
 	case manual && restored(cleaner, requested):
@@ -221,8 +224,11 @@ func (r *CleanerReconciler) start(cleaner *v1alpha1.Cleaner, round *round, run v
 }
 
 func dueWords(trigger v1alpha1.RunTrigger) string {
-	if trigger == v1alpha1.TriggerManual {
+	switch trigger {
+	case v1alpha1.TriggerManual:
 		return "asked for at"
+	case v1alpha1.TriggerApproval:
+		return "approved, and due at"
 	}
 	return "due at"
 }

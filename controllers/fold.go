@@ -178,7 +178,7 @@ func (r *CleanerReconciler) mayTakeUp(memory *memory, run string) bool {
 func (r *CleanerReconciler) requestFor(cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun) *executor.Request {
 	return &executor.Request{
 		Name: cleaner.Name, Owner: string(cleaner.UID), Nominal: active.NominalTime.Time, Spec: cleaner.Status.ObservedSpec,
-		Manual: active.Trigger == v1alpha1.TriggerManual, WhileSuspended: active.WhileSuspended,
+		Manual: active.Trigger != v1alpha1.TriggerSchedule, WhileSuspended: active.WhileSuspended,
 		Lane: laneOf(cleaner), Weight: r.Weight(cleaner),
 	}
 }
@@ -236,7 +236,10 @@ func (r *CleanerReconciler) end(cleaner *v1alpha1.Cleaner, run *v1alpha1.Cleaner
 	status.FailureMessage = nil
 	message := v1alpha1.Truncate(run.Status.Message, maxStatusMessage)
 	condition := metav1.ConditionTrue
-	if run.Status.Phase != v1alpha1.RunCompleted {
+	switch {
+	case run.Status.Phase == v1alpha1.RunAwaitingApproval:
+		condition = metav1.ConditionUnknown
+	case run.Status.Phase != v1alpha1.RunCompleted:
 		condition = metav1.ConditionFalse
 		status.FailureMessage = ptr.To(message)
 	}

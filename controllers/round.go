@@ -29,6 +29,10 @@ type round struct {
 	unrecorded string
 	// told is the news of delivered notifications that the status has now. Nil when there were none.
 	told *told
+	// approved is the plan that a person approved and that is to be carried out. Nil when there is none. planEnds is after
+	// how long the one that waits expires. Zero when none does.
+	approved *v1alpha1.ApprovedPlan
+	planEnds time.Duration
 	// soon asks for another look although nothing may happen.
 	soon bool
 	// lost says that the Cleaner lost fields without an edit. Empty when it did not.
@@ -92,6 +96,9 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
+	if err := r.foldPlan(ctx, cleaner, round); err != nil {
+		return nil, err
+	}
 	plan, err := r.plan(ctx, cleaner, round)
 	if err != nil {
 		return nil, err
@@ -99,6 +106,9 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	r.decide(cleaner, plan, round)
 	if !round.unchecked && round.foreign == "" { // what was due stays due
 		cleaner.Status.ObservedGeneration = cleaner.Generation
+	}
+	if round.planEnds > 0 {
+		round.sleep = min(cmp.Or(round.sleep, round.planEnds), round.planEnds)
 	}
 	if round.soon || round.unchecked {
 		round.sleep = min(cmp.Or(round.sleep, recheck), recheck)
@@ -147,7 +157,7 @@ func (r *CleanerReconciler) afterwards(ctx context.Context, cleaner *v1alpha1.Cl
 	}
 	if ended := round.ended; ended != nil {
 		kind := corev1.EventTypeNormal
-		if ended.Status.Phase != v1alpha1.RunCompleted {
+		if !ended.Status.Phase.Good() {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(

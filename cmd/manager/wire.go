@@ -195,7 +195,9 @@ func addComponents(mgr ctrl.Manager, live client.Client, plain *rest.Config, scr
 	workers = executor.New(memory.rooms, runFunc(runner, slimming, memory, lighten), reconciler.Finished, clk)
 	reconciler.Executor = workers
 	watchers := append(watchStops(mgr, off, facts, clk, reconciler),
-		watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.SchemaWatcher{
+		watchAccounts(mgr, runner.Check.Identities, clk, reconciler), &controllers.ApprovalWatcher{
+			Client: mgr.GetClient(), Live: live, Journal: book, Clock: clk, Wake: reconciler.Finished,
+		}, &controllers.SchemaWatcher{
 			Client: mgr.GetClient(), Check: served.Check, Metrics: facts, Events: mgr.GetEventRecorder(reporter), Clock: clk,
 			Wake: reconciler.Finished,
 		})
@@ -287,7 +289,7 @@ func runFunc(runner *run.Runner, slimming *slimming, memory *scriptMemory,
 ) executor.RunFunc[controllers.Attempt] {
 	return func(ctx context.Context, request executor.Request) (attempt controllers.Attempt, again *executor.Request) {
 		defer slimming.run()()
-		trigger := v1alpha1.TriggerSchedule
+		trigger := v1alpha1.TriggerSchedule // of an approved run, its Cleaner's status says so
 		if request.Manual {
 			trigger = v1alpha1.TriggerManual
 		}

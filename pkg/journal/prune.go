@@ -78,7 +78,7 @@ func pastOf(run *v1alpha1.CleanerRun) past {
 		name:    run.Name,
 		uid:     run.UID,
 		nominal: run.Spec.NominalTime.Time,
-		good:    run.Status.Phase == v1alpha1.RunCompleted,
+		good:    run.Status.Phase.Good(),
 	}
 }
 
@@ -104,6 +104,10 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 	var kept []past
 	var errs []error
 	for _, run := range history.past {
+		if plan := cleaner.Status.Plan; plan != nil && plan.Run == run.name { // it waits for a person
+			kept = append(kept, run)
+			continue
+		}
 		left := &bad
 		if run.good {
 			left = &good

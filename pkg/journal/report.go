@@ -80,12 +80,14 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 // listed too, and says so, because people look here for it.
 func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
+	planned := run.Status.Plan != nil
 	if run.Status.Phase != v1alpha1.RunCompleted || run.Spec.DryRun { // a Scan that nobody asked for says why
 		spec.Message = run.Status.Message
 	}
 	size, omitted := 0, 0
 	for _, outcome := range outcomes {
-		if outcome.Result != v1alpha1.OutcomeNotActed && !outcome.Handled(run.Spec.Action) {
+		waits := planned && outcome.Result == v1alpha1.OutcomePlanned
+		if outcome.Result != v1alpha1.OutcomeNotActed && !waits && !outcome.Handled(run.Spec.Action) {
 			continue
 		}
 		message := outcome.Message
@@ -121,6 +123,7 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 var became = map[v1alpha1.OutcomeResult]string{
 	v1alpha1.OutcomeNotActed:    "not acted on",
 	v1alpha1.OutcomeTerminating: "being deleted",
+	v1alpha1.OutcomePlanned:     "waits for approval",
 	v1alpha1.OutcomeGone:        "gone already",
 	v1alpha1.OutcomeFoundGone:   "found gone after the run was cut off",
 }

@@ -74,7 +74,7 @@ func newReport(message Message, hide func(string) string) *report {
 	}
 	r.document.Title, r.document.Test = r.title, message.Test
 	switch {
-	case run.Status.Phase != v1alpha1.RunCompleted:
+	case !run.Status.Phase.Good():
 		r.tone = toneAlarm
 	case run.Status.Acted > 0:
 		r.tone = toneDone
@@ -88,6 +88,12 @@ func newReport(message Message, hide func(string) string) *report {
 		}
 		r.ways = []fact{{label, "kubectl describe cleanerrun " + document.Run}}
 	}
+	if run.Status.Phase == v1alpha1.RunAwaitingApproval {
+		r.ways = append([]fact{
+			{"Approve", "kubectl cleaner approve " + document.Run},
+			{"Reject", "kubectl cleaner reject " + document.Run},
+		}, r.ways...)
+	}
 	r.ways = append(r.ways, fact{"All runs", "kubectl cleaner runs " + document.Cleaner})
 	if document.ObjectsOmitted > 0 {
 		r.ways = append(r.ways, fact{"What still matches", "kubectl cleaner preview " + document.Cleaner})
@@ -100,8 +106,11 @@ func newReport(message Message, hide func(string) string) *report {
 
 func factsOf(d Document) []fact {
 	when := "asked for at"
-	if d.Trigger == v1alpha1.TriggerSchedule {
+	switch d.Trigger {
+	case v1alpha1.TriggerSchedule:
 		when = "scheduled for"
+	case v1alpha1.TriggerApproval:
+		when = "approved at"
 	}
 	ran := fmt.Sprintf("%s, %s %s", d.Run, when, d.NominalTime.UTC().Format("2006-01-02 15:04 MST"))
 	if d.Duration != "" {

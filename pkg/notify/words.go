@@ -35,6 +35,9 @@ func word(run *v1alpha1.CleanerRun, result v1alpha1.OutcomeResult) string {
 		v1alpha1.OutcomeUnknown:      "left alone: not known whether it is used",
 		v1alpha1.OutcomeFailed:       "failed",
 	}
+	if result == v1alpha1.OutcomePlanned && run.Status.Plan != nil {
+		return "planned, waits for approval"
+	}
 	if text, ok := words[result]; ok {
 		if result == v1alpha1.OutcomeFailed && run.Spec.Action == v1alpha1.ActionDelete {
 			return "not deleted"
@@ -57,6 +60,8 @@ func title(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 		return text + " (" + failure(run.Status.Reason) + ")"
 	case v1alpha1.RunCompleted:
 		return text
+	case v1alpha1.RunAwaitingApproval:
+		return text + " (waits for approval)"
 	}
 	return text + " (not ended)"
 }
@@ -81,6 +86,8 @@ func deeds(cleaner *v1alpha1.Cleaner, run *v1alpha1.CleanerRun, counted *census)
 			words,
 			fmt.Sprintf("%d %s, nothing touched (dry run)", status.Matched-status.Skipped, would(cleaner, run)),
 		)
+	case status.Plan != nil:
+		words = append(words, fmt.Sprintf("%d to be %s, nothing touched", status.Plan.Objects, verb))
 	case verb == "":
 		words = append(words, fmt.Sprintf("%d matched", status.Matched))
 	case tally[v1alpha1.OutcomePlanned] > 0: // the run was cut off, and what it was doing could not be found out

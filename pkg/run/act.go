@@ -53,6 +53,8 @@ func (s Act) act(ctx context.Context, t *task, in *intent) *outcomes {
 	case out.left:
 	case !t.acts():
 		out.rest = in.decision.beyond(scanned(t.record))
+	case in.plan != nil && in.fault == nil && context.Cause(ctx) == nil:
+		out.plan = in.plan
 	case in.ledger == nil || in.fault != nil || in.incomplete != nil:
 		out.stopped = cmp.Or(context.Cause(ctx), in.stopped)
 		out.list = in.settle(ctx, out.list, in.whyNotActed(out.stopped))

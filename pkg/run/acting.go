@@ -170,6 +170,9 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 				if err != nil || len(patch) == 0 {
 					return next, nil, err
 				}
+				if r := t.unplanned(&journal.Victim{Candidate: next.Candidate, Patch: patch}); r != nil {
+					return withRuling(next, r), nil, nil
+				}
 				if reason := guard.Consent(live.Kind, patch, t.cleaner.Spec.TransformOptions); reason != "" {
 					return withRuling(next, &ruling{result: v1alpha1.OutcomeProtected, detail: reason}), nil, nil
 				}

@@ -59,10 +59,14 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		CleanerGeneration: cleaner.Generation,
 		NominalTime:       metav1.NewTime(request.Nominal),
 		Trigger:           request.Trigger,
+		Plan:              planFor(cleaner, request.Nominal),
 		CleanerSpecHash:   cleaner.Spec.Hash(),
 		RunRequest:        answered(cleaner, request.Nominal),
 		Action:            cleaner.EffectiveAction(),
 		ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
+	}
+	if spec.Plan != nil {
+		spec.Trigger = v1alpha1.TriggerApproval
 	}
 	off := s.whyOff(ctx, spec.Action)
 	if why := cmp.Or(off, cleaner.Observing(request.Nominal)); why != "" {
@@ -99,6 +103,15 @@ func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
 	return ""
 }
 
+// planFor is the plan that the run of a nominal time carries out, as the Cleaner's status says. Nil if it carries out
+// none.
+func planFor(cleaner *v1alpha1.Cleaner, nominal time.Time) *v1alpha1.ApprovedPlan {
+	if active := cleaner.Status.ActiveRun; active != nil && active.NominalTime.Time.Equal(nominal) {
+		return active.Plan.DeepCopy()
+	}
+	return nil
+}
+
 // whyOff says why a run of the action is to be a Scan. What is not known yet is waited for; a run that acts asks again
 // before it does.
 func (s Begin) whyOff(ctx context.Context, action v1alpha1.Action) string {
@@ -114,7 +127,7 @@ func (s Begin) whyOff(ctx context.Context, action v1alpha1.Action) string {
 // isSame reports whether what an operator before wrote down is what would be done now: a record must say what is done.
 func isSame(left, wanted *v1alpha1.CleanerRunSpec) bool {
 	return left.Action == wanted.Action && left.DryRun == wanted.DryRun &&
-		left.CleanerGeneration == wanted.CleanerGeneration &&
+		left.CleanerGeneration == wanted.CleanerGeneration && ptr.Equal(left.Plan, wanted.Plan) &&
 		ptr.Equal(left.ServiceAccountRef, wanted.ServiceAccountRef)
 }
 

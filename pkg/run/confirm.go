@@ -27,7 +27,7 @@ func (d decideAgain) uncounted(ctx context.Context) (recheck.Left, error) { retu
 // confirm decides a second time what was decided from many objects, after it was written down: what is not chosen again
 // is left alone.
 func (r *Runner) confirm(ctx context.Context, t *task, in *intent) *intent {
-	if !t.acts() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil ||
+	if !t.acts() || t.plans() || in.left || in.fault != nil || in.stopped != nil || context.Cause(ctx) != nil ||
 		!needsConfirming(t, in) {
 		return in
 	}

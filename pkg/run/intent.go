@@ -31,6 +31,9 @@ type intent struct {
 	// victims are going to be touched, and places are where their outcomes are.
 	victims []journal.Victim
 	places  []int
+	// plan are the victims of a run that touches nothing, because a person must approve that before. Nil when it is no such
+	// run, or there are none.
+	plan []v1alpha1.ObjectOutcome
 	// ledger has the victims, and what becomes of them. Nil when there are none.
 	ledger *journal.Ledger
 	// counts are what to save for the occurrence threshold. Nil when there is nothing to save.
@@ -65,6 +68,10 @@ func (s Record) intend(ctx context.Context, t *task, d *decision) *intent {
 				"action", t.action, "kind", outcome.Kind.Kind, "object", objectName(outcome.Object))
 		}
 		in.outcomes = append(in.outcomes, outcome)
+	}
+	if t.plans() {
+		in.draft(t)
+		return in
 	}
 	if len(in.victims) == 0 || context.Cause(ctx) != nil || !s.mayIntend(ctx, t, in) {
 		return in

@@ -32,6 +32,7 @@ func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	d.leaveOutUnknown()
 	d.wait(t)
 	d.incomplete = errors.Join(d.incomplete, s.protect(t, d))
+	d.keepToPlan(t)
 	d.judgeClock(t)
 	if !t.acts() {
 		return d
@@ -50,6 +51,7 @@ func (s Judge) judge(ctx context.Context, t *task, c choice) *decision {
 	default:
 		d.spare()
 		d.change(ctx, t)
+		d.keepToChanges(t)
 		if d.incomplete != nil {
 			d.leaveAlone(notActedDetail)
 		} else if d.limit = guard.MaxActions(s.MaxActions, int(d.acting())); d.limit != nil {

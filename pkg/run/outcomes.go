@@ -19,6 +19,8 @@ type outcomes struct {
 	// list is what became of each object; of a Scan, of the first maxListed, and rest are the others.
 	list []object.Outcome
 	rest iter.Seq[object.Outcome]
+	// plan are the objects that the run planned to touch, when a person must approve that before.
+	plan []v1alpha1.ObjectOutcome
 	// fault says why what was going to be touched could not be written down, and incomplete why it could not be decided a
 	// second time.
 	fault, incomplete error

@@ -45,7 +45,15 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 	t.progress.StopShowing()
 	t.progress.Enter(metrics.StageRecord, 0)
 	record, v := t.record, out.decision.view
-	journal.Describe(record, v.considered, slices.Concat(out.list, v.notEvaluated), out.rest)
+	list := slices.Concat(out.list, v.notEvaluated)
+	if record.Status.Plan = planned(t, out.plan, s.Clock.Now()); record.Status.Plan != nil {
+		journal.DescribePlan(record, v.considered, list, out.plan)
+	} else {
+		journal.Describe(record, v.considered, list, out.rest)
+	}
+	if out.whyIncomplete() == nil {
+		t.plan.DescribeMissing(record, out.decision.matches())
+	}
 	record.Status.Exhausted = out.exhausted()
 	phase, reason, message := conclude(t, out, stopped)
 	if !s.closeWith(ctx, t.cleaner, t, phase, reason, message, func() { s.count(t, out, stopped) }) {
@@ -55,7 +63,7 @@ func (s Record) end(ctx context.Context, t *task, out *outcomes, stopped error) 
 		WithValues("reason", reason, "considered", record.Status.Considered, "matched", record.Status.Matched,
 			"acted", record.Status.Acted, "skipped", record.Status.Skipped, "failed", record.Status.Failed, "duration",
 			record.Status.Duration.Duration.String())
-	if phase == v1alpha1.RunCompleted {
+	if phase.Good() {
 		log.Info("Run completed", "action", record.Spec.Action)
 	} else {
 		log.Info("Run did not complete", "action", record.Spec.Action, "message", message)

@@ -153,6 +153,10 @@ func (r *Runner) prepare(ctx context.Context, b *begun, t *task) *refusal {
 	if refused := r.Check.prepare(ctx, t); refused != nil {
 		return refused
 	}
+	if refused := r.Record.approved(ctx, t); refused != nil {
+		t.expressions.close()
+		return refused
+	}
 	t.progress = r.Record.startProgress(ctx, t.record, metrics.StageList, 0)
 	t.observer = observerOf(t.progress)
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/identity"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/progress"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -27,6 +28,8 @@ type task struct {
 	// progress is told how the run goes, and observer how its lists go. progress is nil in a preview.
 	progress *progress.Meter
 	observer selector.Observer
+	// plan is the approved plan that the run carries out. Nil when it carries out none.
+	plan *journal.Plan
 	// gone says that somebody deleted the record while the run went on.
 	gone error
 	// preview says that a user looks, who need not have the rights that the operator has.
@@ -35,6 +38,11 @@ type task struct {
 
 // acts reports whether the run is going to touch something.
 func (t *task) acts() bool { return t.action != v1alpha1.ActionScan }
+
+// plans reports whether the run touches nothing, and leaves a plan that a person must approve.
+func (t *task) plans() bool {
+	return !t.preview && t.acts() && t.cleaner.NeedsApproval() && t.record.Spec.Plan == nil
+}
 
 // keepsBodies reports whether the run needs more of what matches than its name, once it was judged.
 func (t *task) keepsBodies() bool {

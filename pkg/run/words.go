@@ -40,8 +40,14 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	case d.limit != nil:
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
+	if record.Status.Plan != nil {
+		touched = planWords(record)
+	}
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
 	along := summary.Along(record, outcomes)
+	if record.Status.Plan != nil {
+		return end(v1alpha1.RunAwaitingApproval, v1alpha1.ReasonAwaitingApproval, touched+waitingWords(d)+along)
+	}
 	if first, reason := firstFailure(outcomes); first != nil {
 		return end(v1alpha1.RunFailed, reason,
 			fmt.Sprintf("%s The first failure was on %s: %s", touched+along, first.Object, first.Detail))

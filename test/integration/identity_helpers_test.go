@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 )
 
 // operatorName is the operator as config/default deploys it.
@@ -68,6 +69,14 @@ func deploy(t *testing.T) {
 	must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := stranger.Create(ctx, unsaved(naming("default", "default")), client.DryRunAll)
 		return apierrors.IsForbidden(err), ignoreForbidden(err)
+	}))
+	book := newBench(t).reconciler.Journal
+	must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := book.CheckApprovals(ctx)
+		if journal.IsNotApproved(err) {
+			return false, nil
+		}
+		return err == nil, err
 	}))
 }
 

@@ -1,0 +1,131 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+	"github.com/kubecleaner/kubecleaner/pkg/summary"
+)
+
+// Where a person must approve what a run does (spec.approval), there are two runs. The first judges, touches nothing,
+// and leaves a plan in its record. The second begins when somebody approved the plan: it reads and judges as any run,
+// and of what it would touch it leaves alone what is not in the plan. So nothing waits, and nothing old is acted on.
+
+// approved reads the plan that the run carries out, if it carries out one.
+func (s Record) approved(ctx context.Context, t *task) *refusal {
+	plan := t.record.Spec.Plan
+	if plan == nil {
+		return nil
+	}
+	var err error
+	tried := func(ctx context.Context) (bool, error) {
+		t.plan, err = s.Journal.Approved(ctx, t.cleaner, plan, t.record.Name)
+		return err == nil || journal.IsNotApproved(err), nil
+	}
+	_ = wait.PollUntilContextTimeout(ctx, journal.SaveRetry, journal.SaveTimeout, true, tried)
+	if err == nil && t.plan != nil {
+		return nil
+	}
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return &refusal{
+		phase: v1alpha1.RunFailed, reason: v1alpha1.ReasonPlanNotApproved,
+		message: v1alpha1.Truncate(fmt.Sprintf("Nothing was read or touched: %s.", summary.OneLine(err)), maxMessage),
+	}
+}
+
+// keepToPlan leaves alone what is not in the approved plan.
+func (d *decision) keepToPlan(t *task) {
+	if t.plan == nil {
+		return
+	}
+	d.rule(func(_ int, verdict object.Verdict) *ruling {
+		if t.plan.Has(verdict.UID) {
+			return nil
+		}
+		return &ruling{result: v1alpha1.OutcomeNotActed, detail: "it is not in the approved plan; the next plan has it, if it still matches"}
+	})
+}
+
+// keepToChanges leaves alone what would be changed otherwise than the approved plan says.
+func (d *decision) keepToChanges(t *task) {
+	if t.plan == nil {
+		return
+	}
+	d.rule(func(i int, verdict object.Verdict) *ruling {
+		return t.unplanned(&journal.Victim{Candidate: verdict.Candidate, Patch: d.changes[i].patch})
+	})
+}
+
+// unplanned is the ruling on what the approved plan does not say. Nil when it does, or when there is no plan.
+func (t *task) unplanned(victim *journal.Victim) *ruling {
+	if t.plan == nil || t.plan.Allows(t.action, victim) {
+		return nil
+	}
+	return &ruling{result: v1alpha1.OutcomeChanged, detail: "what would be done to it now is not what was approved; the next plan has it, if it still matches"}
+}
+
+// matches reports of an object whether it matches, or could not be judged.
+func (d *decision) matches() func(types.UID) bool {
+	matched := map[types.UID]bool{}
+	for i, verdict := range d.matched.All() {
+		if r := d.rulings[i]; r == nil || !r.noMatch {
+			matched[verdict.UID] = true
+		}
+	}
+	return func(uid types.UID) bool { return matched[uid] || d.view.unjudgedUIDs[uid] }
+}
+
+// draft makes the victims a plan, as many as a record can list.
+func (in *intent) draft(t *task) {
+	if len(in.victims) == 0 {
+		return
+	}
+	show := func(text string) string { return text }
+	if t.expressions.mask != nil {
+		show = t.expressions.mask
+	}
+	in.plan = journal.Draft(t.action, in.victims, show)
+	for _, n := range in.places[len(in.plan):] {
+		in.outcomes[n].Result, in.outcomes[n].Detail = v1alpha1.OutcomeNotActed, "the plan is full; the next plan has it, if it still matches"
+	}
+}
+
+// planned is the plan of a run, for its record. Nil when there is none.
+func planned(t *task, plan []v1alpha1.ObjectOutcome, now time.Time) *v1alpha1.RunPlan {
+	if len(plan) == 0 {
+		return nil
+	}
+	return &v1alpha1.RunPlan{
+		Hash: journal.PlanHash(plan), Objects: int64(len(plan)),
+		ExpirationTime: metav1.NewTime(now.Add(t.cleaner.Spec.Approval.Lasts())),
+	}
+}
+
+// planWords say what a plan waits for.
+func planWords(record *v1alpha1.CleanerRun) string {
+	counts, plan := record.Status.RunCounts, record.Status.Plan
+	deed := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "delete", v1alpha1.ActionTransform: "change"}
+	left := ""
+	if counts.Skipped > 0 {
+		left = fmt.Sprintf(", %d left alone", counts.Skipped)
+	}
+	if counts.Failed > 0 {
+		left += fmt.Sprintf(", %d failed", counts.Failed)
+	}
+	return fmt.Sprintf("%d of %s matched%s; nothing was touched. The plan to %s %s waits until %s for a person who approves it: kubectl cleaner approve %s.",
+		counts.Matched, summary.Objects(counts.Considered), left, deed[record.Spec.Action], summary.Objects(plan.Objects),
+		plan.ExpirationTime.UTC().Format(time.RFC3339), record.Name)
+}

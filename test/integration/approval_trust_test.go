@@ -1,0 +1,191 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/run"
+)
+
+// TestApprovalThatDoesNotCount: an approval of another plan, and any as long as the API server does not guard approvals, starts
+// nothing, and status says why.
+func TestApprovalThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit  func(*v1alpha1.CleanerApproval)
+		open  bool // the API server takes approvals in any name
+		texts []string
+	}{
+		"of another plan": {
+			edit:  func(a *v1alpha1.CleanerApproval) { a.Spec.PlanHash = strings.Repeat("0", 32) },
+			texts: []string{"is not of this plan", "delete it and approve again"},
+		},
+		"without the policy": {open: true, texts: []string{"is not in force, so that anybody could approve"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := planned(t, v1alpha1.ActionDelete)
+			if test.open {
+				l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/cleanerapprovals") {
+						return answer(r, http.StatusCreated, []byte(`{"apiVersion":"apps.projectsveltos.io/v1alpha1","kind":"CleanerApproval","metadata":{"name":"x"}}`)), nil
+					}
+					return nil, nil
+				})
+			}
+			edit := test.edit
+			if edit == nil {
+				edit = func(*v1alpha1.CleanerApproval) {}
+			}
+			l.decide("alice", v1alpha1.DecisionApprove, edit)
+			l.clock.Step(time.Minute)
+			l.step()
+			l.wantActive(time.Time{})
+			wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonAwaitingApproval, test.texts...)
+			l.wantNames("a", "b", "c")
+
+			l.requests.setMeddle(nil)
+			if test.edit != nil {
+				must(t, l.user.Delete(t.Context(), &v1alpha1.CleanerApproval{ObjectMeta: metav1.ObjectMeta{Name: l.now.Status.Plan.Run}}))
+				l.decide("alice", v1alpha1.DecisionApprove)
+			}
+			l.step()
+			l.finish()
+			l.wantNames()
+		})
+	}
+}
+
+// TestApprovalWaitsWhileActingIsOff: what was approved is carried out when runs act again, and not used up by a run that may not.
+func TestApprovalWaitsWhileActingIsOff(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionDelete)
+	on := l.reconciler.WhyOff
+	l.reconciler.WhyOff = func() string { return "all acting is stopped" }
+	l.decide("alice", v1alpha1.DecisionApprove)
+	l.clock.Step(time.Minute)
+	l.step()
+	l.wantActive(time.Time{})
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonAwaitingApproval, "alice approved the plan", "all acting is stopped")
+	l.reconciler.WhyOff = on
+	l.step()
+	l.finish()
+	l.wantNames()
+}
+
+// TestRunOfAPlanThatNobodyApproved: a run reads the approval itself. What status says is not enough, and a plan is carried out once.
+func TestRunOfAPlanThatNobodyApproved(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionDelete)
+	plan := l.now.Status.Plan.PlanRef
+	forged := func() *v1alpha1.CleanerRun {
+		l.clock.Step(time.Minute)
+		nominal := metav1.NewTime(l.clock.Now().Truncate(time.Second))
+		c := l.get(l.now.Name)
+		c.Status.ActiveRun = &v1alpha1.ActiveRun{
+			Name: v1alpha1.RunName(c.Name, nominal.Time), NominalTime: nominal, Trigger: v1alpha1.TriggerApproval,
+			Plan: &v1alpha1.ApprovedPlan{PlanRef: plan, By: "mallory"},
+		}
+		must(t, l.user.Status().Update(t.Context(), c, client.FieldOwner(v1alpha1.StatusManager)))
+		return l.carryOut(t.Context(), run.Request{Cleaner: c.Name, Nominal: nominal.Time, Trigger: v1alpha1.TriggerSchedule})
+	}
+	wantRun(t, forged(), v1alpha1.ReasonPlanNotApproved, "Nothing was read or touched: nobody has approved the plan of CleanerRun "+plan.Run)
+	l.wantNames("a", "b", "c")
+
+	l.now.Status.Plan = &v1alpha1.WaitingPlan{PlanRef: plan}
+	l.decide("alice", v1alpha1.DecisionApprove)
+	carried := forged()
+	wantRun(t, carried, v1alpha1.ReasonCompleted, "3 deleted")
+	l.configMap("a")
+	wantRun(t, forged(), v1alpha1.ReasonPlanNotApproved, "CleanerRun "+carried.Name+" has carried out the plan")
+	l.wantNames("a")
+}
+
+// TestApprovedChanges: a plan to change objects shows the changes. An object that would be changed otherwise by then is left alone.
+func TestApprovedChanges(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionTransform, transform(`function transform()
+  obj.metadata.annotations = {copied = obj.metadata.labels.test}
+  return {resource = obj}
+end`))
+	first := l.record(l.now.Status.Plan.Run)
+	wantRun(t, first, v1alpha1.ReasonAwaitingApproval, "The plan to change 3 objects waits")
+	if patch := first.Status.Objects[0].Patch; patch != `{"metadata":{"annotations":{"copied":"x"}}}` {
+		t.Fatalf("the plan shows the change %s", patch)
+	}
+	b := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "b"}}
+	must(t, l.user.Get(t.Context(), client.ObjectKeyFromObject(b), b))
+	edit(l.bench, b, func(cm *corev1.ConfigMap) { cm.Labels["test"] = "other" })
+	l.decide("alice", v1alpha1.DecisionApprove)
+	l.clock.Step(time.Minute)
+	l.step()
+	l.finish()
+	second := l.record(l.now.Status.LastRun.Name)
+	wantRun(t, second, v1alpha1.ReasonCompleted, "3 of 3 objects matched; 2 changed, 1 left alone.")
+	wantOutcome(t, second, "b", v1alpha1.OutcomeChanged, "what would be done to it now is not what was approved")
+	wantOutcome(t, second, "a", v1alpha1.OutcomeTransformed)
+}
+
+// TestWhoMayApprove: the API server lets only those approve who have the verb approve on the Cleaner, and each in his own name.
+// Nobody changes what he said.
+func TestWhoMayApprove(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionDelete)
+	creates := may("cleanerapprovals.apps.projectsveltos.io", "create")
+	approves := may("cleaners.apps.projectsveltos.io", "approve")
+	notApprover := "may not approve or reject plans of Cleaner"
+	for name, test := range map[string]struct {
+		rules   []rbacv1.PolicyRule
+		edit    func(*v1alpha1.CleanerApproval)
+		refused string
+	}{
+		"who creates only":           {rules: []rbacv1.PolicyRule{creates}, refused: notApprover},
+		"who approves":               {rules: []rbacv1.PolicyRule{approves, creates}},
+		"who approves this Cleaner":  {rules: []rbacv1.PolicyRule{named(approves, l.now.Name), creates}},
+		"who approves other ones":    {rules: []rbacv1.PolicyRule{named(approves, "other"), creates}, refused: notApprover},
+		"who edits Cleaners":         {rules: []rbacv1.PolicyRule{mayWriteCleaners, creates}, refused: notApprover},
+		"who has all rights on runs": {rules: []rbacv1.PolicyRule{may("cleanerruns.apps.projectsveltos.io", "*"), creates}, refused: notApprover},
+		"in another name": {
+			rules: []rbacv1.PolicyRule{approves, creates}, refused: "is not the user of this request",
+			edit: func(a *v1alpha1.CleanerApproval) { a.Spec.By = "system:admin" },
+		},
+		"with another name than its run's": {
+			rules: []rbacv1.PolicyRule{approves, creates}, refused: "metadata.name and spec.run differ",
+			edit: func(a *v1alpha1.CleanerApproval) { a.Name = "another" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user := l.namespace + "-" + strings.ReplaceAll(name, " ", "-")
+			person := l.as(user, test.rules...)
+			approval := l.approval(user, v1alpha1.DecisionApprove)
+			if test.edit != nil {
+				test.edit(approval)
+			}
+			err := person.Create(t.Context(), approval, client.DryRunAll)
+			switch {
+			case test.refused == "":
+				must(t, err)
+			case err == nil || !strings.Contains(err.Error(), test.refused):
+				t.Fatalf("the answer is %v, want %q", err, test.refused)
+			}
+		})
+	}
+	l.decide("alice", v1alpha1.DecisionReject)
+	said := &v1alpha1.CleanerApproval{ObjectMeta: metav1.ObjectMeta{Name: l.now.Status.Plan.Run}}
+	must(t, l.user.Get(t.Context(), client.ObjectKeyFromObject(said), said))
+	said.Spec.Decision = v1alpha1.DecisionApprove
+	if err := l.user.Update(t.Context(), said); err == nil || !strings.Contains(err.Error(), "a CleanerApproval cannot be changed") {
+		t.Fatalf("the answer is %v", err)
+	}
+}
