@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubecleaner/kubecleaner/pkg/cli/approve"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cancel"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dashboard"
@@ -85,6 +86,8 @@ func command(s *terminal.Session) *cobra.Command {
 		preview.Command(s),
 		run.Command(s),
 		runs.Command(s),
+		approve.Command(s),
+		approve.RejectCommand(s),
 		restore.Command(s),
 		rbac.Command(s),
 		doctor.Command(s),

@@ -97,6 +97,9 @@ const (
 	RestoreIncomplete   Code = "E-RST-003"
 	RestoreNotConfirmed Code = "E-RST-004"
 
+	PlanNotWaiting   Code = "E-APR-001"
+	PlanNotConfirmed Code = "E-APR-002"
+
 	NotificationNotFound Code = "E-NTF-001"
 
 	OperatorNotFound Code = "E-STP-001"
@@ -181,6 +184,8 @@ func clusterTable() [][2]string {
 		{string(RestoreUnreadable), "the copies of a run cannot be read, or are not what the run wrote"},
 		{string(RestoreIncomplete), "something that the run touched is not as it was before"},
 		{string(RestoreNotConfirmed), "nobody confirmed that the objects be brought back"},
+		{string(PlanNotWaiting), "the run has no plan that waits for approval"},
+		{string(PlanNotConfirmed), "nobody confirmed that the plan be approved or rejected"},
 		{string(NotificationNotFound), "the Cleaner has no such notification, or none that is sent to a service"},
 		{string(OperatorNotFound), "it is not clear which namespace is the operator's"},
 		{string(StopNotSeen), "no Cleaner says that the operator knows of the stop"},

@@ -83,8 +83,11 @@ func (o *options) print(runs, waiting []v1alpha1.CleanerRun) error {
 		}
 		return nil
 	}
+	if o.waiting {
+		waiting = nil
+	}
 	if runs = append(waiting, runs...); len(runs) == 0 {
-		o.Note("there are no runs")
+		o.Note("there are no runs%s", map[bool]string{true: " whose plan waits for approval"}[o.waiting])
 		return nil
 	}
 	rows := &terminal.Table{

@@ -28,6 +28,8 @@ type options struct {
 	output string
 	limit  int
 	diffs  bool
+	// waiting asks for runs whose plan waits for approval.
+	waiting bool
 }
 
 // Command is what users call.
@@ -38,6 +40,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "List the runs of Cleaners, or what one run did, and until when it can be undone",
 		Long: "Lists the runs of a Cleaner, or of all Cleaners, the latest first: what they did, how many copies of objects they keep, and\n" +
 			"until when. A run that waits for its turn is listed as Waiting. kubectl cleaner restore RUN restores the objects.\n\n" +
+			"--waiting lists the runs whose plan waits for a person: kubectl cleaner approve RUN.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace. --diff\n" +
 			"compares the run with the one before it. With these flags, the name of a Cleaner means its latest run.\n\n" +
@@ -66,6 +69,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "of one run, only objects in these namespaces")
 	flags.StringSliceVar(&o.kinds, "kind", nil, "of one run, only objects of these kinds: KIND or KIND.GROUP")
 	flags.BoolVar(&o.diffs, "diff", false, "of one run, only what is otherwise than in the run before")
+	flags.BoolVar(&o.waiting, "waiting", false, "only runs whose plan waits for a person to approve it")
 	flags.IntVar(&o.limit, "limit", 50, "of one run, how many objects to list; 0 lists all")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
 	o.Bind(flags)
@@ -80,6 +84,8 @@ func (o *options) misused(named bool) string {
 		return "--limit must be at least 0"
 	case o.ofOne() && !named:
 		return "--outcome, --namespace, --kind and --diff are for one run: write its name, or that of its Cleaner"
+	case o.waiting && o.ofOne():
+		return "--waiting lists runs; leave it out, or the flags that are for one run"
 	case o.diffs && programs:
 		return "--diff prints a table; leave -o " + o.output + " out"
 	}
@@ -104,6 +110,11 @@ func (o *options) run(ctx context.Context, name string) error {
 	runs, err := api.Runs(ctx)
 	if err != nil {
 		return err
+	}
+	if o.waiting {
+		runs = slices.DeleteFunc(runs, func(r v1alpha1.CleanerRun) bool {
+			return r.Status.Phase != v1alpha1.RunAwaitingApproval
+		})
 	}
 	if name = name[strings.LastIndex(name, "/")+1:]; name == "" { // as kubectl prints it
 		return o.printAll(ctx, api, "", runs)

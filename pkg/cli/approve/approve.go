@@ -1,0 +1,215 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package approve is kubectl cleaner approve and reject: they show the plan of a run and, when the user confirms it, say
+// so in a CleanerApproval.
+package approve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/object"
+)
+
+// options are the flags of approve and reject.
+type options struct {
+	*terminal.Session
+	cluster.Connection
+
+	decision v1alpha1.ApprovalDecision
+	reason   string
+	limit    int
+	yes      bool
+}
+
+// Command is what users call.
+func Command(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s, decision: v1alpha1.DecisionApprove}
+	cmd := &cobra.Command{
+		Use:   "approve RUN | CLEANER",
+		Short: "Let the plan of a run be carried out",
+		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and approves it with a CleanerApproval. A run then carries\n" +
+			"it out: everything is judged again, and only what is in the plan and still matches is touched. The name of a Cleaner\n" +
+			"means its plan that waits.\n\n" +
+			"You must be allowed to create CleanerApprovals, and need the verb approve on the Cleaner (ClusterRole\n" +
+			"kubecleaner-approver-role). What you said cannot be changed. To end the run: kubectl cleaner cancel.",
+		Example: "  kubectl cleaner runs --waiting\n  kubectl cleaner approve unused-configmaps-1795230000\n" +
+			"  kubectl cleaner approve unused-configmaps --reason 'checked with team shop' --yes",
+	}
+	return o.bind(cmd)
+}
+
+// RejectCommand ends a plan.
+func RejectCommand(s *terminal.Session) *cobra.Command {
+	o := &options{Session: s, decision: v1alpha1.DecisionReject}
+	cmd := &cobra.Command{
+		Use:   "reject RUN | CLEANER",
+		Short: "End the plan of a run, so that nothing is touched",
+		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and rejects it with a CleanerApproval. Nothing is touched.\n" +
+			"The next run of the Cleaner makes another plan. The name of a Cleaner means its plan that waits.\n\n" +
+			"You need the same rights as for kubectl cleaner approve. What you said cannot be changed.",
+		Example: "  kubectl cleaner reject unused-configmaps-1795230000 --reason 'we still need them'",
+	}
+	return o.bind(cmd)
+}
+
+func (o *options) bind(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return terminal.UsageError(cmd, fmt.Sprintf(
+				"needs the name of one run or of its Cleaner, and was given %d; kubectl cleaner runs --waiting lists the runs", len(args)))
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.limit < 0 {
+			return terminal.UsageError(cmd, "--limit must be at least 0")
+		}
+		return o.run(cmd.Context(), args[0])
+	}
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why, in a sentence; the record of the run keeps it")
+	cmd.Flags().IntVar(&o.limit, "limit", 50, "how many objects of the plan to list; 0 lists all")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	o.Bind(cmd.Flags())
+	cmd.ValidArgsFunction = terminal.CompleteFirst(o.complete)
+	return cmd
+}
+
+// complete names the runs whose plan waits.
+func (o *options) complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	if api, err := cluster.Connect(o.Session, &o.Connection); err == nil {
+		_ = cluster.List[v1alpha1.CleanerList](cmd.Context(), api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
+			if plan := c.Status.Plan; plan != nil {
+				names = append(names, cobra.CompletionWithDesc(plan.Run, terminal.Grouped(plan.Objects, "object")))
+			}
+		}) // none, when it fails
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (o *options) run(ctx context.Context, name string) error {
+	api, err := cluster.Connect(o.Session, &o.Connection)
+	if err != nil {
+		return err
+	}
+	run, err := find(ctx, api, name[strings.LastIndex(name, "/")+1:]) // as kubectl prints it
+	if err != nil {
+		return err
+	}
+	who := api.WhoAmI(ctx)
+	if who == "" {
+		return terminal.Fail(codes.ClusterFailed, errors.New("the cluster does not say who you are, and an approval must be in your name"),
+			"kubectl auth whoami asks the same")
+	}
+	o.show(run)
+	if !o.yes {
+		fmt.Fprintf(o.ErrOut, "\n%s\n", o.question(run, who))
+		if err := o.Confirm(codes.PlanNotConfirmed, "nothing was said about the plan", "to see it: "+terminal.Program+" runs "+run.Name); err != nil {
+			return err
+		}
+	}
+	if err := o.create(ctx, api, run, who); err != nil {
+		return err
+	}
+	return o.await(ctx, api, run)
+}
+
+// question says what is about to be said, and as whom.
+func (o *options) question(run *v1alpha1.CleanerRun, who string) string {
+	objects := terminal.Grouped(run.Status.Plan.Objects, "object")
+	if o.decision == v1alpha1.DecisionReject {
+		return fmt.Sprintf("Reject this plan of %s as %s: nothing is touched.", objects, who)
+	}
+	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes", v1alpha1.ActionTransform: "changes"}[run.Spec.Action]
+	return fmt.Sprintf("Approve this plan as %s: a run %s those of the %s that still match.", who, verb, objects)
+}
+
+// find finds the run of the name or, with the name of a Cleaner, that of its plan. Its plan must wait.
+func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.CleanerRun, error) {
+	run, err := api.CleanerRun(ctx, name)
+	if failure := (*terminal.Failure)(nil); errors.As(err, &failure) && failure.Code == codes.RunNotFound {
+		cleaner, no := api.Cleaner(ctx, name)
+		switch {
+		case no != nil:
+			return nil, err
+		case cleaner.Status.Plan == nil:
+			return nil, terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("no plan of cleaner %q waits for approval", name),
+				"its runs: "+terminal.Program+" runs "+name)
+		}
+		run, err = api.CleanerRun(ctx, cleaner.Status.Plan.Run)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case run.Status.Phase == v1alpha1.RunAwaitingApproval && run.Status.Plan != nil:
+		return run, nil
+	case run.Status.Plan == nil:
+		return nil, terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("run %s has no plan: %s", run.Name, terminal.OneLine(run.Status.Message)),
+			"the plans that wait: "+terminal.Program+" runs --waiting")
+	}
+	return nil, terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("the plan of run %s does not wait any more: %s", run.Name,
+		terminal.OneLine(run.Status.Message)), "the plans that wait: "+terminal.Program+" runs --waiting")
+}
+
+// create creates the CleanerApproval. It goes away with the run.
+func (o *options) create(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun, who string) error {
+	approval := v1alpha1.CleanerApproval{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerApproval"},
+		ObjectMeta: metav1.ObjectMeta{Name: run.Name, OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: "CleanerRun", Name: run.Name, UID: run.UID,
+		}}},
+		Spec: v1alpha1.CleanerApprovalSpec{
+			Cleaner: run.Spec.Cleaner, Run: run.Name, PlanHash: run.Status.Plan.Hash, By: who,
+			Decision: o.decision, Reason: o.reason,
+		},
+	}
+	body, err := json.Marshal(approval)
+	if err != nil {
+		return err
+	}
+	_, err = cluster.Send(ctx, api.Raw.Post().AbsPath(path("")).Param("fieldManager", cluster.FieldManager).Body(body))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return said(ctx, api, run)
+	case apierrors.IsNotFound(err):
+		return terminal.Fail(codes.ClusterFailed, errors.New("the cluster has no CleanerApprovals: its CustomResourceDefinitions are of an older version"),
+			"apply the CustomResourceDefinitions of this version")
+	}
+	if err != nil {
+		return cluster.RequestError("saying so in CleanerApproval "+run.Name, err)
+	}
+	return nil
+}
+
+// said is the error when somebody has decided already.
+func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) error {
+	var there v1alpha1.CleanerApproval
+	if err := api.Read(ctx, path(run.Name), &there); err != nil {
+		return cluster.RequestError("reading CleanerApproval "+run.Name, err)
+	}
+	deed := map[v1alpha1.ApprovalDecision]string{
+		v1alpha1.DecisionApprove: "approved", v1alpha1.DecisionReject: "rejected",
+	}[there.Spec.Decision]
+	return terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("%s has %s the plan of run %s already", there.Spec.By, deed, run.Name),
+		"what became of it: "+terminal.Program+" runs "+run.Spec.Cleaner)
+}
+
+func path(name string) string {
+	return object.Kind{
+		GroupVersionKind: v1alpha1.GroupVersion.WithKind("CleanerApproval"),
+		Resource:         "cleanerapprovals",
+	}.Path("", name)
+}

@@ -1,0 +1,62 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package approve
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// patience is how long it is waited for the operator to take the decision up. It needs some seconds.
+const patience = 15 * time.Second
+
+// await waits until the operator has taken the decision up, and says what it does about it. It is no error if it takes
+// longer: the decision stays.
+func (o *options) await(parent context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) error {
+	deed := "approved"
+	if o.decision == v1alpha1.DecisionReject {
+		deed = "rejected"
+	}
+	fmt.Fprintf(o.ErrOut, "the plan of run %s is %s\n", run.Name, deed)
+	ctx, cancel := context.WithTimeout(parent, patience+cluster.Rewatch)
+	defer cancel()
+	why := "the operator has not taken it up yet; does it run?"
+	for waited := time.Duration(0); waited <= patience && ctx.Err() == nil; waited += cluster.Rewatch {
+		if now, err := api.CleanerRun(ctx, run.Name); err == nil && now.Status.Phase != v1alpha1.RunAwaitingApproval {
+			o.tellEnd(now)
+			return nil
+		}
+		if cleaner, err := api.Cleaner(ctx, run.Spec.Cleaner); err == nil {
+			said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+			if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval && said.Message != run.Status.Message {
+				why = terminal.OneLine(said.Message)
+			}
+		}
+		select {
+		case <-o.Clock.After(cluster.Rewatch):
+		case <-ctx.Done():
+		}
+	}
+	if parent.Err() != nil {
+		return context.Cause(parent)
+	}
+	o.Note("%s", why)
+	return nil
+}
+
+// tellEnd says what the record says of the plan.
+func (o *options) tellEnd(run *v1alpha1.CleanerRun) {
+	fmt.Fprintln(o.ErrOut, terminal.OneLine(run.Status.Message))
+	if by := run.Status.Plan.CarriedOutBy; by != "" {
+		fmt.Fprintf(o.ErrOut, "%s what it does: %s runs %s; to end it before its next object: %s cancel %s\n",
+			o.Paint(o.ErrOut).Bold("hint:"), terminal.Program, by, terminal.Program, by)
+	}
+}
