@@ -25,7 +25,9 @@ type NotApprovedError struct{ Why string }
 // Error implements error.
 func (e *NotApprovedError) Error() string { return e.Why }
 
-func notApproved(format string, args ...any) error { return &NotApprovedError{fmt.Sprintf(format, args...)} }
+func notApproved(format string, args ...any) error {
+	return &NotApprovedError{fmt.Sprintf(format, args...)}
+}
 
 // Decision is what a person said of a plan of the Cleaner. It is nil when nobody did in time. A NotApprovedError says
 // that what was said does not count.
@@ -94,7 +96,7 @@ func (j *Journal) Approved(
 	case record.Spec.CleanerSpecHash != cleaner.Spec.Hash():
 		return nil, notApproved("the Cleaner was edited since CleanerRun %s made the plan; the next run makes another", plan.Run)
 	}
-	approved, waits := planOf(record), record.Status.Plan
+	approved, waits := PlanOf(record), record.Status.Plan
 	if hash := PlanHash(approved.entries); hash != plan.Hash || waits.Hash != plan.Hash {
 		return nil, notApproved("the plan of CleanerRun %s is not the one that was approved", plan.Run)
 	}

@@ -106,8 +106,8 @@ type Plan struct {
 	hashes  map[types.UID]string
 }
 
-// planOf is the plan in a record, as the objects that it lists say.
-func planOf(run *v1alpha1.CleanerRun) *Plan {
+// PlanOf is the plan in a record, as the objects that it lists say.
+func PlanOf(run *v1alpha1.CleanerRun) *Plan {
 	p := &Plan{hashes: map[types.UID]string{}}
 	for _, entry := range run.Status.Objects {
 		if entry.Outcome == v1alpha1.OutcomePlanned {

@@ -22,6 +22,7 @@ import (
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/guard"
+	"github.com/kubecleaner/kubecleaner/pkg/journal"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 )
@@ -36,9 +37,18 @@ type situation struct {
 	cascade guard.Cascade
 	// own are the reasons for which objects are protected by what they are themselves, by name.
 	own map[string]string
+	// plan is the approved plan that the run carries out. Nil when it carries out none.
+	plan *journal.Plan
 }
 
 var configMaps = schema.GroupKind{Kind: "ConfigMap"}
+
+func newSituation(t *testing.T) *situation {
+	s := &situation{t: t, action: v1alpha1.ActionDelete}
+	s.view.namespaces = map[string]*metav1.ObjectMeta{"shop": {Name: "shop", Labels: map[string]string{"env": "test"}}}
+	s.view.denied = func(object.Object) string { return "" }
+	return s
+}
 
 func (s *situation) decide() *decision {
 	s.t.Helper()
@@ -64,7 +74,7 @@ func (s *situation) decide() *decision {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	t := &task{cleaner: cleaner, action: s.action, record: &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "now"}}, expressions: &expressions{cleaner: cleaner, patch: patch, memory: (*selector.Budget)(nil).Share()}}
+	t := &task{cleaner: cleaner, action: s.action, record: &v1alpha1.CleanerRun{ObjectMeta: metav1.ObjectMeta{Name: "now"}}, expressions: &expressions{cleaner: cleaner, patch: patch, memory: (*selector.Budget)(nil).Share()}, plan: s.plan}
 	chosen := choice{view: &s.view, matched: s.view.matched, incomplete: s.view.whyIncomplete(cleaner), cascade: &s.cascade}
 	return s.judge.judge(s.t.Context(), t, chosen)
 }
@@ -304,9 +314,7 @@ func TestJudge(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &situation{t: t, action: v1alpha1.ActionDelete}
-			s.view.namespaces = map[string]*metav1.ObjectMeta{"shop": {Name: "shop", Labels: map[string]string{"env": "test"}}}
-			s.view.denied = func(object.Object) string { return "" }
+			s := newSituation(t)
 			c.edit(s)
 			d := s.decide()
 			if diff := cmp.Diff(c.want, d.words()); diff != "" {
