@@ -39,6 +39,7 @@ func TestStory(t *testing.T) {
 		t.FailNow()
 	}
 	t.Run("scan, ask why, and let a Cleaner look for the same", somethingFound)
+	t.Run("plan, approve, and see the plan carried out", approved)
 	t.Run("kill the leader and see the other run what comes due, once", takeover)
 	t.Run("be away while a run comes due, and run it once when back", comeback)
 	t.Run("undeploy and find nothing left", nothingLeft)
@@ -192,7 +193,7 @@ func nothingLeft(t *testing.T) {
 	if left := do(t, "", kubectl("-n", operator, "get", "deployment,pod,service,role,rolebinding,secret,lease", "-o", "name")...); left != "" {
 		t.Errorf("still there:\n%s", left)
 	}
-	left := do(t, "", kubectl("get", "crd,clusterrole,clusterrolebinding", "-o", "name")...)
+	left := do(t, "", kubectl("get", "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding", "-o", "name")...)
 	for line := range strings.Lines(left) {
 		if strings.Contains(line, "kubecleaner") || strings.Contains(line, operator) {
 			t.Errorf("still there: %s", line)
