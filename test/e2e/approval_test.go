@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,21 +24,20 @@ spec:
 
 // approved: with the rights and the policy that are deployed, a plan waits until it is approved, and then is carried out.
 func approved(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "kubectl-cleaner")
-	do(t, "", "go", "build", "-o", binary, "../../cmd/kubectl-cleaner")
+	cleaner := plugin(t)
 	do(t, "", kubectl("-n", team, "create", "configmap", "planned")...)
 	do(t, "", kubectl("-n", team, "label", "configmap", "planned", "planned=yes")...)
 	do(t, planner, kubectl("apply", "-f", "-")...)
 	result := kubectl("get", "cleaner", "e2e-planner", "-o", `jsonpath={.status.conditions[?(@.type=="RunSucceeded")].reason}`)
 	do(t, "", kubectl("annotate", "cleaner", "e2e-planner", "apps.projectsveltos.io/run-requested-at=now")...)
 	waitFor(t, "a plan waits", "AwaitingApproval", result...)
-	if out := do(t, "", binary, "runs", "--waiting"); !strings.Contains(out, "e2e-planner") {
+	if out := do(t, "", append(cleaner, "runs", "--waiting")...); !strings.Contains(out, "e2e-planner") {
 		t.Fatalf("the plan is not listed:\n%s", out)
 	}
-	t.Log("\n" + do(t, "", binary, "approve", "e2e-planner", "--yes", "--reason", "checked"))
+	t.Log("\n" + do(t, "", append(cleaner, "approve", "e2e-planner", "--yes", "--reason", "checked")...))
 	waitFor(t, "the plan is carried out", "Completed", result...)
 	if left := do(t, "", kubectl("-n", team, "get", "configmap", "planned", "--ignore-not-found", "-o", "name")...); left != "" {
 		t.Fatalf("%s is still there", left)
 	}
-	t.Log("\n" + do(t, "", binary, "runs", "e2e-planner", "-o", "wide"))
+	t.Log("\n" + do(t, "", append(cleaner, "runs", "e2e-planner", "-o", "wide")...))
 }
