@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
@@ -17,29 +18,49 @@ import (
 )
 
 // foldPlan brings the plan that waits for a person up to date: a run made a newer one, the Cleaner was edited, somebody
-// decided, or its time is over.
-func (r *CleanerReconciler) foldPlan(ctx context.Context, cleaner *v1alpha1.Cleaner, round *round) error {
+// decided, or its time is over. active is the run that was active before this round.
+func (r *CleanerReconciler) foldPlan(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, active *v1alpha1.ActiveRun, round *round,
+) error {
+	if active != nil && active.Plan != nil && cleaner.Status.ActiveRun == nil { // if it took the plan, this does nothing
+		if err := r.Journal.ClosePlan(ctx, active.Plan.Run, v1alpha1.ReasonSuperseded, fmt.Sprintf(
+			"%s approved the plan, and CleanerRun %s did not carry it out; nothing was touched, and the next run makes another.",
+			active.Plan.By, active.Name)); err != nil {
+			return err
+		}
+	}
 	if err := r.takePlan(ctx, cleaner, round.ended); err != nil {
 		return err
 	}
 	plan := cleaner.Status.Plan
-	if plan == nil || cleaner.Status.ActiveRun != nil {
+	switch {
+	case plan == nil:
+		return nil
+	case !cleaner.NeedsApproval() || cleaner.Status.ObservedGeneration != cleaner.Generation:
+		return r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded,
+			"The Cleaner was edited, nothing was touched; the next run makes another plan.")
+	case cleaner.Status.ActiveRun != nil:
 		return nil
 	}
-	if !cleaner.NeedsApproval() || cleaner.Status.ObservedGeneration != cleaner.Generation {
-		return r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded, "The Cleaner was edited, nothing was touched; the next run makes another plan.")
-	}
+	return r.foldDecision(ctx, cleaner, plan, round)
+}
+
+// foldDecision takes what a person said of the plan, if anybody did in time.
+func (r *CleanerReconciler) foldDecision(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, plan *v1alpha1.WaitingPlan, round *round,
+) error {
 	said, err := r.Journal.Decision(ctx, cleaner.Name, plan)
 	left := plan.ExpirationTime.Sub(r.Clock.Now())
 	switch {
-	case journal.IsNotApproved(err):
-		r.awaits(cleaner, "The approval of the plan of CleanerRun "+plan.Run+" does not count: "+err.Error())
-		round.soon = true
-	case err != nil:
+	case err != nil && !journal.IsNotApproved(err):
 		return err
 	case said == nil && left <= 0:
 		return r.endPlan(ctx, cleaner, v1alpha1.ReasonExpired, fmt.Sprintf(
-			"Nobody approved the plan until %s, nothing was touched; the next run makes another.", plan.ExpirationTime.UTC().Format(timeFormat)))
+			"Nobody approved the plan until %s, nothing was touched; the next run makes another.",
+			plan.ExpirationTime.UTC().Format(timeFormat)))
+	case err != nil:
+		r.awaits(cleaner, "The approval of the plan of CleanerRun "+plan.Run+" does not count: "+err.Error())
+		round.planEnds = min(left, recheck)
 	case said == nil:
 		round.planEnds = left
 	case said.Spec.Decision == v1alpha1.DecisionReject:
@@ -60,33 +81,59 @@ func (r *CleanerReconciler) actsNot(cleaner *v1alpha1.Cleaner) string {
 	return cmp.Or(r.WhyOff(), cleaner.Observing(r.Clock.Now()))
 }
 
-// takePlan takes the plan of a run that has ended, in place of an older one. An older one that is the same stays: who is
-// about to approve it need not begin again. A run that has no plan because it could not judge leaves it as well.
+// takePlan takes the plan of a run that has ended, in place of an older one. An older one stays if it is the same, so
+// that who is about to approve it need not begin again, or was approved meanwhile. A run that could not judge leaves it
+// as well.
 func (r *CleanerReconciler) takePlan(ctx context.Context, cleaner *v1alpha1.Cleaner, ended *v1alpha1.CleanerRun) error {
-	if ended == nil || ended.Spec.Action == v1alpha1.ActionScan || !ended.Status.Phase.Good() {
+	if ended == nil || ended.Spec.Action == v1alpha1.ActionScan || ended.Spec.Plan != nil || !ended.Status.Phase.Good() {
 		return nil
 	}
 	before, now := cleaner.Status.Plan, ended.Status.Plan
-	switch {
-	case before == nil:
-	case now != nil && before.Run == ended.Name:
+	if before != nil && before.Run == ended.Name {
 		return nil
-	case now != nil && before.Hash == now.Hash && before.ExpirationTime.After(r.Clock.Now()):
-		return r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded, fmt.Sprintf(
-			"The same plan waits already, until %s: kubectl cleaner approve %s", before.ExpirationTime.UTC().Format(timeFormat), before.Run))
-	default:
+	}
+	if now != nil && ended.Spec.CleanerSpecHash != cleaner.Spec.Hash() {
+		return r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded,
+			"The Cleaner was edited meanwhile, nothing was touched; the next run makes another plan.")
+	}
+	if before != nil {
+		stays, err := r.stays(ctx, cleaner, before, now)
+		switch {
+		case err != nil:
+			return err
+		case stays != "":
+			r.awaits(cleaner, stays)
+			return r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded, stays)
+		}
 		if err := r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded,
 			"CleanerRun "+ended.Name+" judged everything anew; nothing was touched."); err != nil {
 			return err
 		}
 	}
-	if now != nil && ended.Status.Phase == v1alpha1.RunAwaitingApproval {
+	if ended.Status.Phase == v1alpha1.RunAwaitingApproval {
 		cleaner.Status.Plan = &v1alpha1.WaitingPlan{
 			PlanRef: v1alpha1.PlanRef{Run: ended.Name, Hash: now.Hash},
 			Objects: now.Objects, ExpirationTime: now.ExpirationTime,
 		}
 	}
 	return nil
+}
+
+// stays says why the plan that waits stays although a newer run has ended. Empty if it does not.
+func (r *CleanerReconciler) stays(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, before *v1alpha1.WaitingPlan, now *v1alpha1.RunPlan,
+) (string, error) {
+	if now != nil && before.Hash == now.Hash && before.ExpirationTime.After(r.Clock.Now()) {
+		return "Nothing was touched. " + before.Waits(), nil
+	}
+	said, err := r.Journal.Decision(ctx, cleaner.Name, before)
+	switch {
+	case err != nil && !journal.IsNotApproved(err):
+		return "", err
+	case said != nil && said.Spec.Decision == v1alpha1.DecisionApprove:
+		return fmt.Sprintf("Nothing was touched. %s approved the plan of CleanerRun %s meanwhile.", said.Spec.By, before.Run), nil
+	}
+	return "", nil
 }
 
 // endPlan ends the waiting of the plan, first in its record.
@@ -97,7 +144,8 @@ func (r *CleanerReconciler) endPlan(ctx context.Context, cleaner *v1alpha1.Clean
 	}
 	klog.FromContext(ctx).Info("Plan does not wait any more", "run", run, "reason", reason, "message", message)
 	cleaner.Status.Plan = nil
-	if last := cleaner.Status.LastRun; last != nil && last.Name == run {
+	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+	if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval {
 		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, reason, v1alpha1.Truncate(message, maxStatusMessage))
 	}
 	return nil

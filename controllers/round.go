@@ -86,6 +86,7 @@ func (r *CleanerReconciler) plan(
 // round computes the Cleaner's status, in memory, and what is to be done.
 func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner) (*round, error) {
 	round := r.begin(cleaner)
+	active := cleaner.Status.ActiveRun
 	var err error
 	if round.lost, err = r.recall(ctx, cleaner, round.memory); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (r *CleanerReconciler) round(ctx context.Context, cleaner *v1alpha1.Cleaner
 	if err := r.foldDelivery(ctx, cleaner, round); err != nil {
 		return nil, err
 	}
-	if err := r.foldPlan(ctx, cleaner, round); err != nil {
+	if err := r.foldPlan(ctx, cleaner, active, round); err != nil {
 		return nil, err
 	}
 	plan, err := r.plan(ctx, cleaner, round)

@@ -5,6 +5,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,6 +50,12 @@ func (c *Cleaner) NeedsApproval() bool {
 	return c.Spec.Approval != nil && c.Spec.Approval.Mode == ApprovalRequired && c.EffectiveAction() != ActionScan
 }
 
+// HasPlanOf reports whether the plan of a run waits for approval, or is being carried out.
+func (c *Cleaner) HasPlanOf(run string) bool {
+	waiting, active := c.Status.Plan, c.Status.ActiveRun
+	return waiting != nil && waiting.Run == run || active != nil && active.Plan != nil && active.Plan.Run == run
+}
+
 // PlanRef names a plan.
 type PlanRef struct {
 	// run is the name of the CleanerRun that made the plan.
@@ -73,6 +80,12 @@ type WaitingPlan struct {
 	// expirationTime is until when it can be approved.
 	// +required
 	ExpirationTime metav1.Time `json:"expirationTime"`
+}
+
+// Waits says that a newer run planned the same.
+func (p *WaitingPlan) Waits() string {
+	return fmt.Sprintf("The same plan waits already, until %s, for a person who approves it: kubectl cleaner approve %s.",
+		p.ExpirationTime.UTC().Format(time.RFC3339), p.Run)
 }
 
 // ApprovedPlan is a plan that somebody approved.
@@ -118,6 +131,7 @@ const (
 )
 
 // CleanerApprovalSpec is what somebody says of a plan. It is written once.
+// +kubebuilder:validation:XValidation:rule="size(self.cleaner) > 52 || self.cleaner.matches('-[0-9a-f]{16}$') ? self.run.startsWith(self.cleaner.substring(0, size(self.cleaner) < 20 ? size(self.cleaner) : 20)) : self.run.startsWith(self.cleaner + '-') && self.run.substring(size(self.cleaner)).matches('^-[0-9]+$')",message="spec.run is no CleanerRun of spec.cleaner: their names are that of the Cleaner, and a number"
 type CleanerApprovalSpec struct {
 	// cleaner is the name of the Cleaner. Whoever creates a CleanerApproval needs the verb approve on it.
 	// +required

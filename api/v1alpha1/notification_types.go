@@ -173,7 +173,7 @@ func (n *Notification) IsDue(run *CleanerRun) bool {
 		case occasion == NotifyOnAlways,
 			occasion == NotifyOnMatches && run.Status.Matched > 0,
 			occasion == NotifyOnChanges && (run.Status.Acted > 0 || run.Status.Plan != nil),
-			occasion == NotifyOnFailures && !run.Status.Phase.Good():
+			occasion == NotifyOnFailures && (!run.Status.Phase.Good() || run.Status.Plan != nil && run.Status.Failed > 0):
 			return true
 		}
 	}

@@ -36,6 +36,8 @@ func stagesOf(run *v1alpha1.CleanerRun) []Stage {
 			Text: fmt.Sprintf("%d acted, %d skipped, %d failed", status.Acted, status.Skipped, status.Failed),
 		}
 		switch {
+		case status.Plan != nil:
+			acts.Text = "a person must approve the plan, and another run carries it out"
 		case status.Phase == v1alpha1.RunExecuting:
 			acts.State = stageActive
 		case status.Phase == v1alpha1.RunFailed || status.Phase == v1alpha1.RunInterrupted:

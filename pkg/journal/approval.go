@@ -41,6 +41,8 @@ func (j *Journal) Decision(
 	switch {
 	case object.IsAbsent(err, plan.Run):
 		return nil, nil
+	case err != nil && !object.MayPass(err):
+		return nil, notApproved("the operator cannot read CleanerApproval %s: %s", plan.Run, err)
 	case err != nil:
 		return nil, wrap("reading CleanerApproval "+plan.Run, err)
 	case said.Name != plan.Run || said.UID == "":
@@ -61,9 +63,9 @@ func (j *Journal) Decision(
 // policy, or else anybody could approve: a NotApprovedError then says so.
 func (j *Journal) CheckApprovals(ctx context.Context) error {
 	forged := &v1alpha1.CleanerApproval{
-		ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-check"},
+		ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-check-0"},
 		Spec: v1alpha1.CleanerApprovalSpec{
-			Cleaner: "kubecleaner-check", Run: "kubecleaner-check", PlanHash: "0", By: "kubecleaner-check:nobody",
+			Cleaner: "kubecleaner-check", Run: "kubecleaner-check-0", PlanHash: "0", By: "kubecleaner-check:nobody",
 			Decision: v1alpha1.DecisionApprove, Reason: "This must be refused: it shows that the policy is in force.",
 		},
 	}
@@ -107,11 +109,11 @@ func (j *Journal) Approved(
 	case said == nil || said.Spec.Decision != v1alpha1.DecisionApprove:
 		return nil, notApproved("nobody has approved the plan of CleanerRun %s", plan.Run)
 	}
-	return approved, j.take(ctx, record, said.Spec.By, run)
+	return approved, j.take(ctx, record, &said.Spec, run)
 }
 
 // take makes a run the one that carries out the plan of a record.
-func (j *Journal) take(ctx context.Context, record *v1alpha1.CleanerRun, by, run string) error {
+func (j *Journal) take(ctx context.Context, record *v1alpha1.CleanerRun, said *v1alpha1.CleanerApprovalSpec, run string) error {
 	switch plan := record.Status.Plan; {
 	case plan.CarriedOutBy == run:
 		return nil
@@ -121,7 +123,12 @@ func (j *Journal) take(ctx context.Context, record *v1alpha1.CleanerRun, by, run
 		return notApproved("the plan of CleanerRun %s does not wait any more: %s", record.Name, record.Status.Message)
 	}
 	record.Status.Plan.CarriedOutBy = run
-	return j.endPlan(ctx, record, v1alpha1.ReasonApproved, fmt.Sprintf("%s approved the plan; CleanerRun %s carries it out.", by, run))
+	why := ""
+	if said.Reason != "" {
+		why = " (" + said.Reason + ")"
+	}
+	return j.endPlan(ctx, record, v1alpha1.ReasonApproved,
+		fmt.Sprintf("%s approved the plan%s; CleanerRun %s carries it out.", said.By, why, run))
 }
 
 // ClosePlan ends the waiting of a record's plan, if it waits, for a reason. One that is gone does not wait.

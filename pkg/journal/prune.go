@@ -104,7 +104,7 @@ func (j *Journal) Prune(ctx context.Context, cleaner *v1alpha1.Cleaner, history 
 	var kept []past
 	var errs []error
 	for _, run := range history.past {
-		if plan := cleaner.Status.Plan; plan != nil && plan.Run == run.name { // it waits for a person
+		if cleaner.HasPlanOf(run.name) { // it waits for a person, or for being carried out
 			kept = append(kept, run)
 			continue
 		}

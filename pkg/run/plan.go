@@ -25,8 +25,15 @@ import (
 // approved reads the plan that the run carries out, if it carries out one.
 func (s Record) approved(ctx context.Context, t *task) *refusal {
 	plan := t.record.Spec.Plan
-	if plan == nil {
+	switch {
+	case plan == nil:
 		return nil
+	case !t.acts():
+		return &refusal{
+			phase: v1alpha1.RunInterrupted, reason: v1alpha1.ReasonActingStopped,
+			message: v1alpha1.Truncate("Nothing was read or touched, and the plan was not carried out, because "+
+				t.record.Spec.WhyDryRun()+".", maxMessage),
+		}
 	}
 	var err error
 	tried := func(ctx context.Context) (bool, error) {
@@ -114,9 +121,24 @@ func planned(t *task, plan []v1alpha1.ObjectOutcome, now time.Time) *v1alpha1.Ru
 	}
 }
 
+// planPhase is how a run ends that has a plan: it waits, unless the same plan waits already.
+func (t *task) planPhase() (v1alpha1.RunPhase, string) {
+	if t.sameWaits() {
+		return v1alpha1.RunCompleted, v1alpha1.ReasonSuperseded
+	}
+	return v1alpha1.RunAwaitingApproval, v1alpha1.ReasonAwaitingApproval
+}
+
+// sameWaits reports whether the plan of an earlier run that waits is the same.
+func (t *task) sameWaits() bool {
+	before, now := t.cleaner.Status.Plan, t.record.Status.Plan
+	return before != nil && before.Hash == now.Hash && before.Run != t.record.Name &&
+		before.ExpirationTime.After(t.now)
+}
+
 // planWords say what a plan waits for.
-func planWords(record *v1alpha1.CleanerRun) string {
-	counts, plan := record.Status.RunCounts, record.Status.Plan
+func (t *task) planWords(outcomes []object.Outcome) string {
+	counts, plan := t.record.Status.RunCounts, t.record.Status.Plan
 	deed := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "delete", v1alpha1.ActionTransform: "change"}
 	left := ""
 	if counts.Skipped > 0 {
@@ -125,7 +147,15 @@ func planWords(record *v1alpha1.CleanerRun) string {
 	if counts.Failed > 0 {
 		left += fmt.Sprintf(", %d failed", counts.Failed)
 	}
-	return fmt.Sprintf("%d of %s matched%s; nothing was touched. The plan to %s %s waits until %s for a person who approves it: kubectl cleaner approve %s.",
-		counts.Matched, summary.Objects(counts.Considered), left, deed[record.Spec.Action], summary.Objects(plan.Objects),
-		plan.ExpirationTime.UTC().Format(time.RFC3339), record.Name)
+	text := fmt.Sprintf("%d of %s matched%s; nothing was touched. ", counts.Matched, summary.Objects(counts.Considered), left)
+	if t.sameWaits() {
+		text += t.cleaner.Status.Plan.Waits()
+	} else {
+		text += fmt.Sprintf("The plan to %s %s waits until %s for a person who approves it: kubectl cleaner approve %s.",
+			deed[t.record.Spec.Action], summary.Objects(plan.Objects), plan.ExpirationTime.UTC().Format(time.RFC3339), t.record.Name)
+	}
+	if first, _ := firstFailure(outcomes); first != nil {
+		text += fmt.Sprintf(" The first failure was on %s: %s", first.Object, first.Detail)
+	}
+	return text
 }

@@ -41,7 +41,7 @@ func traceRun(ctx context.Context, request Request) (context.Context, func(*v1al
 			attribute.Int64("kubecleaner.skipped", status.Skipped),
 			attribute.Int64("kubecleaner.failed", status.Failed),
 		)
-		if status.Phase != v1alpha1.RunCompleted {
+		if !status.Phase.Good() {
 			span.SetStatus(codes.Error, status.Reason)
 		}
 	}

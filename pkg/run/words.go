@@ -41,12 +41,13 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
 	if record.Status.Plan != nil {
-		touched = planWords(record)
+		touched = t.planWords(outcomes)
 	}
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
 	along := summary.Along(record, outcomes)
 	if record.Status.Plan != nil {
-		return end(v1alpha1.RunAwaitingApproval, v1alpha1.ReasonAwaitingApproval, touched+waitingWords(d)+along)
+		phase, reason := t.planPhase()
+		return end(phase, reason, touched+waitingWords(d)+along)
 	}
 	if first, reason := firstFailure(outcomes); first != nil {
 		return end(v1alpha1.RunFailed, reason,

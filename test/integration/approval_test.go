@@ -146,6 +146,8 @@ func TestNewerPlan(t *testing.T) {
 	}
 	l.wantEnded(same, v1alpha1.ReasonSuperseded, "The same plan waits already", "kubectl cleaner approve "+plan.Run)
 
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "Unknown", v1alpha1.ReasonAwaitingApproval, "kubectl cleaner approve "+plan.Run)
+
 	l.configMap("d")
 	newer := next("twice")
 	l.wantEnded(plan.Run, v1alpha1.ReasonSuperseded, "CleanerRun "+newer+" judged everything anew")
@@ -157,4 +159,47 @@ func TestNewerPlan(t *testing.T) {
 	l.step()
 	l.finish()
 	l.wantNames()
+}
+
+// TestApprovedMeanwhile: a plan that is approved while another run judges is carried out, although that run makes another plan.
+func TestApprovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionDelete)
+	plan := *l.now.Status.Plan
+	l.configMap("d")
+	l.clock.Step(time.Minute)
+	l.ask("now")
+	l.step()
+	l.waitFinished(l.now)
+	l.decide("alice", v1alpha1.DecisionApprove)
+	l.clock.Step(time.Minute)
+	l.step()
+	newer := l.records()[1]
+	if newer.Status.Reason != v1alpha1.ReasonSuperseded {
+		t.Fatalf("the newer run is %s: %s", newer.Status.Reason, newer.Status.Message)
+	}
+	wantTexts(t, "its message", newer.Status.Message, "alice approved the plan of CleanerRun "+plan.Run+" meanwhile.")
+	l.finish()
+	l.wantEnded(plan.Run, v1alpha1.ReasonApproved)
+	l.wantNames("d")
+}
+
+// TestApprovedRunThatDoesNotBegin: a plan that its run did not carry out does not wait for ever, and is not approved again by itself.
+func TestApprovedRunThatDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionDelete)
+	run := l.now.Status.Plan.Run
+	l.decide("alice", v1alpha1.DecisionApprove)
+	l.clock.Step(time.Minute)
+	l.change(func(c *v1alpha1.Cleaner) {
+		c.Annotations = map[string]string{v1alpha1.CancelRunAnnotation: v1alpha1.RunName(c.Name, l.clock.Now().Truncate(time.Second))}
+	})
+	l.step()
+	l.finish()
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "False", v1alpha1.ReasonCancelled)
+	l.wantEnded(run, v1alpha1.ReasonSuperseded, "alice approved the plan, and CleanerRun", "did not carry it out")
+	l.clock.Step(time.Minute)
+	l.step()
+	l.wantActive(time.Time{})
+	l.wantNames("a", "b", "c")
 }

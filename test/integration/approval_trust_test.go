@@ -25,13 +25,15 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit  func(*v1alpha1.CleanerApproval)
 		open  bool // the API server takes approvals in any name
+		gone  bool // the operator may not read approvals
 		texts []string
 	}{
 		"of another plan": {
 			edit:  func(a *v1alpha1.CleanerApproval) { a.Spec.PlanHash = strings.Repeat("0", 32) },
 			texts: []string{"is not of this plan", "delete it and approve again"},
 		},
-		"without the policy": {open: true, texts: []string{"is not in force, so that anybody could approve"}},
+		"that the operator may not read": {gone: true, texts: []string{"the operator cannot read CleanerApproval"}},
+		"without the policy":             {open: true, texts: []string{"is not in force, so that anybody could approve"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,6 +42,14 @@ func TestApprovalThatDoesNotCount(t *testing.T) {
 				l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
 					if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/cleanerapprovals") {
 						return answer(r, http.StatusCreated, []byte(`{"apiVersion":"apps.projectsveltos.io/v1alpha1","kind":"CleanerApproval","metadata":{"name":"x"}}`)), nil
+					}
+					return nil, nil
+				})
+			}
+			if test.gone {
+				l.requests.setMeddle(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/cleanerapprovals/") {
+						return answer(r, http.StatusForbidden, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no"}`)), nil
 					}
 					return nil, nil
 				})
@@ -159,6 +169,10 @@ func TestWhoMayApprove(t *testing.T) {
 		"in another name": {
 			rules: []rbacv1.PolicyRule{approves, creates}, refused: "is not the user of this request",
 			edit: func(a *v1alpha1.CleanerApproval) { a.Spec.By = "system:admin" },
+		},
+		"for another Cleaner than the run's": {
+			rules: []rbacv1.PolicyRule{approves, creates}, refused: "spec.run is no CleanerRun of spec.cleaner",
+			edit: func(a *v1alpha1.CleanerApproval) { a.Spec.Cleaner = "other" },
 		},
 		"with another name than its run's": {
 			rules: []rbacv1.PolicyRule{approves, creates}, refused: "metadata.name and spec.run differ",

@@ -200,6 +200,11 @@ func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) er
 	if err := api.Read(ctx, path(run.Name), &there); err != nil {
 		return cluster.RequestError("reading CleanerApproval "+run.Name, err)
 	}
+	if there.Spec.Cleaner != run.Spec.Cleaner || there.Spec.PlanHash != run.Status.Plan.Hash {
+		return terminal.Fail(codes.PlanNotWaiting, fmt.Errorf(
+			"there is a CleanerApproval %s already, by %s, and it is not of this plan", run.Name, there.Spec.By),
+			"somebody who may must delete it: kubectl delete cleanerapproval "+run.Name)
+	}
 	deed := map[v1alpha1.ApprovalDecision]string{
 		v1alpha1.DecisionApprove: "approved", v1alpha1.DecisionReject: "rejected",
 	}[there.Spec.Decision]

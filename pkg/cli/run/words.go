@@ -43,7 +43,7 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	if record.Status.Duration != nil {
 		took = " after " + record.Status.Duration.Round(100*time.Millisecond).String()
 	}
-	if record.Status.Phase == v1alpha1.RunCompleted {
+	if record.Status.Phase.Good() {
 		fmt.Fprintf(o.ErrOut, "run %s ended%s: %s\n", record.Name, took, terminal.OneLine(record.Status.Message))
 		return nil
 	}
@@ -194,8 +194,11 @@ func summedUp(cleaner *v1alpha1.Cleaner) v1alpha1.CleanerRun {
 	if condition := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded); condition != nil {
 		record.Status.Reason, record.Status.Message = condition.Reason, condition.Message
 		record.Status.Phase = v1alpha1.RunFailed
-		if condition.Status == metav1.ConditionTrue {
+		switch {
+		case condition.Status == metav1.ConditionTrue:
 			record.Status.Phase = v1alpha1.RunCompleted
+		case condition.Reason == v1alpha1.ReasonAwaitingApproval:
+			record.Status.Phase = v1alpha1.RunAwaitingApproval
 		}
 	}
 	return record

@@ -53,7 +53,7 @@ function Content({ of }: { of: RunDetail }) {
         <Card title="Details">
           <Facts items={[
             ['Record', <span class="mono">{of.name}</span>],
-            ['Started by', of.trigger === 'Manual' ? 'a person' : 'its schedule'],
+            ['Started by', of.trigger === 'Manual' ? 'a person' : of.trigger === 'Approval' ? 'an approval' : 'its schedule'],
             ['Action', of.action],
             ['Time', <Time at={of.time} />],
             ['Copies', of.copies ? <>{count(of.copies)}, kept until <Time at={of.copiesUntil} /></> : undefined],

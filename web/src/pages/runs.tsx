@@ -24,7 +24,7 @@ export function RunsPage() {
         <div class="filters" role="search">
           <Search label="Name or message" value={q} onChange={(value) => filter({ q: value })} />
           <Search label="Cleaner" value={cleaner} onChange={(value) => filter({ cleaner: value })} />
-          <Select label="Phase" value={phase} options={['Running', 'Executing', 'Completed', 'Failed', 'Interrupted']} onChange={(value) => filter({ phase: value })} />
+          <Select label="Phase" value={phase} options={['Running', 'Executing', 'AwaitingApproval', 'Completed', 'Failed', 'Interrupted']} onChange={(value) => filter({ phase: value })} />
         </div>
         <Show of={runs} what="runs">
           {(data) => (!data.items?.length ? (

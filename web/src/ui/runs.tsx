@@ -17,7 +17,7 @@ const columns: Column<RunRow>[] = [
   { title: 'Cleaner', class: 'name', cell: (run) => <a href={`/cleaners/${segment(run.cleaner)}`}>{run.cleaner}</a> },
   { title: 'Result', cell: (run) => <Badge word={resultOf(run)} /> },
   { title: 'Action', cell: (run) => <>{run.action}{run.dryRun && <div class="small muted">dry run</div>}</> },
-  { title: 'Started by', cell: (run) => (run.trigger === 'Manual' ? 'person' : 'schedule') },
+  { title: 'Started by', cell: (run) => (run.trigger === 'Manual' ? 'person' : run.trigger === 'Approval' ? 'approval' : 'schedule') },
   { title: 'Matched', number: true, cell: (run) => count(run.matched) },
   { title: 'Acted', number: true, cell: (run) => count(run.acted) },
   { title: 'Skipped', number: true, cell: (run) => count(run.skipped) },
