@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+	"github.com/kubecleaner/kubecleaner/pkg/expr"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
@@ -53,6 +54,30 @@ type Verdict struct {
 	Because  string
 	Refusals []string
 	Err      error
+}
+
+// Open makes the Cleaner's selectors ready. inputs has what a selector takes its inputs from.
+func (j *Judge) Open(inputs func(v1alpha1.ResourceSelector) (selector.Judge, error)) error {
+	programs, err := expr.Conditions(j.Cleaner)
+	if err != nil {
+		return err
+	}
+	for i, spec := range j.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+		judge, err := inputs(spec)
+		if err != nil {
+			return err
+		}
+		judge.Script, judge.Session, judge.Finding = spec.Evaluate, j.Session, j.Finds(i)
+		if programs[i] != nil {
+			judge.Conditions = programs[i].NewRun(j.Now)
+		}
+		s, err := selector.New(i, spec, judge, j.Now)
+		if err != nil {
+			return err
+		}
+		j.Selectors = append(j.Selectors, s)
+	}
+	return nil
 }
 
 // ReadNamespace reads the labels of a namespace. They stay unknown when it cannot be read.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,13 +17,10 @@ import (
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
-	"github.com/kubecleaner/kubecleaner/pkg/inputs"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/run"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
-	"github.com/kubecleaner/kubecleaner/pkg/survey"
 )
 
 // explain says of each object of --only that was not found to match why it does not.
@@ -58,13 +54,8 @@ func (j *job) explainOne(ctx context.Context, runner *run.Runner, cleaner *v1alp
 	if t.Finds, err = runner.Lookup(ctx, cleaner); err != nil {
 		return err
 	}
-	if t.Selectors, err = selectorsOf(
-		cleaner,
-		session,
-		runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef),
-		t.Finds,
-		j.now.Now(),
-	); err != nil {
+	asks := selector.Judge{Metrics: runner.Check.Queries.For(cleaner.Spec.ServiceAccountRef)}
+	if err = t.Open(func(v1alpha1.ResourceSelector) (selector.Judge, error) { return asks, nil }); err != nil {
 		return err
 	}
 	o, err := j.find(ctx, runner, cleaner, t.Selectors, wanted)
@@ -142,31 +133,4 @@ func (j *job) find(
 		)
 	}
 	return object.Object{}, failed
-}
-
-// selectorsOf are a Cleaner's selectors, ready to judge.
-func selectorsOf(
-	cleaner *v1alpha1.Cleaner,
-	session *sandbox.Session,
-	metrics *inputs.Metrics,
-	finds survey.Lookup,
-	now time.Time,
-) ([]*selector.Selector, error) {
-	var selectors []*selector.Selector
-	for i, spec := range cleaner.Spec.ResourcePolicySet.ResourceSelectors {
-		judge := selector.Judge{Script: spec.Evaluate, Session: session, Metrics: metrics, Finding: finds(i)}
-		if len(spec.MatchConditions) > 0 {
-			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
-			if err != nil {
-				return nil, err
-			}
-			judge.Conditions = program.NewRun(now)
-		}
-		s, err := selector.New(i, spec, judge, now)
-		if err != nil {
-			return nil, err
-		}
-		selectors = append(selectors, s)
-	}
-	return selectors, nil
 }

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/dump"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/explain"
-	"github.com/kubecleaner/kubecleaner/pkg/expr/cel"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 	"github.com/kubecleaner/kubecleaner/pkg/selector"
 	"github.com/kubecleaner/kubecleaner/pkg/survey"
@@ -38,30 +38,11 @@ func (t *trial) run(ctx context.Context) error {
 	if t.Finds, err = t.lookup(); err != nil {
 		return err
 	}
-	for i, spec := range t.Cleaner.Spec.ResourcePolicySet.ResourceSelectors {
+	if err = t.Open(func(spec v1alpha1.ResourceSelector) (selector.Judge, error) {
 		given, err := t.files.inputs.given(&spec)
-		if err != nil {
-			return err
-		}
-		judge := selector.Judge{
-			Script:     spec.Evaluate,
-			Session:    t.Session,
-			Given:      given,
-			Aggregated: aggregated != "",
-			Finding:    t.Finds(i),
-		}
-		if len(spec.MatchConditions) > 0 {
-			program, err := cel.Compile(spec.MatchConditions, cel.InputsOf(&spec)...)
-			if err != nil {
-				return err
-			}
-			judge.Conditions = program.NewRun(t.Now)
-		}
-		s, err := selector.New(i, spec, judge, t.Now)
-		if err != nil {
-			return err
-		}
-		t.Selectors = append(t.Selectors, s)
+		return selector.Judge{Given: given, Aggregated: aggregated != ""}, err
+	}); err != nil {
+		return err
 	}
 	if aggregated != "" {
 		t.tryTogether(ctx)
