@@ -77,7 +77,7 @@ func (r *CleanerRun) acted() (metav1.ConditionStatus, string) {
 	return metav1.ConditionFalse, ReasonAllSkipped
 }
 
-// hasPlanned reports whether it is not known what became of some objects. A record lists examples of each outcome.
+// hasPlanned reports whether it is not known what became of some objects.
 func (r *CleanerRun) hasPlanned() bool {
-	return slices.ContainsFunc(r.Status.Objects, func(o ObjectOutcome) bool { return o.Outcome == OutcomePlanned })
+	return slices.ContainsFunc(r.Status.Tallies, func(t ObjectTally) bool { return t.Outcome == OutcomePlanned })
 }

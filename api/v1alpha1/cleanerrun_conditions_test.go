@@ -15,7 +15,7 @@ import (
 func TestEndConditions(t *testing.T) {
 	t.Parallel()
 	del, scan, dry := CleanerRunSpec{Action: ActionDelete}, CleanerRunSpec{Action: ActionScan}, CleanerRunSpec{Action: ActionScan, DryRun: true}
-	intent, planned := &RunIntent{Objects: 3}, []ObjectOutcome{{Outcome: OutcomePlanned}}
+	intent, planned := &RunIntent{Objects: 3}, []ObjectTally{{Outcome: OutcomePlanned, Count: 3}}
 	tests := map[string]struct {
 		spec   CleanerRunSpec
 		status CleanerRunStatus
@@ -31,8 +31,8 @@ func TestEndConditions(t *testing.T) {
 		"too much matched":              {del, CleanerRunStatus{Phase: RunFailed, Reason: ReasonLimitExceeded, RunCounts: RunCounts{Matched: 3, Skipped: 3}}, "Completed True LimitExceeded, Acted False LimitExceeded"},
 		"it was stopped while it read":  {del, CleanerRunStatus{Phase: RunInterrupted, Reason: ReasonDeadlineExceeded, RunCounts: RunCounts{Matched: 3}}, "Completed True DeadlineExceeded, Acted False DeadlineExceeded"},
 		"it was stopped while it acted": {del, CleanerRunStatus{Phase: RunInterrupted, Reason: ReasonFailed, Intent: intent, RunCounts: RunCounts{Matched: 3, Acted: 1, Skipped: 2}}, "Completed True Failed, Acted True ObjectsActedOn"},
-		"its intent cannot be read":     {del, CleanerRunStatus{Phase: RunInterrupted, Reason: ReasonFailed, Intent: intent, RunCounts: RunCounts{Matched: 4, Skipped: 1}, Objects: planned}, "Completed True Failed, Acted Unknown OutcomesUnknown"},
-		"nor could all be judged":       {del, CleanerRunStatus{Phase: RunInterrupted, Reason: ReasonFailed, Intent: intent, RunCounts: RunCounts{Matched: 3, Failed: 5}, Objects: planned}, "Completed True Failed, Acted Unknown OutcomesUnknown"},
+		"its intent cannot be read":     {del, CleanerRunStatus{Phase: RunInterrupted, Reason: ReasonFailed, Intent: intent, RunCounts: RunCounts{Matched: 4, Skipped: 1}, Tallies: planned}, "Completed True Failed, Acted Unknown OutcomesUnknown"},
+		"nor could all be judged":       {del, CleanerRunStatus{Phase: RunInterrupted, Reason: ReasonFailed, Intent: intent, RunCounts: RunCounts{Matched: 3, Failed: 5}, Tallies: planned}, "Completed True Failed, Acted Unknown OutcomesUnknown"},
 		"a Scan":                        {scan, CleanerRunStatus{Phase: RunCompleted, Reason: ReasonCompleted, RunCounts: RunCounts{Matched: 3}}, "Completed True Completed, Acted False Scan"},
 		"a Scan that could not read":    {scan, CleanerRunStatus{Phase: RunFailed, Reason: ReasonViewIncomplete}, "Completed True ViewIncomplete, Acted False ViewIncomplete"},
 		"a dry run":                     {dry, CleanerRunStatus{Phase: RunCompleted, Reason: ReasonCompleted, RunCounts: RunCounts{Matched: 3}}, "Completed True Completed, Acted False DryRun"},

@@ -8,8 +8,6 @@ import (
 	"iter"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/object"
 )
@@ -17,7 +15,7 @@ import (
 const (
 	// maxRunBytes bounds the list in a CleanerRun: etcd takes at most 1.5 MiB at once.
 	maxRunBytes = 256 << 10
-	// maxActingBytes bounds it while the run acts: the record is written anew every few seconds then.
+	// maxActingBytes bounds it while the run acts: etcd writes the whole record with each progress then.
 	maxActingBytes = 32 << 10
 )
 
@@ -54,23 +52,36 @@ func describe(
 	list(status, room, all, total, len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
 }
 
-// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far says Planned of
-// them.
+// describeActing is Describe for a run that begins to act. What it is going to touch is in its intent, and only counted
+// here. What it leaves alone is listed: nowhere else is that written down, should the run be cut off.
+func describeActing(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
+	var left []object.Outcome
+	for i := range outcomes {
+		if outcomes[i].Result != v1alpha1.OutcomePlanned {
+			left = append(left, outcomes[i])
+		}
+	}
+	describe(run, maxActingBytes, considered, left, func(yield func(object.Outcome) bool) {
+		for i := range outcomes {
+			if outcomes[i].Result == v1alpha1.OutcomePlanned && !yield(outcomes[i]) {
+				return
+			}
+		}
+	})
+}
+
+// Settle puts the outcomes of the victims into the status of a run that was taken over, which so far only counts them,
+// as Planned.
 func Settle(run *v1alpha1.CleanerRun, outcomes []object.Outcome) {
 	status := &run.Status
 	total, all := int64(len(status.Objects))+status.ObjectsOmitted, talliesOf(status)
-	victims := make(map[types.UID]bool, len(outcomes))
 	status.Matched -= int64(len(outcomes)) // counted as planned
 	for i := range outcomes {
 		count(&status.RunCounts, run.Spec.Action, &outcomes[i])
 		all.add(&outcomes[i], v1alpha1.OutcomePlanned, -1)
 		all.add(&outcomes[i], outcomes[i].Result, 1)
-		victims[outcomes[i].UID] = true
 	}
-	// Of the others, those are known that the record lists.
-	others := slices.DeleteFunc(status.Objects, func(o v1alpha1.ObjectOutcome) bool {
-		return o.Outcome == v1alpha1.OutcomePlanned && victims[o.UID]
-	})
+	others := status.Objects // as far as they are known
 	list(status, maxRunBytes, all, total, len(others)+len(outcomes), func(i int) v1alpha1.ObjectOutcome {
 		if i < len(others) {
 			return others[i]

@@ -4,6 +4,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -74,7 +75,7 @@ func TestRecordListsWhatIsRareFirst(t *testing.T) {
 				planned = append(planned, o)
 			}
 			settled := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
-			Describe(settled, int64(len(planned)), planned)
+			describeActing(settled, int64(len(planned)), planned)
 			Settle(settled, victims)
 			if settled.Status.RunCounts != described.Status.RunCounts {
 				t.Errorf("the counts are %+v, want %+v", settled.Status.RunCounts, described.Status.RunCounts)
@@ -83,21 +84,15 @@ func TestRecordListsWhatIsRareFirst(t *testing.T) {
 			if !reflect.DeepEqual(settled.Status.Tallies, described.Status.Tallies) {
 				t.Errorf("the tallies are %+v, want %+v", settled.Status.Tallies, described.Status.Tallies)
 			}
-			for _, o := range settled.Status.Objects {
-				if o.Outcome == v1alpha1.OutcomePlanned {
-					t.Fatalf("%s is still planned", o.Name)
-				}
-			}
 		})
 	}
 }
 
 func wantFitting(t *testing.T, run *v1alpha1.CleanerRun, total int, first string) {
 	t.Helper()
-	var names []string
+	names := namesIn(run)
 	size, seen := 0, map[types.UID]bool{}
 	for _, o := range run.Status.Objects {
-		names = append(names, o.Name)
 		size += o.Size()
 		if seen[o.UID] {
 			t.Errorf("%s is listed twice", o.Name)
@@ -124,23 +119,57 @@ func wantFitting(t *testing.T, run *v1alpha1.CleanerRun, total int, first string
 
 // The tallies are bounded too, and what is left out of them does not make those that are kept wrong, also when the run is settled.
 func TestTalliesAreBounded(t *testing.T) {
+	action := v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}
+	ended, acting := &v1alpha1.CleanerRun{Spec: action}, &v1alpha1.CleanerRun{Spec: action}
 	outcomes := many(5000, v1alpha1.OutcomePlanned)
 	for i := range outcomes {
 		outcomes[i].Namespace = fmt.Sprintf("namespace-%d", min(i, maxTallies+100))
 	}
-	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
-	Describe(run, 5000, outcomes)
-	for _, result := range []v1alpha1.OutcomeResult{v1alpha1.OutcomePlanned, v1alpha1.OutcomeDeleted} {
-		if got := run.Status.Tallies; len(got) != maxTallies || got[0].Count != int64(len(outcomes)-maxTallies-100) || got[0].Outcome != result || got[1].Count != 1 {
+	describeActing(acting, 5000, outcomes)
+	for i := range outcomes {
+		outcomes[i].Result = v1alpha1.OutcomeDeleted
+	}
+	Describe(ended, 5000, outcomes)
+	Settle(acting, outcomes)
+	for _, run := range []*v1alpha1.CleanerRun{ended, acting} {
+		if got := run.Status.Tallies; len(got) != maxTallies || got[0].Count != int64(len(outcomes)-maxTallies-100) || got[0].Outcome != v1alpha1.OutcomeDeleted || got[1].Count != 1 {
 			t.Fatalf("there are %d tallies, and the first are %+v", len(got), got[:2])
 		}
-		for i := range outcomes {
-			outcomes[i].Result = v1alpha1.OutcomeDeleted
-		}
-		if result == v1alpha1.OutcomePlanned {
-			Settle(run, outcomes)
-		}
 	}
+}
+
+// While a run acts, its record is small: it lists only what the run leaves alone, which a recovered run still tells.
+func TestRecordOfARunThatActs(t *testing.T) {
+	outcomes := join(many(10_000, v1alpha1.OutcomePlanned), many(3, v1alpha1.OutcomeProtected), many(2, v1alpha1.OutcomeNotEvaluated))
+	for i := range outcomes {
+		outcomes[i].Kind.Version, outcomes[i].Kind.Kind, outcomes[i].Namespace = "v1", "ConfigMap", fmt.Sprintf("namespace-%d", i%300)
+	}
+	run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: v1alpha1.ActionDelete}}
+	describeActing(run, 20_000, outcomes)
+	text, err := json.Marshal(run.Status)
+	if err != nil || len(text) > 3<<10 {
+		t.Errorf("the status takes %d bytes, %v", len(text), err)
+	}
+	left := []string{"Protected-0", "Protected-1", "Protected-2", "NotEvaluated-0", "NotEvaluated-1"}
+	if got := namesIn(run); !slices.Equal(got, left) || run.Status.ObjectsOmitted != 10_000 || run.Status.Matched != 10_003 || run.Status.Tallies[0].Count != 10_000 {
+		t.Errorf("it lists %v, omits %d, and counts %+v, %+v", got, run.Status.ObjectsOmitted, run.Status.RunCounts, run.Status.Tallies)
+	}
+	for i := range outcomes[:10_000] {
+		outcomes[i].Result = v1alpha1.OutcomeDeleted
+	}
+	Settle(run, outcomes[:10_000])
+	want := v1alpha1.RunCounts{Considered: 20_000, Matched: 10_003, Acted: 10_000, Skipped: 3, Failed: 2}
+	if got := namesIn(run); run.Status.RunCounts != want || len(got) < 500 || !slices.Equal(slices.Sorted(slices.Values(got[:5])), slices.Sorted(slices.Values(left))) {
+		t.Errorf("in the end it counts %+v and lists %v", run.Status.RunCounts, got)
+	}
+}
+
+// namesIn are the names of the objects that a record lists.
+func namesIn(run *v1alpha1.CleanerRun) (names []string) {
+	for _, o := range run.Status.Objects {
+		names = append(names, o.Name)
+	}
+	return names
 }
 
 // What is rare is counted although the commonest outcome alone would take all lines.

@@ -79,7 +79,7 @@ func (j *Journal) Intend(ctx context.Context, cleaner *v1alpha1.Cleaner, run *v1
 		written := intent.written(j.namespace, attempt, bundled != nil)
 		l.keepWith(bundled)
 		err = j.beginActing(ctx, run, func() {
-			describe(run, maxActingBytes, considered, outcomes)
+			describeActing(run, considered, outcomes)
 			run.Status.Intent, run.Status.Copies = written, l.copies.kept()
 		})
 	}

@@ -36,9 +36,6 @@ func Objects(ctx context.Context, parts *Parts, run *v1alpha1.CleanerRun) ([]v1a
 	for _, o := range run.Status.Objects {
 		if i, ok := victims[identity{o.APIVersion, o.Kind, o.UID}]; ok {
 			listed[i] = true
-			if o.Outcome == v1alpha1.OutcomePlanned { // as before the run touched anything
-				o = intents[i].became(outcomes[i])
-			}
 		}
 		list = append(list, o)
 	}

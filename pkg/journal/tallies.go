@@ -18,9 +18,13 @@ const maxTallies = 200
 type tallies map[v1alpha1.ObjectTally]int64
 
 func (t tallies) add(outcome *object.Outcome, result v1alpha1.OutcomeResult, n int64) {
-	t[v1alpha1.ObjectTally{
+	tally := v1alpha1.ObjectTally{
 		APIVersion: outcome.Kind.APIVersion(), Kind: outcome.Kind.Kind, Namespace: outcome.Namespace, Outcome: result,
-	}] += n
+	}
+	if result == v1alpha1.OutcomePlanned { // the record of a run that acts is small: the intent has the namespaces
+		tally.Namespace = ""
+	}
+	t[tally] += n
 }
 
 // Tallies are how many objects of each kind and namespace the record of a run says had which outcome.

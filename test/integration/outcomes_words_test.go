@@ -91,12 +91,13 @@ func TestCountsAddUp(t *testing.T) {
 	for range 5000 {
 		run := &v1alpha1.CleanerRun{Spec: v1alpha1.CleanerRunSpec{Action: []v1alpha1.Action{v1alpha1.ActionDelete, v1alpha1.ActionTransform}[random.IntN(2)]}}
 		outcomes := make([]object.Outcome, random.IntN(40))
-		var victims []object.Outcome
+		var left, planned, victims []object.Outcome
 		var notJudged int64
 		for i := range outcomes {
 			outcomes[i].UID = types.UID(fmt.Sprint(i))
 			if random.IntN(2) == 0 { // it was planned, and then became something
 				outcomes[i].Result = v1alpha1.OutcomePlanned
+				planned = append(planned, outcomes[i])
 				victim := outcomes[i]
 				for victim.Result == v1alpha1.OutcomePlanned || !victim.Result.IsMatch() {
 					victim.Result = last[random.IntN(len(last))]
@@ -105,11 +106,12 @@ func TestCountsAddUp(t *testing.T) {
 				continue
 			}
 			outcomes[i].Result = last[random.IntN(len(last))]
+			left = append(left, outcomes[i])
 			if !outcomes[i].Result.IsMatch() {
 				notJudged++
 			}
 		}
-		journal.Describe(run, 100, outcomes)
+		journal.Describe(run, 100, left, slices.Values(planned)) // as the record of a run that acts
 		journal.Settle(run, victims)
 		c := run.Status.RunCounts
 		if c.Acted+c.Skipped+c.Failed-notJudged != c.Matched || c.Matched != int64(len(outcomes))-notJudged || c.Considered != 100 {

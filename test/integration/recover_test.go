@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -181,6 +182,37 @@ func TestRecoveryKeepsWhatWasSaved(t *testing.T) {
 	b.wantNames()
 }
 
+// TestRecoveryTellsWhatWasLeftAlone: what the run before left alone is in no intent, and is told all the same.
+func TestRecoveryTellsWhatWasLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configMaps(b.namespace, "old", 3, stale)
+	const keeps = 30 // more than the examples of an outcome
+	b.configMaps(b.namespace, "kept", keeps, stale, func(cm *corev1.ConfigMap) {
+		cm.Annotations = map[string]string{v1alpha1.ProtectAnnotation: "true"}
+	})
+	l := b.follow(b.cleaner(v1alpha1.ActionDelete))
+	l.startExecutor()
+	at := newBarrier(t) // never opened: this operator is no more
+	b.holdRequests(at, http.MethodDelete, "/configmaps/old-")
+	l.at(l.first())
+	at.await(3)
+	if record := l.records()[0]; len(record.Status.Objects) != keeps || record.Status.ObjectsOmitted != 3 {
+		t.Fatalf("while the run acts, its record lists %v and omits %d", outcomes(&record), record.Status.ObjectsOmitted)
+	}
+	next := l.successor()
+	next.startExecutor()
+	ended := next.goOn(l.first().Add(time.Minute))
+	wantRun(t, ended, v1alpha1.ReasonCompleted, "3 deleted, 30 left alone")
+	wantCounts(t, ended, v1alpha1.RunCounts{Considered: 3 + keeps, Matched: 3 + keeps, Acted: 3, Skipped: keeps})
+	for i := range keeps {
+		wantOutcome(t, ended, fmt.Sprint("kept-", i), v1alpha1.OutcomeProtected, "annotated")
+	}
+	if got := outcomes(ended); len(got) != 3+keeps || got["old-2"] != v1alpha1.OutcomeDeleted || ended.Status.ObjectsOmitted != 0 {
+		t.Errorf("the record lists %v and omits %d", got, ended.Status.ObjectsOmitted)
+	}
+}
+
 // TestRecoveryWithoutTheIntent: what cannot be read is told, and nothing is touched.
 func TestRecoveryWithoutTheIntent(t *testing.T) {
 	t.Parallel()
@@ -190,6 +222,9 @@ func TestRecoveryWithoutTheIntent(t *testing.T) {
 	must(t, l.user.Delete(t.Context(), secret))
 	ended := next.goOn(l.first().Add(time.Minute))
 	wantRun(t, ended, v1alpha1.ReasonFailed, "The operator went away while the run was acting, and what it was going to touch cannot be read: ", secret.Name, "not found")
+	if acted := meta.FindStatusCondition(ended.Status.Conditions, v1alpha1.ConditionActed); acted == nil || acted.Reason != v1alpha1.ReasonOutcomesUnknown {
+		t.Errorf("condition Acted is %+v", acted)
+	}
 	if deletes(next) != 0 {
 		t.Fatal("the next operator went on")
 	}

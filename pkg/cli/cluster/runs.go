@@ -118,15 +118,11 @@ func CompleteRuns(s *terminal.Session, c *Connection) cobra.CompletionFunc {
 	}
 }
 
-// Fill adds what the run wrote down elsewhere: the objects that the record has no room for, and what became by now of
-// those that it lists as planned. With an error the record is as it was.
+// Fill adds what the run wrote down elsewhere: the objects that it was going to touch and that the record does not
+// list, and what became of them by now. With an error the record is as it was.
 func (c *Client) Fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	status := &run.Status
-	planned := slices.ContainsFunc(
-		status.Objects,
-		func(o v1alpha1.ObjectOutcome) bool { return o.Outcome == v1alpha1.OutcomePlanned },
-	)
-	if status.Intent == nil || status.ObjectsOmitted == 0 && !planned {
+	if status.Intent == nil || status.ObjectsOmitted == 0 {
 		return nil
 	}
 	parts, err := c.Parts()
@@ -135,10 +131,7 @@ func (c *Client) Fill(ctx context.Context, run *v1alpha1.CleanerRun) error {
 	}
 	all, err := journal.Objects(ctx, parts, run)
 	if err != nil {
-		what := "the outcomes of run " + run.Name + " cannot be read"
-		if status.ObjectsOmitted > 0 {
-			what = terminal.Grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
-		}
+		what := terminal.Grouped(status.ObjectsOmitted, "object") + " of run " + run.Name + " cannot be listed"
 		f := &terminal.Failure{Exit: codes.ExitPartial, Code: codes.RunUnreadable, Err: fmt.Errorf("%s: %w", what, err)}
 		switch {
 		case apierrors.IsForbidden(err):
