@@ -179,7 +179,8 @@ type CleanerRunStatus struct {
 	Settled int64 `json:"settled,omitempty"`
 
 	// objects are what became of the objects that matched or could not be judged, with the full messages; as many as fit
-	// into 256 KiB. When not all do, failures come first, and then those whose outcome is the rarest.
+	// into 256 KiB. When not all do, failures come first, and then those whose outcome is the rarest. While the run acts,
+	// they are those that it leaves alone, as many as fit into 32 KiB.
 	// +optional
 	// +listType=atomic
 	Objects []ObjectOutcome `json:"objects,omitempty"`
@@ -189,7 +190,7 @@ type CleanerRunStatus struct {
 	ObjectsOmitted int64 `json:"objectsOmitted,omitempty"`
 
 	// tallies are how many objects of each kind and namespace had which outcome, the most first, at most 200 lines. Absent
-	// when objects lists them all.
+	// when objects lists them all. What the run has not touched yet is counted by kind, as Planned.
 	// +optional
 	// +listType=atomic
 	Tallies []ObjectTally `json:"tallies,omitempty"`
