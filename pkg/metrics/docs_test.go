@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,5 +55,23 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 	if table != want {
 		t.Errorf("the table of %s differs: go test ./pkg/metrics -update writes it; want\n%s", docs, want)
+	}
+}
+
+// TestPhasesAreDocumented: the pages that list the phases of a run name each as the metric does, and no other.
+func TestPhasesAreDocumented(t *testing.T) {
+	list := regexp.MustCompile("`list`[^.]*`act` and `\\w+`")
+	var want []string
+	for _, stage := range []Stage{StageList, StageJudge, StageRecord, StageAct, StageNotify} {
+		want = append(want, "`"+string(stage)+"`")
+	}
+	for _, page := range []string{"long-runs.md", "monitoring.md"} {
+		text, err := os.ReadFile("../../docs/how-to/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := regexp.MustCompile("`\\w+`").FindAllString(list.FindString(string(text)), -1); !slices.Equal(got, want) {
+			t.Errorf("%s lists the phases %v, want %v", page, got, want)
+		}
 	}
 }
