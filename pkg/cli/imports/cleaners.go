@@ -45,7 +45,7 @@ func (j *job) cleaners(docs []*manifest.Document) (drafts []*draft, err error) {
 	return drafts, nil
 }
 
-// clean leaves out what belongs to one cluster.
+// clean leaves out what belongs to one cluster. A request for a run that was answered there would start one here.
 func clean(node *yamlnode.Node) {
 	remove(node, "status")
 	metadata := get(node, "metadata")
@@ -56,7 +56,12 @@ func clean(node *yamlnode.Node) {
 		remove(metadata, field)
 	}
 	annotations := get(metadata, "annotations")
-	remove(annotations, "kubectl.kubernetes.io/last-applied-configuration")
+	for _, key := range []string{
+		"kubectl.kubernetes.io/last-applied-configuration", v1alpha1.RunRequestedAtAnnotation,
+		v1alpha1.CancelRunAnnotation, v1alpha1.ObservedSpecAnnotation,
+	} {
+		remove(annotations, key)
+	}
 	if annotations != nil && len(annotations.Content) == 0 {
 		remove(metadata, "annotations")
 	}
