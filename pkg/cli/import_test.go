@@ -66,3 +66,33 @@ func TestImportExits(t *testing.T) {
 		t.Errorf("what is carried over wholly exits with %d:\n%s", got.code, got.errOut)
 	}
 }
+
+// TestImportLeavesOutRequests: a request that one cluster's operator has answered must not start a run in another.
+func TestImportLeavesOutRequests(t *testing.T) {
+	t.Parallel()
+	const text = `apiVersion: apps.projectsveltos.io/v1alpha1
+kind: Cleaner
+metadata:
+  name: a
+  annotations:
+    team: shop
+    apps.projectsveltos.io/run-requested-at: "2026-11-24T16:02:34Z"
+    apps.projectsveltos.io/cancel-run: a-1795230000
+    apps.projectsveltos.io/observed-spec: 0f1e 1-2d3c
+spec: {schedule: "0 3 * * *", resourcePolicySet: {resourceSelectors: [{group: "", version: v1, kind: Pod}]}}
+`
+	got := call(t.Context(), t, text, nil, "import", "k8s-cleaner", "-")
+	if !strings.Contains(got.out, "team: shop") || strings.Contains(got.out, "apps.projectsveltos.io/run") ||
+		strings.Contains(got.out, "cancel-run") || strings.Contains(got.out, "observed-spec") {
+		t.Errorf("it writes\n%s%s", got.out, got.errOut)
+	}
+}
+
+// TestImportOfNothingFromCluster names what was looked for there.
+func TestImportOfNothingFromCluster(t *testing.T) {
+	got := newSite(t).call(t.Context(), nil, "import", "kube-janitor", "--from-cluster")
+	if got.code != codes.ExitError || !strings.Contains(got.errOut, "there is no Deployment or CronJob with the image of kube-janitor in the cluster") ||
+		!strings.Contains(got.errOut, "hint: give its rules and the manifests with its annotations as files") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errOut)
+	}
+}

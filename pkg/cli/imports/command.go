@@ -1,12 +1,11 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package imports is kubectl cleaner import: Cleaners for what other tools were told to clean.
+// Package imports is kubectl cleaner import: Cleaners from the configuration of other tools.
 package imports
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -31,8 +30,10 @@ type options struct {
 // source is a tool from which Cleaners are imported.
 type source struct {
 	name string
-	// reads says what there is none of, for messages.
-	reads string
+	// reads says what there is none of in files, and lists what there is none of in a cluster, for messages.
+	reads, lists string
+	// hint is what to do when there is none in a cluster.
+	hint string
 	// drafts makes Cleaners of all documents.
 	drafts func(j *job, docs []*manifest.Document) ([]*draft, error)
 	// list reads the documents of a cluster.
@@ -40,12 +41,15 @@ type source struct {
 }
 
 func sources() []source {
+	const cleaners, policies = "no Cleaner", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy"
 	return []source{
-		{"k8s-cleaner", "no Cleaner", (*job).cleaners, listCleaners},
-		{"kyverno", "no CleanupPolicy, ClusterCleanupPolicy or DeletingPolicy", (*job).policies, listPolicies},
+		{"k8s-cleaner", cleaners, cleaners, "", (*job).cleaners, listCleaners},
+		{"kyverno", policies, policies, "", (*job).policies, listPolicies},
 		{
 			"kube-janitor",
 			"nothing of kube-janitor, such as a rules file, a workload with its image, or an object with its annotations,",
+			"no Deployment or CronJob with the image of kube-janitor",
+			"give its rules and the manifests with its annotations as files",
 			(*job).janitor,
 			listJanitors,
 		},
@@ -74,8 +78,8 @@ func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "import k8s-cleaner|kyverno|kube-janitor FILE... | --from-cluster",
-		Short: "Write Cleaners for what another tool was told to clean",
-		Long: "Prints Cleaners that do what k8s-cleaner, Kyverno's cleanup policies or kube-janitor were told to do. They only report, unless\n" +
+		Short: "Write Cleaners from the configuration of another tool",
+		Long: "Prints Cleaners that do what your k8s-cleaner, Kyverno cleanup policies or kube-janitor do. They only report, unless\n" +
 			"--keep-action is given. What could not be carried over is said on the standard error, with the line of the source and what to do;\n" +
 			"then the exit code is 4. A condition that could not be carried over becomes one that nothing fulfils, so that the Cleaner never\n" +
 			"selects more than its source.\n\n" +
@@ -187,11 +191,10 @@ func (j *job) conclude(from source, files []string, written int) error {
 	j.print(j.Session)
 	lost := j.count()
 	if written == 0 && len(j.problems) == 0 {
-		where := "the cluster"
 		if !j.fromCluster {
-			where = strings.Join(files, " ")
+			return terminal.Fail(codes.ImportNothing, fmt.Errorf("there is %s in %s", from.reads, strings.Join(files, " ")), "")
 		}
-		return terminal.Fail(codes.ImportNothing, errors.New("there is "+from.reads+" in "+where), "")
+		return terminal.Fail(codes.ImportNothing, fmt.Errorf("there is %s in the cluster", from.lists), from.hint)
 	}
 	fmt.Fprintln(j.ErrOut, summary(written, lost))
 	if lost > 0 {
