@@ -37,7 +37,7 @@ func TestPreviewOfFindings(t *testing.T) {
 	if text := s.plain(got.out); got.code != codes.ExitDone || !strings.Contains(text, "NS   ConfigMap   a   stay as it is   no user found in ") {
 		t.Errorf("to a user with few rights it prints (%d)\n%s%s", got.code, text, got.errOut)
 	}
-	if !strings.Contains(got.errOut, "0 of 2 objects match; 1 is unknown, because not everything could be read that may name it") {
+	if !strings.Contains(got.errOut, "0 of 2 objects match; 1 is unknown and would be left alone") {
 		t.Errorf("it says\n%s", got.errOut)
 	}
 	got = s.call(t.Context(), nil, "preview", c.Name, "--only", "ConfigMap/"+s.namespace+"/b")

@@ -133,7 +133,7 @@ func outcomes(found *run.Preview, result result) (parts []string) {
 		add(marked, "of these is protected", "of these are protected")
 	}
 	add(counts[v1alpha1.OutcomeProtected], "is protected", "are protected")
-	add(counts[v1alpha1.OutcomeUnknown], "is unknown, because not everything could be read that may name it", "are unknown, because not everything could be read that may name them")
+	add(counts[v1alpha1.OutcomeUnknown], "is unknown and would be left alone", "are unknown and would be left alone")
 	add(counts[v1alpha1.OutcomeDenied], "would be denied", "would be denied")
 	add(counts[v1alpha1.OutcomeUnchanged], "has nothing to change", "have nothing to change")
 	add(result.Failed-result.unjudged, "could not be changed", "could not be changed")

@@ -100,9 +100,10 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// Because is why something becomes of an object, and the reason for which it matched, as far as they are known.
+// Because is why something becomes of an object, and the reason for which it matched, as far as they are known. A
+// finding that is Unknown gives the same text for both.
 func Because(reason, match string) string {
-	if reason != "" && match != "" {
+	if reason != "" && match != "" && reason != match {
 		return reason + " (it matches: " + match + ")"
 	}
 	return cmp.Or(reason, match)

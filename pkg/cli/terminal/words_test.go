@@ -19,3 +19,17 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestBecause(t *testing.T) {
+	for want, c := range map[string][2]string{
+		"protected (it matches: old)": {"protected", "old"},
+		"protected":                   {"protected", ""},
+		"old":                         {"", "old"},
+		"not known":                   {"not known", "not known"},
+		"":                            {"", ""},
+	} {
+		if got := Because(c[0], c[1]); got != want {
+			t.Errorf("Because(%q, %q) is %q, want %q", c[0], c[1], got, want)
+		}
+	}
+}
