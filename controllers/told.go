@@ -128,7 +128,7 @@ func setDelivered(cleaner *v1alpha1.Cleaner, notifications []v1alpha1.Notificati
 		status, reason = metav1.ConditionUnknown, v1alpha1.ReasonDelivering
 		message = fmt.Sprintf("%d of %d notifications are being sent.", waiting, all)
 	case all == 0:
-		message = "The last run had nothing to tell."
+		message = "The last run had no notification to send."
 	}
 	if len(message) > maxStatusMessage {
 		rest := " All reasons: kubectl describe cleanerrun " + run

@@ -208,7 +208,7 @@ func TestTestInputs(t *testing.T) {
 		"another kind": {"events.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", "Pod x is no Event; write events with apiVersion: v1 and kind: Event"},
 		"no number":    {"metrics.yaml", "load: much\n", "it cannot be read: "},
 		"not asked":    {"metrics.yaml", "load: 1\nlaod: 2\n", `no metricQueries have the name "laod"`},
-		"no log":       {"logs.yaml", "shop/hopeless: {app: x}\n", "logs.yaml does not tell it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
+		"no log":       {"logs.yaml", "shop/hopeless: {app: x}\n", "logs.yaml does not have it: write shop/hopeless: and below it app/previous: and the log, which may be \"\""},
 		"not texts":    {"logs.yaml", "shop/hopeless: x\n", "write NAMESPACE/POD, and below it the names of containers and their logs"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func stateIf(is bool, then, otherwise string) string {
 
 // toldOf is how the notifications are. It is false when there are none.
 func toldOf(all []v1alpha1.NotificationStatus, ended *time.Time) (Stage, bool) {
-	told := Stage{Name: "Told", State: stageDone, Time: ended}
+	told := Stage{Name: "Notified", State: stageDone, Time: ended}
 	delivered := 0
 	for _, n := range all {
 		switch n.State {

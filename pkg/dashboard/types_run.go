@@ -81,7 +81,7 @@ type RunDetail struct {
 
 // Stage is one step of a run. State is Done, Active, Failed or Pending.
 type Stage struct {
-	Name  string     `json:"name"` // Requested, Read and judged, Acted, Recorded, Told
+	Name  string     `json:"name"` // Requested, Read and judged, Acted, Recorded, Notified
 	State string     `json:"state"`
 	Time  *time.Time `json:"time,omitempty"`
 	Text  string     `json:"text,omitempty"`

@@ -135,7 +135,7 @@ func lookUnhealthyPod(f *Finder, o *object.Parts) *candidate {
 	}
 	switch {
 	case phase == "Unknown" || reason == "NodeLost":
-		return certain("its Node does not tell how it is", time.Time{})
+		return certain("its Node does not report its state", time.Time{})
 	case phase == "Pending":
 		return lookPending(f, o)
 	}

@@ -38,7 +38,7 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 			t.observer.Lists(kind)
 		}
 	}, Unread: func(_ finding.List, err error, _ bool) error {
-		if apierrors.IsForbidden(err) || t.preview && isNotTold(err) {
+		if apierrors.IsForbidden(err) || t.preview && isNotShown(err) {
 			return nil
 		}
 		return err
@@ -46,8 +46,8 @@ func (s Read) readFindings(ctx context.Context, t *task, memory *selector.Share,
 	return survey.For(ctx, t.who.Reader, memory, t.cleaner, counts, options, observer)
 }
 
-// isNotTold reports whether manifests, which a preview reads instead of a cluster, do not tell what there is.
-func isNotTold(err error) bool {
+// isNotShown reports whether manifests, which a preview reads instead of a cluster, do not show what there is.
+func isNotShown(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && status.Status().Code == http.StatusNotImplemented
 }

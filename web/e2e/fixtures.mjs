@@ -85,7 +85,7 @@ export const cleanerDetail = (row) => ({
   actions: { trigger: yes, suspend: yes, edit: no(`update cleaners.apps.projectsveltos.io "${row.name}"`), preview: yes },
 });
 
-const stageNames = ['Requested', 'Read and judged', 'Acted', 'Recorded', 'Told'];
+const stageNames = ['Requested', 'Read and judged', 'Acted', 'Recorded', 'Notified'];
 export const runDetail = (run) => {
   const goesOn = run.phase === 'Executing';
   return {

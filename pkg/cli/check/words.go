@@ -158,7 +158,7 @@ func (s *crdSchema) notSupported(path string, bad any) (message, hint string) {
 		return message + "; did you mean " + terminal.Quoted(near) + "?", ""
 	}
 	if strings.HasSuffix(path, ".type") && strings.HasPrefix(path, "spec.notifications") {
-		hint = "this version tells its results in no other way; remove the notification, or read the CleanerRuns"
+		hint = "this version has no other types; remove the notification, or read the CleanerRuns"
 	}
 	return message, hint
 }

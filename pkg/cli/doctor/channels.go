@@ -48,15 +48,15 @@ func (p *patient) channels(ctx context.Context) (lines []Line, well string) {
 
 // undelivered warns of a Cleaner whose notifications could not be delivered.
 func undelivered(c *v1alpha1.Cleaner) []Line {
-	told := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
-	if told == nil || told.Status != metav1.ConditionFalse {
+	delivered := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionNotificationsDelivered)
+	if delivered == nil || delivered.Status != metav1.ConditionFalse {
 		return nil
 	}
 	return []Line{
 		{
 			Status:  Warn,
 			Object:  ref("Cleaner", c.Name),
-			Message: fmt.Sprintf("its last run was not told: %s: %s", told.Reason, told.Message),
+			Message: fmt.Sprintf("the notifications of its last run are not delivered: %s: %s", delivered.Reason, delivered.Message),
 			WayOut:  terminal.Program + " notify test " + c.Name,
 		},
 	}

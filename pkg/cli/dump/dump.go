@@ -146,9 +146,9 @@ func (d *Cluster) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // answer finds what a path of the API names.
 func (d *Cluster) answer(r *http.Request) (io.Reader, error) {
-	switch untold := untold(r); {
-	case untold != nil:
-		return nil, untold
+	switch notInManifests := notInManifests(r); {
+	case notInManifests != nil:
+		return nil, notInManifests
 	case r.Method != http.MethodGet:
 		return nil, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: r.URL.Path}, r.Method)
 	case r.URL.Path == "/version": // one for which lists are asked for in one piece
@@ -199,7 +199,7 @@ func (d *Cluster) answerOf(kind *servedKind, namespace, wanted string, query url
 	case wanted != "":
 		return kind.one(namespace, wanted)
 	case d.Partial && len(kind.objects) == 0:
-		return nil, notTold("whether there is any " + kind.Kind.Kind)
+		return nil, notShown("whether there is any " + kind.Kind.Kind)
 	}
 	return kind.list(namespace, query)
 }
@@ -228,24 +228,24 @@ func notFound(path string) error {
 	)
 }
 
-// untold says that a request is for inputs of objects.
-func untold(r *http.Request) error {
+// notInManifests says that a request is for inputs of objects.
+func notInManifests(r *http.Request) error {
 	switch query := r.URL.Query(); {
 	case query.Get("fieldSelector") != "" && strings.HasSuffix(r.URL.Path, "/events"):
-		return notTold("which events there are; preview the Cleaner on a cluster")
+		return notShown("which events there are; preview the Cleaner on a cluster")
 	case query.Has("tailLines") && strings.HasSuffix(r.URL.Path, "/log"):
-		return notTold("what the Pods' logs are; preview the Cleaner on a cluster")
+		return notShown("what the Pods' logs are; preview the Cleaner on a cluster")
 	}
 	return nil
 }
 
-// notTold says that an input is not known, which is not the same as that it is empty.
-func notTold(what string) error {
+// notShown says that an input is not known, which is not the same as that it is empty.
+func notShown(what string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,
 		Reason:  metav1.StatusReasonUnknown,
-		Message: "manifests do not tell " + what,
+		Message: "manifests do not show " + what,
 	}}
 }
 

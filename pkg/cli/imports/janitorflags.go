@@ -82,7 +82,7 @@ func (f *janitorFlags) take( //nolint:cyclop // a flat switch over the flags of 
 	case "--resource-context-hook":
 		j.lost(d, at, "is not carried over: a Cleaner runs no code of yours but scripts in Lua", "write what it looks at as a condition")
 	case "--delete-notification":
-		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner tells what it did in its notifications",
+		j.differs(d, at, "kube-janitor announces deletions with an Event; a Cleaner reports what it did in its notifications",
 			"add notifications, or forSeconds to the finding")
 	case "--once", "--debug", "--quiet", "--parallelism", "--rules-file": // how kube-janitor runs, not what it deletes
 	default:

@@ -188,7 +188,7 @@ func newTestObject(d *manifest.Document, index int) (*tested, error) {
 	case gv.Version == "" || d.Kind() == "":
 		return nil, errors.New("it is no Kubernetes object: apiVersion or kind is missing")
 	case partial.Name == "":
-		return nil, errors.New("metadata.name is missing: objects are told apart by it")
+		return nil, errors.New("metadata.name is missing: it identifies the object")
 	}
 	o := object.Object{
 		Kind: object.Kind{GroupVersionKind: gv.WithKind(d.Kind()), Namespaced: partial.Namespace != ""}, Raw: d.Raw,

@@ -153,7 +153,7 @@ func (in *inputFiles) log(pod object.Object, wanted inputs.Log) (string, error) 
 	text, found := in.logs[pod.Namespace+"/"+pod.Name][name]
 	if !found {
 		return "", fmt.Errorf(
-			"%s does not tell it: write %s: and below it %s: and the log, which may be \"\"",
+			"%s does not have it: write %s: and below it %s: and the log, which may be \"\"",
 			logsFile,
 			pod.Namespace+"/"+pod.Name,
 			name,

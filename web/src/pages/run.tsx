@@ -146,7 +146,7 @@ function Changes({ of }: { of: RunDetail }) {
 function Notifications({ of }: { of: Notified[] }) {
   return (
     <Card title="Notifications">
-      {of.length === 0 ? <Empty title="Nobody was told.">Add notifications to the Cleaner's spec to hear of its runs.</Empty> : (
+      {of.length === 0 ? <Empty title="No notifications were sent.">Add notifications to the Cleaner's spec to hear of its runs.</Empty> : (
         <Table caption="Notifications" rows={of} keyOf={(n) => n.name} columns={[
           { title: 'Name', cell: (n) => n.name },
           { title: 'Type', cell: (n) => n.type },

@@ -6,7 +6,7 @@ import type { CommandResult } from '../lib/types';
 import { Action, Card, Code, Empty } from './basics';
 import { Confirm } from './dialog';
 
-/** Channels are where a Cleaner's runs are told, each with a button that sends a sample. */
+/** Channels are where the notifications of a Cleaner go, each with a button that sends a sample. */
 export function Channels({ cleaner, names, missing }: { cleaner: string; names: string[]; missing?: string }) {
   const [sending, setSending] = useState<string>();
   const [result, setResult] = useState<CommandResult>();
@@ -15,8 +15,8 @@ export function Channels({ cleaner, names, missing }: { cleaner: string; names: 
     setResult(await send<CommandResult>('POST', `cleaners/${segment(cleaner)}/notify-test${query({ notification: sending })}`));
   };
   return (
-    <Card title="Channels" aside="where its runs are told">
-      {names.length === 0 ? <Empty title="It tells nobody.">Add notifications to its spec to hear of its runs.</Empty> : (
+    <Card title="Channels" aside="where its notifications go">
+      {names.length === 0 ? <Empty title="It sends no notifications.">Add notifications to its spec to hear of its runs.</Empty> : (
         <ul class="lines">
           {names.map((name) => (
             <li key={name}><span>{name}</span><span><Action label="Send a test" class="small" missing={missing} onClick={() => setSending(name)} /></span></li>
