@@ -180,17 +180,17 @@ func TestRunWait(t *testing.T) {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, "2 of 2 objects matched; 1 deleted, 1 failed.", deletedObject, failed)},
 			codes.ExitPartial,
 			table + "x   ConfigMap   b   Failed   a webhook said no\n",
-			"error: run unused-NS-SECONDS ended after 1.2s: PartiallyFailed: 2 of 2 objects matched; 1 deleted, 1 failed.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
+			"error: run unused-NS-SECONDS ended after 1.2s: PartiallyFailed: 2 of 2 objects matched; 1 deleted, 1 failed.\nhint: to see each object: kubectl cleaner runs unused-NS-SECONDS   [E-RUN-004]\n",
 		},
 		"its view is not complete": {
 			[]func(*operator){begin, end(v1alpha1.RunFailed, v1alpha1.ReasonViewIncomplete, "Nothing was touched.")},
 			codes.ExitPartial, "",
-			"error: run unused-NS-SECONDS ended after 1.2s: ViewIncomplete: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
+			"error: run unused-NS-SECONDS ended after 1.2s: ViewIncomplete: Nothing was touched.\nhint: to see each object: kubectl cleaner runs unused-NS-SECONDS   [E-RUN-004]\n",
 		},
 		"it exceeds a limit": {
 			[]func(*operator){begin, endStatus(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched.")},
 			codes.ExitError, "",
-			"error: run unused-NS-SECONDS ended: LimitExceeded: Nothing was touched.\nhint: kubectl get cleanerrun unused-NS-SECONDS -o yaml shows the whole record   [E-RUN-004]\n",
+			"error: run unused-NS-SECONDS ended: LimitExceeded: Nothing was touched.\nhint: to see each object: kubectl cleaner runs unused-NS-SECONDS   [E-RUN-004]\n",
 		},
 		"it is interrupted": {
 			[]func(*operator){begin, end(v1alpha1.RunInterrupted, v1alpha1.ReasonFailed, "The run was stopped.")},

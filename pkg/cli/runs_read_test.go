@@ -90,7 +90,7 @@ func TestRunIsReadByPeople(t *testing.T) {
 		"3 new, 1 gone, 0 changed, 1 as before: run unused-NS-SECONDS against run unused-NS-SECONDS, 60m before it\n")
 	s.wants(s.call(t.Context(), aDayLater, "runs", v1alpha1.RunName(c.Name, nominal.Time), "--diff"), codes.ExitError, "",
 		"error: there is no run of cleaner \"unused-NS\" before run unused-NS-SECONDS on record\n"+
-			"hint: a Cleaner keeps as many runs as its spec.successfulHistoryLimit and failedHistoryLimit say   [E-RUN-006]\n")
+			"hint: a Cleaner keeps as many runs as its spec.successfulRunsHistoryLimit and spec.failedRunsHistoryLimit say   [E-RUN-006]\n")
 }
 
 func TestRunsUsage(t *testing.T) {

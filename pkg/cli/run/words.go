@@ -94,9 +94,9 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 
 // tellRest says how many objects were not printed, and where they are.
 func (o *options) tellRest(record *v1alpha1.CleanerRun) {
-	where := "cleanerrun " + record.Name
+	where := terminal.Program + " runs " + record.Name + " --limit 0"
 	if record.UID == "" { // there is no record, as summedUp found
-		where = "cleaner " + record.Spec.Cleaner
+		where = "kubectl get cleaner " + record.Spec.Cleaner + " -o yaml"
 	}
 	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
 	switch {
@@ -111,13 +111,13 @@ func (o *options) tellRest(record *v1alpha1.CleanerRun) {
 	case listed > 0 && omitted > 0:
 		fmt.Fprintf(
 			o.ErrOut,
-			"... and %s more, %s of them in: kubectl get %s -o yaml\n",
+			"... and %s more, %s of them in: %s\n",
 			terminal.Thousands(listed+omitted),
 			terminal.Thousands(listed),
 			where,
 		)
 	case listed > 0:
-		fmt.Fprintf(o.ErrOut, "... and %s more: kubectl get %s -o yaml\n", terminal.Thousands(listed), where)
+		fmt.Fprintf(o.ErrOut, "... and %s more: %s\n", terminal.Thousands(listed), where)
 	case omitted > 0:
 		o.Note(
 			"%s not listed: the record has no room for %s; what failed, and what is rare, is listed first",
@@ -141,7 +141,7 @@ func afterRun(record *v1alpha1.CleanerRun) string {
 	case status.Phase == v1alpha1.RunInterrupted:
 		return "what still matches is dealt with by the next run: " + again
 	}
-	return "kubectl get cleanerrun " + record.Name + " -o yaml shows the whole record"
+	return "to see each object: " + terminal.Program + " runs " + record.Name
 }
 
 func colourOf(paint terminal.Paint, outcome v1alpha1.OutcomeResult) func(string) string {

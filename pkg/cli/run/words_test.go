@@ -40,9 +40,9 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 	}{
 		"as many as are shown":  {became(20, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", ""},
 		"few, in their order":   {slices.Concat(became(2, v1alpha1.OutcomeDeleted), failed), 0, false, false, 5, "Deleted-0 Deleted-1 Failed-0", ""},
-		"one more":              {became(21, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", "... and 1 more: kubectl get cleanerrun r -o yaml\n"},
-		"failures, then rare":   {slices.Concat(became(1155, v1alpha1.OutcomeDeleted), kept, failed), 0, false, false, 20, "Failed-0 Failed-1 Failed-2 Protected-0 Protected-1 Deleted-0", "... and 1,140 more: kubectl get cleanerrun r -o yaml\n"},
-		"not all in the record": {became(1160, v1alpha1.OutcomeDeleted), 3840, false, false, 20, "Deleted-0", "... and 4,980 more, 1,140 of them in: kubectl get cleanerrun r -o yaml\n"},
+		"one more":              {became(21, v1alpha1.OutcomeDeleted), 0, false, false, 20, "Deleted-0 Deleted-1", "... and 1 more: kubectl cleaner runs r --limit 0\n"},
+		"failures, then rare":   {slices.Concat(became(1155, v1alpha1.OutcomeDeleted), kept, failed), 0, false, false, 20, "Failed-0 Failed-1 Failed-2 Protected-0 Protected-1 Deleted-0", "... and 1,140 more: kubectl cleaner runs r --limit 0\n"},
+		"not all in the record": {became(1160, v1alpha1.OutcomeDeleted), 3840, false, false, 20, "Deleted-0", "... and 4,980 more, 1,140 of them in: kubectl cleaner runs r --limit 0\n"},
 		"all are kept":          {became(1160, v1alpha1.OutcomeDeleted), 3840, true, false, 20, "Deleted-0", "... and 4,980 more; all that the run was going to touch are in: kubectl cleaner runs r -o json\n"},
 		"few, and all are kept": {became(3, v1alpha1.OutcomeDeleted), 2, true, false, 3, "Deleted-0", "... and 2 more; all that the run was going to touch are in: kubectl cleaner runs r -o json\n"},
 		"few in the record":     {became(3, v1alpha1.OutcomeDeleted), 2, false, false, 3, "Deleted-0", "note: 2 more objects are not listed: the record has no room for them; what failed, and what is rare, is listed first\n"},
@@ -88,7 +88,7 @@ func TestWhatToDoAfterARun(t *testing.T) {
 		acted  int64
 		want   string
 	}{
-		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "kubectl get cleanerrun unused-1 -o yaml shows the whole record"},
+		"it failed":                          {v1alpha1.RunFailed, v1alpha1.ReasonPartiallyFailed, 2, "to see each object: kubectl cleaner runs unused-1"},
 		"too slow to act":                    {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 0, slow},
 		"too slow to act, its record pruned": {v1alpha1.RunFailed, v1alpha1.ReasonDeadlineExceeded, 0, slow},
 		"too slow to act on all":             {v1alpha1.RunInterrupted, v1alpha1.ReasonDeadlineExceeded, 2, rest},

@@ -57,7 +57,7 @@ func before(run *v1alpha1.CleanerRun, runs []v1alpha1.CleanerRun) (*v1alpha1.Cle
 	}
 	return nil, terminal.Fail(codes.RunNotFound,
 		fmt.Errorf("there is no run of cleaner %q before run %s on record", run.Spec.Cleaner, run.Name),
-		"a Cleaner keeps as many runs as its spec.successfulHistoryLimit and failedHistoryLimit say")
+		"a Cleaner keeps as many runs as its spec.successfulRunsHistoryLimit and spec.failedRunsHistoryLimit say")
 }
 
 // diff prints what is otherwise than in the run before.
