@@ -111,8 +111,8 @@ func TestNamedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := regexp.MustCompile("[ `(=\"']((?:cmd|config|controllers|docs|hack|pkg|test)/[\\w./-]*[\\w/])")
-	target := regexp.MustCompile("`make ([a-z][a-z0-9-]*)")
+	file := regexp.MustCompile("[ `(=\"']((?:charts|cmd|config|controllers|docs|hack|pkg|test|web)/[\\w./-]*[\\w/])")
+	target := regexp.MustCompile("(?m)(?:`|^ *(?:\\$ )?)make ([a-z][a-z0-9-]*)")
 	for _, page := range pagesOf(t) {
 		if page.name == "docs/explanation/comparison.md" {
 			continue // it names files of other projects
