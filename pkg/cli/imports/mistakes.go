@@ -24,6 +24,8 @@ type mistake struct {
 	aggregated, transforms bool
 	// words is what the script must have.
 	words *regexp.Regexp
+	// right is what a script of the Cleaner has that does not make the mistake. Nil when nothing shows that.
+	right *regexp.Regexp
 	// wrong says what goes wrong, and instead what to use.
 	wrong, instead string
 }
@@ -41,6 +43,7 @@ func mistakes() []mistake {
 	return append(append(referenceMistakes(), stateMistakes()...), []mistake{
 		{
 			transforms: true, any: workloads, words: words(`previous-replicas[\s\S]*replicas\s*=\s*0`),
+			right:   words(`replicas\s*(>|~=)\s*0`),
 			wrong:   "the second run stores 0 over the stored replicas, and then nothing brings the workload back; and a DaemonSet has no replicas",
 			instead: "store the replicas only while they are above 0: see the recipe that scales workloads down at night",
 		},
@@ -72,12 +75,12 @@ func referenceMistakes() []mistake {
 			instead: "use finding: {type: Dangling} on the kind of the workloads",
 		},
 		{
-			aggregated: true, all: []string{"Pod", "ConfigMap"},
+			aggregated: true, all: []string{"Pod", "ConfigMap"}, right: words(`initContainers`),
 			wrong:   "it overlooks init and ephemeral containers and workloads at zero, and reports every kube-root-ca.crt",
 			instead: useFor("ConfigMap"),
 		},
 		{
-			aggregated: true, all: []string{"Pod", "Secret"},
+			aggregated: true, all: []string{"Pod", "Secret"}, right: words(`initContainers`),
 			wrong: "it overlooks init and ephemeral containers, pull Secrets of accounts, workloads at zero and Helm releases, " +
 				"and fails on an Ingress whose TLS has no secretName",
 			instead: useFor("Secret"),
@@ -164,7 +167,7 @@ func (j *job) mistakes(d *manifest.Document, c *v1alpha1.Cleaner) {
 
 // in is the field in which a Cleaner makes the mistake. Empty when it does not.
 func (m *mistake) in(c *v1alpha1.Cleaner, kinds []string) string {
-	if !m.selects(kinds) {
+	if !m.selects(kinds) || m.right != nil && m.right.MatchString(scriptsOf(c)) {
 		return ""
 	}
 	const set = "spec.resourcePolicySet."
@@ -182,6 +185,15 @@ func (m *mistake) in(c *v1alpha1.Cleaner, kinds []string) string {
 		}
 	}
 	return ""
+}
+
+// scriptsOf are all scripts of a Cleaner.
+func scriptsOf(c *v1alpha1.Cleaner) string {
+	all := []string{c.Spec.Transform, c.Spec.ResourcePolicySet.AggregatedSelection}
+	for _, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
+		all = append(all, s.Evaluate)
+	}
+	return strings.Join(all, "\n")
 }
 
 // selects reports whether the kinds are those of the mistake.

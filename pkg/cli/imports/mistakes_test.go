@@ -4,6 +4,7 @@
 package imports
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -95,6 +96,30 @@ func TestMistakesOfFindings(t *testing.T) {
 	for _, m := range mistakes() {
 		if at := m.in(&c, []string{"Pod", "Secret"}); at != "" {
 			t.Errorf("%s: %s", at, m.wrong)
+		}
+	}
+}
+
+// TestMistakesOfSamples: the samples look for the same as the published ideas, without their mistakes.
+func TestMistakesOfSamples(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"scan_unused_configmaps.yaml", "transform_pause_deployments.yaml"} {
+		text, err := os.ReadFile("../../../config/samples/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c v1alpha1.Cleaner
+		if err := yaml.Unmarshal(text, &c); err != nil {
+			t.Fatal(err)
+		}
+		var kinds []string
+		for _, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
+			kinds = append(kinds, s.Kind)
+		}
+		for _, m := range mistakes() {
+			if at := m.in(&c, kinds); at != "" {
+				t.Errorf("%s: %s: %s", name, at, m.wrong)
+			}
 		}
 	}
 }
