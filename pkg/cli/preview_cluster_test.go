@@ -234,6 +234,18 @@ func TestPreviewOfAnAccountsCleaner(t *testing.T) {
 	})
 	s.wants(got, codes.ExitDone, "NAMESPACE   KIND   NAME   WOULD   WHY\nNS   ConfigMap   a   be deleted   resourceSelectors[0] selects it\n",
 		"1 of 1 object matches; 1 would be deleted\nhint: to have the operator do this now: kubectl cleaner run unused-NS\n")
+	// Somebody else, with other rights than yours.
+	must(t, s.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "other"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: "other"}},
+	}))
+	s.eventually(func(ctx context.Context) (bool, error) {
+		got = s.call(ctx, nil, "preview", c.Name, "--as", "system:serviceaccount:"+s.namespace+":other")
+		return got.code == codes.ExitDone, nil
+	})
+	if want := "this preview read with the rights of system:serviceaccount:NS:other; to preview"; !strings.Contains(s.plain(got.errOut), want) {
+		t.Errorf("%q is missing in:\n%s", want, got.errOut)
+	}
 	// What the account may not read stays so, although you may.
 	must(t, s.Delete(t.Context(), role))
 	s.eventually(func(ctx context.Context) (bool, error) {

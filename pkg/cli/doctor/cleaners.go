@@ -98,6 +98,9 @@ func notReady(c *v1alpha1.Cleaner, now time.Time) (Line, bool) {
 			ready.Reason,
 			ready.Message,
 		), "correct the Cleaner: kubectl edit cleaner "+c.Name
+		if ready.Reason == v1alpha1.ReasonServiceAccountForbidden {
+			line.WayOut = "see the check rights"
+		}
 	}
 	return line, true
 }

@@ -149,13 +149,18 @@ func (j *job) tellUntil(cleaner *v1alpha1.Cleaner) {
 
 // tellIdentity says that a run would have other rights than this preview had.
 func (j *job) tellIdentity(cleaner *v1alpha1.Cleaner) {
-	account := cleaner.Spec.ServiceAccountRef
-	if account == nil || j.dump != nil || j.Overrides.AuthInfo.Impersonate == account.Username() {
+	account, as := cleaner.Spec.ServiceAccountRef, j.Overrides.AuthInfo.Impersonate
+	if account == nil || j.dump != nil || as == account.Username() {
 		return
 	}
+	rights := "your own rights"
+	if as != "" {
+		rights = "the rights of " + as
+	}
 	j.Note(
-		"a run reads and acts as ServiceAccount %s, this preview read with your own rights; to preview as that account: --as %s",
+		"a run reads and acts as ServiceAccount %s, this preview read with %s; to preview as that account: --as %s",
 		account,
+		rights,
 		account.Username(),
 	)
 }
