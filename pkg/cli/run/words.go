@@ -73,7 +73,10 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 		Paint:  o.Paint(o.Out),
 		Header: []string{"NAMESPACE", "KIND", "NAME", "OUTCOME", "WHY"},
 	}
-	for _, object := range journal.MostTelling(record.Status.Objects, shownObjects) {
+	objects, sizes := together(record.Status.Objects)
+	listed := int64(len(record.Status.Objects))
+	for _, object := range journal.MostTelling(objects, shownObjects) {
+		listed -= int64(max(1, sizes[alikeOf(&object)]))
 		because := cmp.Or(object.Reason, object.Message)
 		if object.Outcome == v1alpha1.OutcomeMatched || object.Outcome == v1alpha1.OutcomeProtected {
 			because = terminal.Because(object.Reason, object.Message)
@@ -89,22 +92,22 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 		)
 	}
 	rows.Flush()
-	o.tellRest(record)
+	o.tellRest(record, listed)
 }
 
-// tellRest says how many objects were not printed, and where they are.
-func (o *options) tellRest(record *v1alpha1.CleanerRun) {
+// tellRest says how many objects were not printed, of which so many are listed in the record, and where they are.
+func (o *options) tellRest(record *v1alpha1.CleanerRun, listed int64) {
 	where := terminal.Program + " runs " + record.Name + " --limit 0"
 	if record.UID == "" { // there is no record, as summedUp found
 		where = "kubectl get cleaner " + record.Spec.Cleaner + " -o yaml"
 	}
-	listed, omitted := int64(len(record.Status.Objects))-shownObjects, record.Status.ObjectsOmitted
+	omitted := record.Status.ObjectsOmitted
 	switch {
 	case omitted > 0 && record.Status.Intent != nil:
 		fmt.Fprintf(
 			o.ErrOut,
 			"... and %s more; all that the run was going to touch are in: %s runs %s -o json\n",
-			terminal.Thousands(max(listed, 0)+omitted),
+			terminal.Thousands(listed+omitted),
 			terminal.Program,
 			record.Name,
 		)
