@@ -56,7 +56,7 @@ func undelivered(c *v1alpha1.Cleaner) []Line {
 		{
 			Status:  Warn,
 			Object:  ref("Cleaner", c.Name),
-			Message: fmt.Sprintf("the notifications of its last run are not delivered: %s: %s", delivered.Reason, delivered.Message),
+			Message: fmt.Sprintf("notifications of its last run are not delivered: %s: %s", delivered.Reason, delivered.Message),
 			WayOut:  terminal.Program + " notify test " + c.Name,
 		},
 	}

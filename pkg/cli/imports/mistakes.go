@@ -167,7 +167,7 @@ func (j *job) mistakes(d *manifest.Document, c *v1alpha1.Cleaner) {
 
 // in is the field in which a Cleaner makes the mistake. Empty when it does not.
 func (m *mistake) in(c *v1alpha1.Cleaner, kinds []string) string {
-	if !m.selects(kinds) || m.right != nil && m.right.MatchString(scriptsOf(c)) {
+	if !m.fits(c, kinds) {
 		return ""
 	}
 	const set = "spec.resourcePolicySet."
@@ -187,13 +187,16 @@ func (m *mistake) in(c *v1alpha1.Cleaner, kinds []string) string {
 	return ""
 }
 
-// scriptsOf are all scripts of a Cleaner.
-func scriptsOf(c *v1alpha1.Cleaner) string {
+// fits reports whether the kinds are those of the mistake, and no script of the Cleaner shows that it is not made.
+func (m *mistake) fits(c *v1alpha1.Cleaner, kinds []string) bool {
+	if m.right == nil || !m.selects(kinds) {
+		return m.selects(kinds)
+	}
 	all := []string{c.Spec.Transform, c.Spec.ResourcePolicySet.AggregatedSelection}
 	for _, s := range c.Spec.ResourcePolicySet.ResourceSelectors {
 		all = append(all, s.Evaluate)
 	}
-	return strings.Join(all, "\n")
+	return !slices.ContainsFunc(all, m.right.MatchString)
 }
 
 // selects reports whether the kinds are those of the mistake.
