@@ -50,11 +50,19 @@ func (r *CleanerReconciler) decide(cleaner *v1alpha1.Cleaner, plan *schedule.Sch
 	}
 	// 2. The schedule.
 	due := r.tick(cleaner, plan, round, now, busy || round.approved != nil)
-	// 3. What starts now, if anything: what a person approved first, since another run would make another plan; then the
-	// schedule, and then a run that was asked for.
-	switch {
-	case busy:
+	if busy {
 		return
+	}
+	r.startNext(cleaner, round, now, due, manual)
+}
+
+// startNext starts what is to start now, if anything: what a person approved first, since another run would make
+// another plan; then what is due by the schedule, and then a run that was asked for.
+func (r *CleanerReconciler) startNext(
+	cleaner *v1alpha1.Cleaner, round *round, now, due time.Time, manual bool,
+) {
+	requested := cleaner.RunRequest()
+	switch {
 	case round.approved != nil:
 		r.startApproved(cleaner, round, now)
 	case !due.IsZero():

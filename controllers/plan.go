@@ -85,30 +85,16 @@ func (r *CleanerReconciler) actsNot(cleaner *v1alpha1.Cleaner) string {
 // that who is about to approve it need not begin again, or was approved meanwhile. A run that could not judge leaves it
 // as well.
 func (r *CleanerReconciler) takePlan(ctx context.Context, cleaner *v1alpha1.Cleaner, ended *v1alpha1.CleanerRun) error {
-	if ended == nil || ended.Spec.Action == v1alpha1.ActionScan || ended.Spec.Plan != nil || !ended.Status.Phase.Good() {
+	if ended == nil || !replacesPlans(ended) {
 		return nil
 	}
-	before, now := cleaner.Status.Plan, ended.Status.Plan
-	if before != nil && before.Run == ended.Name {
-		return nil
-	}
+	now := ended.Status.Plan
 	if now != nil && ended.Spec.CleanerSpecHash != cleaner.Spec.Hash() {
 		return r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded,
 			"The Cleaner was edited meanwhile, nothing was touched; the next run makes another plan.")
 	}
-	if before != nil {
-		stays, err := r.stays(ctx, cleaner, before, now)
-		switch {
-		case err != nil:
-			return err
-		case stays != "":
-			r.awaits(cleaner, stays)
-			return r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded, stays)
-		}
-		if err := r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded,
-			"CleanerRun "+ended.Name+" judged everything anew; nothing was touched."); err != nil {
-			return err
-		}
+	if stays, err := r.makeRoom(ctx, cleaner, ended); stays || err != nil {
+		return err
 	}
 	if ended.Status.Phase == v1alpha1.RunAwaitingApproval {
 		cleaner.Status.Plan = &v1alpha1.WaitingPlan{
@@ -117,6 +103,32 @@ func (r *CleanerReconciler) takePlan(ctx context.Context, cleaner *v1alpha1.Clea
 		}
 	}
 	return nil
+}
+
+// replacesPlans reports whether a run judged everything anew, so that what was planned before is not worth waiting for.
+func replacesPlans(run *v1alpha1.CleanerRun) bool {
+	return run.Spec.Action != v1alpha1.ActionScan && run.Spec.Plan == nil && run.Status.Phase.Good()
+}
+
+// makeRoom ends the plan that waits, if one does, because a newer run has ended; or it ends the plan of that run, if
+// the older one stays.
+func (r *CleanerReconciler) makeRoom(
+	ctx context.Context, cleaner *v1alpha1.Cleaner, ended *v1alpha1.CleanerRun,
+) (stays bool, err error) {
+	before := cleaner.Status.Plan
+	if before == nil || before.Run == ended.Name {
+		return before != nil, nil
+	}
+	why, err := r.stays(ctx, cleaner, before, ended.Status.Plan)
+	switch {
+	case err != nil:
+		return false, err
+	case why == "":
+		return false, r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded,
+			"CleanerRun "+ended.Name+" judged everything anew; nothing was touched.")
+	}
+	r.awaits(cleaner, why)
+	return true, r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded, why)
 }
 
 // stays says why the plan that waits stays although a newer run has ended. Empty if it does not.
@@ -131,7 +143,8 @@ func (r *CleanerReconciler) stays(
 	case err != nil && !journal.IsNotApproved(err):
 		return "", err
 	case said != nil && said.Spec.Decision == v1alpha1.DecisionApprove:
-		return fmt.Sprintf("Nothing was touched. %s approved the plan of CleanerRun %s meanwhile.", said.Spec.By, before.Run), nil
+		return fmt.Sprintf("Nothing was touched. %s approved the plan of CleanerRun %s meanwhile.",
+			said.Spec.By, before.Run), nil
 	}
 	return "", nil
 }
@@ -146,7 +159,8 @@ func (r *CleanerReconciler) endPlan(ctx context.Context, cleaner *v1alpha1.Clean
 	cleaner.Status.Plan = nil
 	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
 	if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval {
-		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, reason, v1alpha1.Truncate(message, maxStatusMessage))
+		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, reason,
+			v1alpha1.Truncate(message, maxStatusMessage))
 	}
 	return nil
 }

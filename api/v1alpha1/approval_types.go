@@ -98,7 +98,8 @@ type ApprovedPlan struct {
 	By string `json:"by,omitempty"`
 }
 
-// RunPlan is what a run was going to do, had a person approved it before. The objects whose outcome is Planned are in it.
+// RunPlan is what a run was going to do, had a person approved it before. The objects whose outcome is Planned are in
+// it.
 type RunPlan struct {
 	// hash is a hash of the plan: of the action, and of the kind, name, UID and change of each object.
 	// +required
@@ -167,8 +168,8 @@ type CleanerApprovalSpec struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// CleanerApproval says that a person approves or rejects a plan: what a run of a Cleaner with spec.approval was going to
-// do. Its name is that of the CleanerRun. It cannot be changed.
+// CleanerApproval says that a person approves or rejects a plan: what a run of a Cleaner with spec.approval was going
+// to do. Its name is that of the CleanerRun. It cannot be changed.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=cleanerapprovals,scope=Cluster,shortName=cla,categories=kubecleaner
 // +kubebuilder:printcolumn:name="Cleaner",type=string,JSONPath=`.spec.cleaner`

@@ -24,8 +24,8 @@ type RunPhase string
 const (
 	// RunExecuting is a run that deletes or changes objects.
 	RunExecuting RunPhase = "Executing"
-	// RunAwaitingApproval is a run that touched nothing and has ended, and whose plan waits for a person. When that is over,
-	// the phase is Completed.
+	// RunAwaitingApproval is a run that touched nothing and has ended, and whose plan waits for a person. When that is
+	// over, the phase is Completed.
 	RunAwaitingApproval RunPhase = "AwaitingApproval"
 	// RunCompleted is a run that did all it was asked to do.
 	RunCompleted RunPhase = "Completed"

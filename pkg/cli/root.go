@@ -76,7 +76,16 @@ func command(s *terminal.Session) *cobra.Command {
 	root.PersistentFlags().
 		Var(terminal.NewChoice(&s.Color, "auto", "always", "never"), "color", "when to use colours: auto, always or never")
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(
+	root.AddCommand(commands(s)...)
+	addCompletion(root)
+	completeChoices(root)
+	completePlaces(s, root)
+	return root
+}
+
+// commands are the commands in the order of the help.
+func commands(s *terminal.Session) []*cobra.Command {
+	return []*cobra.Command{
 		scan.Command(s),
 		why.Command(s),
 		imports.Command(s),
@@ -99,11 +108,7 @@ func command(s *terminal.Session) *cobra.Command {
 		notify.Command(s),
 		versionCommand(s),
 		codesTopic(),
-	)
-	addCompletion(root)
-	completeChoices(root)
-	completePlaces(s, root)
-	return root
+	}
 }
 
 // usageTemplate is cobra's, with the texts of flags broken into lines that fit. Width 0 breaks none.

@@ -59,8 +59,8 @@ func (j *Journal) Decision(
 	return &said, nil
 }
 
-// CheckApprovals asks the API server, as a dry run, to create an approval in somebody else's name. It must refuse by the
-// policy, or else anybody could approve: a NotApprovedError then says so.
+// CheckApprovals asks the API server, as a dry run, to create an approval in somebody else's name. It must refuse by
+// the policy, or else anybody could approve: a NotApprovedError then says so.
 func (j *Journal) CheckApprovals(ctx context.Context) error {
 	forged := &v1alpha1.CleanerApproval{
 		ObjectMeta: metav1.ObjectMeta{Name: "kubecleaner-check-0"},
@@ -102,7 +102,8 @@ func (j *Journal) Approved(
 	if hash := PlanHash(approved.entries); hash != plan.Hash || waits.Hash != plan.Hash {
 		return nil, notApproved("the plan of CleanerRun %s is not the one that was approved", plan.Run)
 	}
-	said, err := j.Decision(ctx, cleaner.Name, &v1alpha1.WaitingPlan{PlanRef: plan.PlanRef, ExpirationTime: waits.ExpirationTime})
+	said, err := j.Decision(ctx, cleaner.Name,
+		&v1alpha1.WaitingPlan{PlanRef: plan.PlanRef, ExpirationTime: waits.ExpirationTime})
 	switch {
 	case err != nil:
 		return nil, err
@@ -113,7 +114,9 @@ func (j *Journal) Approved(
 }
 
 // take makes a run the one that carries out the plan of a record.
-func (j *Journal) take(ctx context.Context, record *v1alpha1.CleanerRun, said *v1alpha1.CleanerApprovalSpec, run string) error {
+func (j *Journal) take(
+	ctx context.Context, record *v1alpha1.CleanerRun, said *v1alpha1.CleanerApprovalSpec, run string,
+) error {
 	switch plan := record.Status.Plan; {
 	case plan.CarriedOutBy == run:
 		return nil

@@ -80,14 +80,12 @@ func (j *Journal) DropReport(ctx context.Context, name string) error {
 // listed too, and says so, because people look here for it.
 func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted int64, room int) v1alpha1.ReportSpec {
 	spec := v1alpha1.ReportSpec{Action: run.Spec.Action}
-	planned := run.Status.Plan != nil
 	if run.Status.Phase != v1alpha1.RunCompleted || run.Spec.DryRun { // a Scan that nobody asked for says why
 		spec.Message = run.Status.Message
 	}
 	size, omitted := 0, 0
 	for _, outcome := range outcomes {
-		waits := planned && outcome.Result == v1alpha1.OutcomePlanned
-		if outcome.Result != v1alpha1.OutcomeNotActed && !waits && !outcome.Handled(run.Spec.Action) {
+		if !isReported(run, outcome) {
 			continue
 		}
 		message := outcome.Message
@@ -116,6 +114,12 @@ func reportSpec(run *v1alpha1.CleanerRun, outcomes []object.Outcome, unlisted in
 		say(&spec, "%d more objects are not listed: a Report holds at most %d KiB.", omitted, maxReportBytes>>10)
 	}
 	return spec
+}
+
+// isReported reports whether the Report lists an object: what the run handled, or would have.
+func isReported(run *v1alpha1.CleanerRun, outcome object.Outcome) bool {
+	return outcome.Result == v1alpha1.OutcomeNotActed || outcome.Handled(run.Spec.Action) ||
+		run.Status.Plan != nil && outcome.Result == v1alpha1.OutcomePlanned
 }
 
 // became is with what an object's message begins in a Report when the run did something else to it than its action

@@ -58,15 +58,12 @@ func (s Begin) begin(ctx context.Context, request Request) (*begun, error) {
 		CleanerUID:        cleaner.UID,
 		CleanerGeneration: cleaner.Generation,
 		NominalTime:       metav1.NewTime(request.Nominal),
-		Trigger:           request.Trigger,
+		Trigger:           triggerOf(cleaner, request),
 		Plan:              planFor(cleaner, request.Nominal),
 		CleanerSpecHash:   cleaner.Spec.Hash(),
 		RunRequest:        answered(cleaner, request.Nominal),
 		Action:            cleaner.EffectiveAction(),
 		ServiceAccountRef: cleaner.Spec.ServiceAccountRef,
-	}
-	if spec.Plan != nil {
-		spec.Trigger = v1alpha1.TriggerApproval
 	}
 	off := s.whyOff(ctx, spec.Action)
 	if why := cmp.Or(off, cleaner.Observing(request.Nominal)); why != "" {
@@ -101,6 +98,14 @@ func answered(cleaner *v1alpha1.Cleaner, nominal time.Time) string {
 		return active.RunRequest
 	}
 	return ""
+}
+
+// triggerOf is what started the run. Who submits it does not know of approvals.
+func triggerOf(cleaner *v1alpha1.Cleaner, request Request) v1alpha1.RunTrigger {
+	if planFor(cleaner, request.Nominal) != nil {
+		return v1alpha1.TriggerApproval
+	}
+	return request.Trigger
 }
 
 // planFor is the plan that the run of a nominal time carries out, as the Cleaner's status says. Nil if it carries out

@@ -31,8 +31,8 @@ type intent struct {
 	// victims are going to be touched, and places are where their outcomes are.
 	victims []journal.Victim
 	places  []int
-	// plan are the victims of a run that touches nothing, because a person must approve that before. Nil when it is no such
-	// run, or there are none.
+	// plan are the victims of a run that touches nothing, because a person must approve that before. Nil when it is no
+	// such run, or there are none.
 	plan []v1alpha1.ObjectOutcome
 	// ledger has the victims, and what becomes of them. Nil when there are none.
 	ledger *journal.Ledger

@@ -106,7 +106,8 @@ func (in *intent) draft(t *task) {
 	}
 	in.plan = journal.Draft(t.action, in.victims, show)
 	for _, n := range in.places[len(in.plan):] {
-		in.outcomes[n].Result, in.outcomes[n].Detail = v1alpha1.OutcomeNotActed, "the plan is full; the next plan has it, if it still matches"
+		in.outcomes[n].Result = v1alpha1.OutcomeNotActed
+		in.outcomes[n].Detail = "the plan is full; the next plan has it, if it still matches"
 	}
 }
 
@@ -136,9 +137,12 @@ func (t *task) sameWaits() bool {
 		before.ExpirationTime.After(t.now)
 }
 
-// planWords say what a plan waits for.
-func (t *task) planWords(outcomes []object.Outcome) string {
+// planWords say what a plan waits for. Of a run without a plan they are what it touched.
+func (t *task) planWords(touched string, outcomes []object.Outcome) string {
 	counts, plan := t.record.Status.RunCounts, t.record.Status.Plan
+	if plan == nil {
+		return touched
+	}
 	deed := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "delete", v1alpha1.ActionTransform: "change"}
 	left := ""
 	if counts.Skipped > 0 {
@@ -147,12 +151,14 @@ func (t *task) planWords(outcomes []object.Outcome) string {
 	if counts.Failed > 0 {
 		left += fmt.Sprintf(", %d failed", counts.Failed)
 	}
-	text := fmt.Sprintf("%d of %s matched%s; nothing was touched. ", counts.Matched, summary.Objects(counts.Considered), left)
+	text := fmt.Sprintf("%d of %s matched%s; nothing was touched. ", counts.Matched,
+		summary.Objects(counts.Considered), left)
 	if t.sameWaits() {
 		text += t.cleaner.Status.Plan.Waits()
 	} else {
 		text += fmt.Sprintf("The plan to %s %s waits until %s for a person who approves it: kubectl cleaner approve %s.",
-			deed[t.record.Spec.Action], summary.Objects(plan.Objects), plan.ExpirationTime.UTC().Format(time.RFC3339), t.record.Name)
+			deed[t.record.Spec.Action], summary.Objects(plan.Objects), plan.ExpirationTime.UTC().Format(time.RFC3339),
+			t.record.Name)
 	}
 	if first, _ := firstFailure(outcomes); first != nil {
 		text += fmt.Sprintf(" The first failure was on %s: %s", first.Object, first.Detail)

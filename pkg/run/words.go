@@ -40,9 +40,7 @@ func conclude(t *task, out *outcomes, stopped error) (v1alpha1.RunPhase, string,
 	case d.limit != nil:
 		return end(v1alpha1.RunFailed, v1alpha1.ReasonLimitExceeded, "Nothing was touched: "+d.limit.Error())
 	}
-	if record.Status.Plan != nil {
-		touched = t.planWords(outcomes)
-	}
+	touched = t.planWords(touched, outcomes)
 	touched += unjudgedWords(d.view) + unknownWords(record, d)
 	along := summary.Along(record, outcomes)
 	if record.Status.Plan != nil {

@@ -1,8 +1,8 @@
 // Copyright The KubeCleaner Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package approve is kubectl cleaner approve and reject: they show the plan of a run and, when the user confirms it, say
-// so in a CleanerApproval.
+// Package approve is kubectl cleaner approve and reject: they show the plan of a run and, when the user confirms it,
+// say so in a CleanerApproval.
 package approve
 
 import (
@@ -111,13 +111,16 @@ func (o *options) run(ctx context.Context, name string) error {
 	}
 	who := api.WhoAmI(ctx)
 	if who == "" {
-		return terminal.Fail(codes.ClusterFailed, errors.New("the cluster does not say who you are, and an approval must be in your name"),
+		return terminal.Fail(codes.ClusterFailed,
+			errors.New("the cluster does not say who you are, and an approval must be in your name"),
 			"kubectl auth whoami asks the same")
 	}
 	o.show(run)
 	if !o.yes {
 		fmt.Fprintf(o.ErrOut, "\n%s\n", o.question(run, who))
-		if err := o.Confirm(codes.PlanNotConfirmed, "nothing was said about the plan", "to see it: "+terminal.Program+" runs "+run.Name); err != nil {
+		err := o.Confirm(codes.PlanNotConfirmed, "nothing was said about the plan",
+			"to see it: "+terminal.Program+" runs "+run.Name)
+		if err != nil {
 			return err
 		}
 	}
@@ -133,7 +136,10 @@ func (o *options) question(run *v1alpha1.CleanerRun, who string) string {
 	if o.decision == v1alpha1.DecisionReject {
 		return fmt.Sprintf("Reject this plan of %s as %s: nothing is touched.", objects, who)
 	}
-	verb := map[v1alpha1.Action]string{v1alpha1.ActionDelete: "deletes", v1alpha1.ActionTransform: "changes"}[run.Spec.Action]
+	verb := "deletes"
+	if run.Spec.Action == v1alpha1.ActionTransform {
+		verb = "changes"
+	}
 	return fmt.Sprintf("Approve this plan as %s: a run %s those of the %s that still match.", who, verb, objects)
 }
 
@@ -146,8 +152,8 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 		case no != nil:
 			return nil, err
 		case cleaner.Status.Plan == nil:
-			return nil, terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("no plan of cleaner %q waits for approval", name),
-				"its runs: "+terminal.Program+" runs "+name)
+			return nil, terminal.Fail(codes.PlanNotWaiting,
+				fmt.Errorf("no plan of cleaner %q waits for approval", name), "its runs: "+terminal.Program+" runs "+name)
 		}
 		run, err = api.CleanerRun(ctx, cleaner.Status.Plan.Run)
 	}
@@ -157,11 +163,13 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 	case run.Status.Phase == v1alpha1.RunAwaitingApproval && run.Status.Plan != nil:
 		return run, nil
 	case run.Status.Plan == nil:
-		return nil, terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("run %s has no plan: %s", run.Name, terminal.OneLine(run.Status.Message)),
+		return nil, terminal.Fail(codes.PlanNotWaiting,
+			fmt.Errorf("run %s has no plan: %s", run.Name, terminal.OneLine(run.Status.Message)),
 			"the plans that wait: "+terminal.Program+" runs --waiting")
 	}
-	return nil, terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("the plan of run %s does not wait any more: %s", run.Name,
-		terminal.OneLine(run.Status.Message)), "the plans that wait: "+terminal.Program+" runs --waiting")
+	return nil, terminal.Fail(codes.PlanNotWaiting,
+		fmt.Errorf("the plan of run %s does not wait any more: %s", run.Name, terminal.OneLine(run.Status.Message)),
+		"the plans that wait: "+terminal.Program+" runs --waiting")
 }
 
 // create creates the CleanerApproval. It goes away with the run.
@@ -185,7 +193,8 @@ func (o *options) create(ctx context.Context, api *cluster.Client, run *v1alpha1
 	case apierrors.IsAlreadyExists(err):
 		return said(ctx, api, run)
 	case apierrors.IsNotFound(err):
-		return terminal.Fail(codes.ClusterFailed, errors.New("the cluster has no CleanerApprovals: its CustomResourceDefinitions are of an older version"),
+		return terminal.Fail(codes.ClusterFailed,
+			errors.New("the cluster has no CleanerApprovals: its CustomResourceDefinitions are of an older version"),
 			"apply the CustomResourceDefinitions of this version")
 	}
 	if err != nil {
@@ -208,7 +217,8 @@ func said(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) er
 	deed := map[v1alpha1.ApprovalDecision]string{
 		v1alpha1.DecisionApprove: "approved", v1alpha1.DecisionReject: "rejected",
 	}[there.Spec.Decision]
-	return terminal.Fail(codes.PlanNotWaiting, fmt.Errorf("%s has %s the plan of run %s already", there.Spec.By, deed, run.Name),
+	return terminal.Fail(codes.PlanNotWaiting,
+		fmt.Errorf("%s has %s the plan of run %s already", there.Spec.By, deed, run.Name),
 		"what became of it: "+terminal.Program+" runs "+run.Spec.Cleaner)
 }
 

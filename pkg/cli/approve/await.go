@@ -4,6 +4,7 @@
 package approve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -34,12 +35,7 @@ func (o *options) await(parent context.Context, api *cluster.Client, run *v1alph
 			o.tellEnd(now)
 			return nil
 		}
-		if cleaner, err := api.Cleaner(ctx, run.Spec.Cleaner); err == nil {
-			said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
-			if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval && said.Message != run.Status.Message {
-				why = terminal.OneLine(said.Message)
-			}
-		}
+		why = cmp.Or(awaits(ctx, api, run), why)
 		select {
 		case <-o.Clock.After(cluster.Rewatch):
 		case <-ctx.Done():
@@ -50,6 +46,19 @@ func (o *options) await(parent context.Context, api *cluster.Client, run *v1alph
 	}
 	o.Note("%s", why)
 	return nil
+}
+
+// awaits is what the status of the Cleaner says that the plan waits for, besides a person.
+func awaits(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun) string {
+	cleaner, err := api.Cleaner(ctx, run.Spec.Cleaner)
+	if err != nil {
+		return ""
+	}
+	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
+	if said == nil || said.Reason != v1alpha1.ReasonAwaitingApproval || said.Message == run.Status.Message {
+		return ""
+	}
+	return terminal.OneLine(said.Message)
 }
 
 // tellEnd says what the record says of the plan.
