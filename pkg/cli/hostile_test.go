@@ -151,6 +151,13 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 			answer = fields{"items": []any{run}}
 		case strings.Contains(path, "/cleanerruns/evil"):
 			answer = run
+		case strings.HasSuffix(path, "/selfsubjectreviews"):
+			answer = fields{"status": fields{"userInfo": fields{"username": hostile}}}
+		case strings.Contains(path, "/cleanerruns/tidy-2"):
+			planned := fields{"kind": hostile, "namespace": hostile, "name": hostile, "outcome": "Planned", "message": hostile, "patch": hostile}
+			answer = fields{"metadata": fields{"name": "tidy-2"}, "spec": run["spec"], "status": fields{
+				"phase": "AwaitingApproval", "objects": []any{planned}, "plan": fields{"hash": hostile, "objects": 1},
+			}}
 		case strings.Contains(path, "/cleanerruns/tidy-1"):
 			answer = fields{"metadata": fields{"name": "tidy-1"}, "spec": run["spec"], "status": run["status"]}
 		default:
@@ -214,6 +221,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"rbac tidy --service-account a/b", "rbac HOSTILE", "__complete rbac e", "doctor", "doctor -o json --operator-namespace stopped",
 		"stop", "stop --reason HOSTILE", "stop --operator-namespace stopped", "resume", "resume --operator-namespace stopped", "resume --operator-namespace HOSTILE",
 		"suspend tidy", "suspend HOSTILE", "resume HOSTILE", "cancel HOSTILE",
+		"approve tidy-2", "approve tidy-2 --yes", "approve tidy-1", "approve HOSTILE", "reject tidy-2 --yes --reason HOSTILE", "reject HOSTILE",
 	}
 	wantEachCommand(t, append(files, server...))
 	for _, line := range append(files, server...) {

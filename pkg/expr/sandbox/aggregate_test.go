@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -247,8 +248,9 @@ func TestAggregateIsTooLarge(t *testing.T) {
 	for ; err == nil && added < 2_000; added++ {
 		err = a.Add(t.Context(), configMap(t, fmt.Sprintf("o%d", added), value))
 	}
-	if budgetKind(err) != BudgetObjects || !strings.Contains(err.Error(), "objects selected so far need about 128 MiB of memory at once") ||
-		!strings.Contains(err.Error(), "--max-script-memory") {
+	// How much they need depends on whether the child had collected its garbage by then, and that on how busy the machine is.
+	needs := regexp.MustCompile(`objects selected so far need about [0-9]+ MiB of memory at once`)
+	if budgetKind(err) != BudgetObjects || !needs.MatchString(err.Error()) || !strings.Contains(err.Error(), "--max-script-memory") {
 		t.Errorf("after %d objects: %v", added, err)
 	}
 	if _, err := a.Finish(t.Context()); budgetKind(err) != BudgetObjects {
