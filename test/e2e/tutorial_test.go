@@ -162,6 +162,9 @@ func (r *reader) run(command transcript.Command) (string, error) {
 		return "", nil
 	}
 	text = strings.ReplaceAll(text, "oci://ghcr.io/kubecleaner/charts/kubecleaner", r.chart)
+	if image := os.Getenv("PAUSE_IMAGE"); image != "" { // a Pod whose image cannot be pulled is found too, after some seconds
+		text = strings.ReplaceAll(text, "registry.k8s.io/pause:3.10", image)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", text)
