@@ -272,8 +272,6 @@ type CleanerSpec struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Time Zone",type=string,priority=1,JSONPath=`.spec.timeZone`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.lastRun.duration`
-// +kubebuilder:printcolumn:name="Reports Until",type=string,priority=1,JSONPath=`.spec.scanUntil`
-// +kubebuilder:printcolumn:name="Plan",type=string,priority=1,JSONPath=`.status.plan.run`
 type Cleaner struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.

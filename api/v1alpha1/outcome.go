@@ -130,9 +130,9 @@ type ObjectOutcome struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// patch is what a Transform would send, cut to 1 KiB; of a Secret it is left out. Only in a plan.
+	// change is the merge patch that a Transform would send, cut to 1 KiB; of a Secret it is left out. Only in a plan.
 	// +optional
-	Patch string `json:"patch,omitempty"`
+	Change string `json:"change,omitempty"`
 
 	// planHash is a hash of what is planned for the object. Only in a plan.
 	// +optional
@@ -166,7 +166,7 @@ type ObjectTally struct {
 // Size is about how many bytes the entry takes in the stored object.
 func (o *ObjectOutcome) Size() int {
 	return entryOverhead + len(o.APIVersion) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.UID) +
-		len(o.Outcome) + len(o.Reason) + len(o.Message) + len(o.Patch) + len(o.PlanHash)
+		len(o.Outcome) + len(o.Reason) + len(o.Message) + len(o.Change) + len(o.PlanHash)
 }
 
 // Truncate cuts text to at most limit bytes, between two characters, and marks the cut.

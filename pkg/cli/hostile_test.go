@@ -154,7 +154,7 @@ func hostileServer(t *testing.T) (kubeconfig string) {
 		case strings.HasSuffix(path, "/selfsubjectreviews"):
 			answer = fields{"status": fields{"userInfo": fields{"username": hostile}}}
 		case strings.Contains(path, "/cleanerruns/tidy-2"):
-			planned := fields{"kind": hostile, "namespace": hostile, "name": hostile, "outcome": "Planned", "message": hostile, "patch": hostile}
+			planned := fields{"kind": hostile, "namespace": hostile, "name": hostile, "outcome": "Planned", "message": hostile, "change": hostile}
 			answer = fields{"metadata": fields{"name": "tidy-2"}, "spec": run["spec"], "status": fields{
 				"phase": "AwaitingApproval", "objects": []any{planned}, "plan": fields{"hash": hostile, "objects": 1},
 			}}

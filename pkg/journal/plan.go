@@ -35,7 +35,7 @@ func Draft(action v1alpha1.Action, victims []Victim, show func(string) string) [
 		entry.Message = v1alpha1.Truncate(entry.Message, maxPlanText)
 		entry.PlanHash = PlannedHash(action, victim)
 		if victim.Kind.Kind != "Secret" || victim.Kind.Group != "" { // else it may hold values
-			entry.Patch = v1alpha1.Truncate(show(string(victim.Patch)), maxPlanText)
+			entry.Change = v1alpha1.Truncate(show(string(victim.Patch)), maxPlanText)
 		}
 		if room -= entry.Size(); room < 0 {
 			break
@@ -141,7 +141,7 @@ func (p *Plan) DescribeMissing(run *v1alpha1.CleanerRun, matches func(types.UID)
 		}
 		run.Status.Skipped++
 		entry.Outcome, entry.Reason = v1alpha1.OutcomeChanged, "it is in the approved plan, and does not match any more"
-		entry.Patch, entry.PlanHash = "", ""
+		entry.Change, entry.PlanHash = "", ""
 		if room -= entry.Size(); room < 0 {
 			run.Status.ObjectsOmitted++
 			continue

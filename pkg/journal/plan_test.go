@@ -89,11 +89,11 @@ func TestDraft(t *testing.T) {
 	for i := range entries {
 		size += entries[i].Size()
 	}
-	if size > maxPlanBytes || size < maxPlanBytes/2 || entries[0].Patch != `{"SPEC":{"REPLICAS":0}}` || len(entries[0].Message) > maxPlanText {
+	if size > maxPlanBytes || size < maxPlanBytes/2 || entries[0].Change != `{"SPEC":{"REPLICAS":0}}` || len(entries[0].Message) > maxPlanText {
 		t.Fatalf("%d entries take %d bytes; the first is %+v", len(entries), size, entries[0])
 	}
 	secret := planVictim(func(v *Victim) { v.Kind.GroupVersionKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"} })
-	if entry := Draft(v1alpha1.ActionTransform, []Victim{secret}, strings.TrimSpace)[0]; entry.Patch != "" || entry.PlanHash == "" {
+	if entry := Draft(v1alpha1.ActionTransform, []Victim{secret}, strings.TrimSpace)[0]; entry.Change != "" || entry.PlanHash == "" {
 		t.Fatalf("of a Secret the plan says %+v", entry)
 	}
 }

@@ -131,7 +131,7 @@ func TestApprovedChanges(t *testing.T) {
 end`))
 	first := l.record(l.now.Status.Plan.Run)
 	wantRun(t, first, v1alpha1.ReasonAwaitingApproval, "The plan to change 3 objects waits")
-	if patch := first.Status.Objects[0].Patch; patch != `{"metadata":{"annotations":{"copied":"x"}}}` {
+	if patch := first.Status.Objects[0].Change; patch != `{"metadata":{"annotations":{"copied":"x"}}}` {
 		t.Fatalf("the plan shows the change %s", patch)
 	}
 	b := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "b"}}

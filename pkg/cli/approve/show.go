@@ -48,8 +48,8 @@ func reason(run *v1alpha1.CleanerRun, object *v1alpha1.ObjectOutcome) string {
 	switch {
 	case run.Spec.Action != v1alpha1.ActionTransform:
 		return object.Message
-	case object.Patch == "":
+	case object.Change == "":
 		return terminal.Because("not shown, because it may hold values of the Secret", object.Message)
 	}
-	return terminal.Because(object.Patch, object.Message)
+	return terminal.Because(object.Change, object.Message)
 }

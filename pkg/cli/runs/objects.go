@@ -124,8 +124,8 @@ func why(o *v1alpha1.ObjectOutcome) string {
 	if o.Outcome == v1alpha1.OutcomeMatched || o.Outcome == v1alpha1.OutcomeProtected {
 		return terminal.Because(o.Reason, o.Message)
 	}
-	if o.Patch != "" {
-		return terminal.Because(o.Message, "change: "+o.Patch)
+	if o.Change != "" {
+		return terminal.Because(o.Message, "change: "+o.Change)
 	}
 	return cmp.Or(o.Reason, o.Message)
 }
