@@ -83,7 +83,10 @@ func (w *ApprovalWatcher) Look(ctx context.Context) {
 	for i := range approvals.Items {
 		approval := &approvals.Items[i]
 		cleaner, waits := waiting[approval.Name]
-		if seen[approval.UID] = true; waits && !w.seen[approval.UID] {
+		if !waits { // or the cache does not know of the plan yet
+			continue
+		}
+		if seen[approval.UID] = true; !w.seen[approval.UID] {
 			w.Wake(cleaner)
 		}
 	}

@@ -37,7 +37,7 @@ func (r *CleanerReconciler) foldPlan(
 	case plan == nil:
 		return nil
 	case !cleaner.NeedsApproval() || cleaner.Status.ObservedGeneration != cleaner.Generation:
-		return r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded,
+		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonSuperseded,
 			"The Cleaner was edited, nothing was touched; the next run makes another plan.")
 	case cleaner.Status.ActiveRun != nil:
 		return nil
@@ -55,7 +55,7 @@ func (r *CleanerReconciler) foldDecision(
 	case err != nil && !journal.IsNotApproved(err):
 		return err
 	case said == nil && left <= 0:
-		return r.endPlan(ctx, cleaner, v1alpha1.ReasonExpired, fmt.Sprintf(
+		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonExpired, fmt.Sprintf(
 			"Nobody approved the plan until %s, nothing was touched; the next run makes another.",
 			plan.ExpirationTime.UTC().Format(timeFormat)))
 	case err != nil:
@@ -64,7 +64,7 @@ func (r *CleanerReconciler) foldDecision(
 	case said == nil:
 		round.planEnds = left
 	case said.Spec.Decision == v1alpha1.DecisionReject:
-		return r.endPlan(ctx, cleaner, v1alpha1.ReasonRejected, fmt.Sprintf(
+		return r.endPlan(ctx, cleaner, plan.Run, v1alpha1.ReasonRejected, fmt.Sprintf(
 			"%s rejected the plan, nothing was touched. %s", said.Spec.By, cmp.Or(said.Spec.Reason, "No reason was given.")))
 	case r.actsNot(cleaner) != "":
 		r.awaits(cleaner, fmt.Sprintf("%s approved the plan of CleanerRun %s. It is carried out as soon as runs act again: %s.",
@@ -90,7 +90,7 @@ func (r *CleanerReconciler) takePlan(ctx context.Context, cleaner *v1alpha1.Clea
 	}
 	now := ended.Status.Plan
 	if now != nil && ended.Spec.CleanerSpecHash != cleaner.Spec.Hash() {
-		return r.Journal.ClosePlan(ctx, ended.Name, v1alpha1.ReasonSuperseded,
+		return r.endPlan(ctx, cleaner, ended.Name, v1alpha1.ReasonSuperseded,
 			"The Cleaner was edited meanwhile, nothing was touched; the next run makes another plan.")
 	}
 	if stays, err := r.makeRoom(ctx, cleaner, ended); stays || err != nil {
@@ -124,7 +124,7 @@ func (r *CleanerReconciler) makeRoom(
 	case err != nil:
 		return false, err
 	case why == "":
-		return false, r.endPlan(ctx, cleaner, v1alpha1.ReasonSuperseded,
+		return false, r.endPlan(ctx, cleaner, before.Run, v1alpha1.ReasonSuperseded,
 			"CleanerRun "+ended.Name+" judged everything anew; nothing was touched.")
 	}
 	r.awaits(cleaner, why)
@@ -149,14 +149,15 @@ func (r *CleanerReconciler) stays(
 	return "", nil
 }
 
-// endPlan ends the waiting of the plan, first in its record.
-func (r *CleanerReconciler) endPlan(ctx context.Context, cleaner *v1alpha1.Cleaner, reason, message string) error {
-	run := cleaner.Status.Plan.Run
+// endPlan ends the waiting of the plan of a run, first in its record.
+func (r *CleanerReconciler) endPlan(ctx context.Context, cleaner *v1alpha1.Cleaner, run, reason, message string) error {
 	if err := r.Journal.ClosePlan(ctx, run, reason, message); err != nil {
 		return err
 	}
 	klog.FromContext(ctx).Info("Plan does not wait any more", "run", run, "reason", reason, "message", message)
-	cleaner.Status.Plan = nil
+	if plan := cleaner.Status.Plan; plan != nil && plan.Run == run {
+		cleaner.Status.Plan = nil
+	}
 	said := meta.FindStatusCondition(cleaner.Status.Conditions, v1alpha1.ConditionRunSucceeded)
 	if said != nil && said.Reason == v1alpha1.ReasonAwaitingApproval {
 		setCondition(cleaner, v1alpha1.ConditionRunSucceeded, metav1.ConditionTrue, reason,

@@ -52,22 +52,27 @@ func describe(
 	list(status, room, all, total, len(outcomes), func(i int) v1alpha1.ObjectOutcome { return entryOf(&outcomes[i]) })
 }
 
-// describeActing is Describe for a run that begins to act. What it is going to touch is in its intent, and only counted
-// here. What it leaves alone is listed: nowhere else is that written down, should the run be cut off.
-func describeActing(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
-	var left []object.Outcome
+// apart divides outcomes into those of objects that are left alone, and of those that are planned.
+func apart(outcomes []object.Outcome) (left []object.Outcome, planned iter.Seq[object.Outcome]) {
 	for i := range outcomes {
 		if outcomes[i].Result != v1alpha1.OutcomePlanned {
 			left = append(left, outcomes[i])
 		}
 	}
-	describe(run, maxActingBytes, considered, left, func(yield func(object.Outcome) bool) {
+	return left, func(yield func(object.Outcome) bool) {
 		for i := range outcomes {
 			if outcomes[i].Result == v1alpha1.OutcomePlanned && !yield(outcomes[i]) {
 				return
 			}
 		}
-	})
+	}
+}
+
+// describeActing is Describe for a run that begins to act. What it is going to touch is in its intent, and only counted
+// here. What it leaves alone is listed: nowhere else is that written down, should the run be cut off.
+func describeActing(run *v1alpha1.CleanerRun, considered int64, outcomes []object.Outcome) {
+	left, planned := apart(outcomes)
+	describe(run, maxActingBytes, considered, left, planned)
 }
 
 // Settle puts the outcomes of the victims into the status of a run that was taken over, which so far only counts them,

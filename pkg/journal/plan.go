@@ -80,20 +80,13 @@ func DescribePlan(
 	outcomes []object.Outcome,
 	plan []v1alpha1.ObjectOutcome,
 ) {
-	var planned, others []object.Outcome
-	for i := range outcomes {
-		if outcomes[i].Result == v1alpha1.OutcomePlanned {
-			planned = append(planned, outcomes[i])
-		} else {
-			others = append(others, outcomes[i])
-		}
-	}
+	left, planned := apart(outcomes)
 	room := maxRunBytes
 	for i := range plan {
 		room -= plan[i].Size()
 	}
 	status := &run.Status
-	describe(run, room, considered, others, slices.Values(planned))
+	describe(run, room, considered, left, planned)
 	status.Objects = append(slices.Clip(plan), status.Objects...)
 	if status.ObjectsOmitted -= int64(len(plan)); status.ObjectsOmitted == 0 {
 		status.Tallies = nil

@@ -203,3 +203,21 @@ func TestApprovedRunThatDoesNotBegin(t *testing.T) {
 	l.wantActive(time.Time{})
 	l.wantNames("a", "b", "c")
 }
+
+// TestPlanOfAnEditedCleaner: a plan by a spec that was edited while the run judged is not offered to anybody.
+func TestPlanOfAnEditedCleaner(t *testing.T) {
+	t.Parallel()
+	l := planned(t, v1alpha1.ActionDelete)
+	l.configMap("d") // so that the plan is another one
+	l.clock.Step(time.Minute)
+	l.ask("now")
+	l.step()
+	l.waitFinished(l.now)
+	l.change(func(c *v1alpha1.Cleaner) { c.Spec.Schedule = "0 4 * * *" })
+	l.step()
+	l.wantEnded(l.now.Status.LastRun.Name, v1alpha1.ReasonSuperseded, "The Cleaner was edited meanwhile")
+	wantCondition(t, l.now, v1alpha1.ConditionRunSucceeded, "True", v1alpha1.ReasonSuperseded, "The Cleaner was edited meanwhile")
+	if l.now.Status.Plan != nil {
+		t.Fatalf("the plan %+v waits", l.now.Status.Plan)
+	}
+}

@@ -149,8 +149,8 @@ func TestProgressCountsWhatWasJudged(t *testing.T) {
 			l.startExecutor()
 			l.at(l.first())
 			b.eventually("the run has begun", func() bool { return len(l.records()) == 1 })
-			shown := l.showsProgress("a judgement", func(p *v1alpha1.RunProgress) bool { return p.Phase == v1alpha1.ProgressListing && p.Done > 0 })
-			if shown.Done == objects || *shown.Matched != 1 || shown.Kind != "ConfigMap" {
+			shown := l.showsProgress("a judgement", func(p *v1alpha1.RunProgress) bool { return p.Phase == v1alpha1.ProgressListing && *p.Matched > 0 })
+			if shown.Done == 0 || shown.Done == objects || *shown.Matched != 1 || shown.Kind != "ConfigMap" {
 				t.Errorf("the progress is %+v, and %d match", shown, *shown.Matched)
 			}
 			c.stop(l)

@@ -146,11 +146,13 @@ func (o *options) question(run *v1alpha1.CleanerRun, who string) string {
 // find finds the run of the name or, with the name of a Cleaner, that of its plan. Its plan must wait.
 func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.CleanerRun, error) {
 	run, err := api.CleanerRun(ctx, name)
-	if failure := (*terminal.Failure)(nil); errors.As(err, &failure) && failure.Code == codes.RunNotFound {
+	if is(err, codes.RunNotFound) {
 		cleaner, no := api.Cleaner(ctx, name)
 		switch {
-		case no != nil:
+		case is(no, codes.CleanerNotFound):
 			return nil, err
+		case no != nil:
+			return nil, no
 		case cleaner.Status.Plan == nil:
 			return nil, terminal.Fail(codes.PlanNotWaiting,
 				fmt.Errorf("no plan of cleaner %q waits for approval", name), "its runs: "+terminal.Program+" runs "+name)
@@ -170,6 +172,12 @@ func find(ctx context.Context, api *cluster.Client, name string) (*v1alpha1.Clea
 	return nil, terminal.Fail(codes.PlanNotWaiting,
 		fmt.Errorf("the plan of run %s does not wait any more: %s", run.Name, terminal.OneLine(run.Status.Message)),
 		"the plans that wait: "+terminal.Program+" runs --waiting")
+}
+
+// is reports whether an error has the code.
+func is(err error, code codes.Code) bool {
+	var failure *terminal.Failure
+	return errors.As(err, &failure) && failure.Code == code
 }
 
 // create creates the CleanerApproval. It goes away with the run.
