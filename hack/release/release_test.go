@@ -188,8 +188,8 @@ func checkInstall(t *testing.T, r release, digest string) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("install.yaml (-kustomize +release):\n%s", diff)
 	}
-	if n := len(regexp.MustCompile(`(?m)^kind: CustomResourceDefinition$`).FindAll(readFile(t, r.out, "crds.yaml"), -1)); n != 3 {
-		t.Errorf("crds.yaml has %d CustomResourceDefinitions, want 3", n)
+	if n := len(regexp.MustCompile(`(?m)^kind: CustomResourceDefinition$`).FindAll(readFile(t, r.out, "crds.yaml"), -1)); n != 4 {
+		t.Errorf("crds.yaml has %d CustomResourceDefinitions, want 4", n)
 	}
 }
 
