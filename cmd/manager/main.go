@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 
 	"github.com/go-logr/logr"
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no file of authorities: without these, nothing could be sent by HTTPS
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
