@@ -3,6 +3,7 @@
 
 IMG ?= kubecleaner/manager:dev
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+ARCH ?= $(shell go env GOARCH)
 CONTAINER_TOOL ?= $(shell command -v docker || command -v podman || echo docker)
 # The kustomization that deploy and undeploy render: config/default or one of the overlays.
 OVERLAY ?= config/default
@@ -271,15 +272,9 @@ undeploy: ## Remove all that deploy made but the namespace, and with the CRDs ev
 	echo "The namespace $$namespace stays, because others may use it too. If nobody does: kubectl delete namespace $$namespace"
 
 .PHONY: docker-build
-docker-build: ## Build the image IMG with docker or podman.
-	$(CONTAINER_TOOL) build --build-arg VERSION='$(VERSION)' $(if $(GO_IMAGE),--build-arg GO_IMAGE='$(GO_IMAGE)') $(if $(BASE_IMAGE),--build-arg BASE_IMAGE='$(BASE_IMAGE)') -t '$(IMG)' .
-
-.PHONY: docker-digests
-docker-digests: ## Print the base images of the Dockerfile by digest, as their registries have them now; for GO_IMAGE and BASE_IMAGE.
-	@sed -n 's/^ARG \([A-Z]*_IMAGE\)=/\1 /p' Dockerfile | while read -r name image; do \
-		$(CONTAINER_TOOL) pull -q "$$image" >/dev/null; \
-		echo "$$name=$$image@$$($(CONTAINER_TOOL) image inspect --format '{{index .RepoDigests 0}}' "$$image" | sed 's/.*@//')"; \
-	done
+docker-build: ## Build the image IMG with docker or podman, for this machine's architecture or for ARCH.
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/linux-$(ARCH)/ ./cmd/manager ./cmd/script-runner
+	$(CONTAINER_TOOL) build --platform linux/$(ARCH) -t '$(IMG)' .
 
 .PHONY: docker-push
 docker-push: ## Push the image IMG.

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 )
 
@@ -35,9 +34,6 @@ func packTar(entries []entry, modified time.Time) ([]byte, error) {
 			Typeflag: tar.TypeReg,
 			ModTime:  modified,
 			Format:   tar.FormatPAX,
-		}
-		if strings.HasSuffix(e.name, "/") {
-			header.Typeflag = tar.TypeDir
 		}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, fmt.Errorf("packing %s: %w", e.name, err)

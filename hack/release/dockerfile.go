@@ -6,6 +6,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -19,27 +20,22 @@ type recipe struct {
 }
 
 var (
-	built      = regexp.MustCompile(`(?m)^ *go build .* -o /out/((?: \./cmd/[a-z-]+)+)$`)
-	copied     = regexp.MustCompile(`(?m)^COPY --from=builder /out/ /$`)
+	copied     = regexp.MustCompile(`(?m)^COPY ((?:bin/linux-\$\{TARGETARCH\}/[a-z-]+ )+)/$`)
 	user       = regexp.MustCompile(`(?m)^USER (\S+)$`)
 	entrypoint = regexp.MustCompile(`(?m)^ENTRYPOINT (\[.*\])$`)
 )
 
 // readRecipe understands the Dockerfile of this repository, and refuses any other.
 func readRecipe(dockerfile string) (recipe, error) {
-	b, u, e := built.FindStringSubmatch(
-		dockerfile,
-	), user.FindStringSubmatch(
-		dockerfile,
-	), entrypoint.FindStringSubmatch(
-		dockerfile,
-	)
-	if b == nil || u == nil || e == nil || !copied.MatchString(dockerfile) ||
-		strings.Count(dockerfile, "\nCOPY --from=") != 1 {
+	c, u, e := copied.FindStringSubmatch(dockerfile), user.FindStringSubmatch(dockerfile), entrypoint.FindStringSubmatch(dockerfile)
+	if c == nil || u == nil || e == nil || strings.Count(dockerfile, "\nCOPY ") != 1 || strings.Count(dockerfile, "\nFROM scratch\n") != 1 {
 		return recipe{}, errors.New(
 			"the Dockerfile has changed in a way that hack/release/dockerfile.go does not understand: change both together",
 		)
 	}
-	r := recipe{commands: strings.Fields(b[1]), user: u[1]}
+	r := recipe{user: u[1]}
+	for _, program := range strings.Fields(c[1]) {
+		r.commands = append(r.commands, "./cmd/"+path.Base(program))
+	}
 	return r, json.Unmarshal([]byte(e[1]), &r.entrypoint)
 }

@@ -26,8 +26,8 @@ func TestOtherDockerfilesAreRefused(t *testing.T) {
 	t.Parallel()
 	text := dockerfile(t)
 	for from, to := range map[string]string{
-		"COPY --from=builder /out/ /": "COPY --from=builder /out/manager /", "ENTRYPOINT [": "CMD [", "USER ": "#",
-		"ENTRYPOINT": "COPY --from=other / /\nENTRYPOINT", "-o /out/": "-o /elsewhere/",
+		"FROM scratch": "FROM alpine", "script-runner /": "script-runner /bin/", "ENTRYPOINT [": "CMD [", "USER ": "#",
+		"ENTRYPOINT": "COPY --from=other / /\nENTRYPOINT", "bin/linux-${TARGETARCH}/manager": "elsewhere/manager",
 	} {
 		if _, err := readRecipe(strings.Replace(text, from, to, 1)); err == nil || !strings.Contains(err.Error(), "hack/release/dockerfile.go") {
 			t.Errorf("with %s instead of %s the error is %v", to, from, err)

@@ -113,7 +113,7 @@ func packPlatform(r recipe, t target, programs []program, version string, src so
 
 // packImage makes an image of one layer.
 func packImage(r recipe, t target, programs []program, created time.Time, labels map[string]string) (v1.Image, error) {
-	entries := []entry{{name: "tmp/", mode: 0o1777}}
+	var entries []entry
 	for _, p := range programs {
 		entries = append(entries, entry{p.name, 0o755, p.data})
 	}
