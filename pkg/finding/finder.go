@@ -6,7 +6,9 @@ package finding
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -188,7 +190,7 @@ func (f *Finder) noteObject(list List, o *object.Parts) {
 func (f *Finder) keep(r *row, o *object.Parts, c *candidate) {
 	c.row = r
 	c.found.Kind, c.found.UID, c.found.Created = o.Kind, types.UID(string(o.UID)), o.Created
-	c.found.Namespace, c.found.Name = string([]byte(o.Namespace)), string([]byte(o.Name))
+	c.found.Namespace, c.found.Name = unique.Make(o.Namespace).Value(), strings.Clone(o.Name)
 	c.found.Type = r.typ
 	c.found.Managed = f.managedBy(o)
 	c.reported = isReported(o)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -186,14 +187,18 @@ func lookPending(f *Finder, o *object.Parts) *candidate {
 	return certain(reason, since)
 }
 
+func nodeNamed(name string) graph.Name { return graph.Name{GroupKind: nodes, Name: name} }
+
 // lookNode looks for the Pod's Node. Nodes pass first, so that few Pods are kept. Where they may not be read, nothing
 // is known of them.
 func lookNode(f *Finder, o *object.Parts) *candidate {
-	node := graph.Name{GroupKind: nodes, Name: o.At("spec", "nodeName").Text()}
-	if node.Name == "" || f.graph.IsPresent(node) || f.unread[nodes] != nil {
+	name := o.At("spec", "nodeName").Text()
+	if name == "" || f.graph.IsPresent(nodeNamed(name)) || f.unread[nodes] != nil {
 		return nil
 	}
+	name = unique.Make(name).Value() // many Pods are kept when a Node is gone: its name once
 	return &candidate{decide: func(f *Finder, found Finding) *Finding {
+		node := nodeNamed(name)
 		if !f.isAbsent(node) {
 			return nil
 		}

@@ -73,10 +73,10 @@ type candidate struct {
 	isFound bool
 	// excluded is true of what is judged, but not told.
 	excluded bool
-	// names are objects that it refers to, and that had not passed before it.
-	names []graph.User
 	// reported is true when the object bears a label that says it is unused.
 	reported bool
+	// names are objects that it refers to, and that had not passed before it.
+	names []graph.User
 	// decide says what was found. Nil when that is known already.
 	decide func(f *Finder, found Finding) *Finding
 }
