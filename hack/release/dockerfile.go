@@ -27,8 +27,10 @@ var (
 
 // readRecipe understands the Dockerfile of this repository, and refuses any other.
 func readRecipe(dockerfile string) (recipe, error) {
-	c, u, e := copied.FindStringSubmatch(dockerfile), user.FindStringSubmatch(dockerfile), entrypoint.FindStringSubmatch(dockerfile)
-	if c == nil || u == nil || e == nil || strings.Count(dockerfile, "\nCOPY ") != 1 || strings.Count(dockerfile, "\nFROM scratch\n") != 1 {
+	c, u := copied.FindStringSubmatch(dockerfile), user.FindStringSubmatch(dockerfile)
+	e := entrypoint.FindStringSubmatch(dockerfile)
+	once := strings.Count(dockerfile, "\nCOPY ") == 1 && strings.Count(dockerfile, "\nFROM scratch\n") == 1
+	if c == nil || u == nil || e == nil || !once {
 		return recipe{}, errors.New(
 			"the Dockerfile has changed in a way that hack/release/dockerfile.go does not understand: change both together",
 		)
