@@ -50,6 +50,28 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// Whoever removes everything, and whoever looks for the chart, is told of every kind.
+func TestEveryCRDIsNamed(t *testing.T) {
+	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no CRDs", err)
+	}
+	for _, page := range []string{
+		"docs/how-to/install.md", "charts/kubecleaner/README.md", "charts/kubecleaner/templates/NOTES.txt", "charts/kubecleaner/Chart.yaml",
+	} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			group, plural, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".yaml"), "_")
+			if name := plural + "." + group; !strings.Contains(string(text), name) {
+				t.Errorf("%s does not name %s", page, name)
+			}
+		}
+	}
+}
+
 // Every test that the documentation names is there.
 func TestNamedTests(t *testing.T) {
 	defined := map[string]bool{}

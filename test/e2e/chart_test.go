@@ -27,20 +27,34 @@ func TestChart(t *testing.T) {
 	if os.Getenv("HELM") == "" {
 		t.Skip("HELM names no helm: make e2e builds one")
 	}
-	if out := try(t, "", kubectl("get", "crd", "cleaners.apps.projectsveltos.io", "--ignore-not-found", "-o", "name")...); out != "" {
-		t.Fatal("the cluster of KUBECONFIG has Cleaners already: end-to-end tests are for a cluster of their own")
-	}
-	t.Cleanup(func() {
-		try(t, "", kubectl("delete", "cleaners", "--all", "--ignore-not-found", "--timeout=60s")...)
-		try(t, "", helm("uninstall", "kubecleaner")...)
-		try(t, "", kubectl("delete", "crd", "cleaners.apps.projectsveltos.io", "cleanerruns.apps.projectsveltos.io", "reports.apps.projectsveltos.io", "--ignore-not-found")...)
-		do(t, "", kubectl("delete", "namespace", team, operator, "--ignore-not-found")...)
-	})
+	ownCluster(t)
+	t.Cleanup(func() { removeChart(t, team, operator) })
 	if !t.Run("install, and find something within a minute", install) {
 		t.FailNow()
 	}
 	t.Run("upgrade and roll back, with every run once", upgrade)
 	t.Run("uninstall, and restore what was deleted", uninstall)
+}
+
+// ownCluster ends the test in a cluster that has Cleaners already: it may be in use.
+func ownCluster(t *testing.T) {
+	t.Helper()
+	if out := try(t, "", kubectl("get", "crd", "cleaners.apps.projectsveltos.io", "--ignore-not-found", "-o", "name")...); out != "" {
+		t.Fatal("the cluster of KUBECONFIG has Cleaners already: end-to-end tests are for a cluster of their own")
+	}
+}
+
+// removeChart removes all that a release of the chart leaves, and the namespaces.
+func removeChart(t *testing.T, namespaces ...string) {
+	t.Helper()
+	try(t, "", kubectl("delete", "cleaners", "--all", "--ignore-not-found", "--timeout=60s")...)
+	try(t, "", helm("uninstall", "kubecleaner")...)
+	crds := []string{"delete", "crd", "--ignore-not-found"}
+	for _, plural := range []string{"cleaners", "cleanerruns", "reports", "cleanerapprovals"} {
+		crds = append(crds, plural+".apps.projectsveltos.io")
+	}
+	try(t, "", kubectl(crds...)...)
+	do(t, "", kubectl(append([]string{"delete", "namespace", "--ignore-not-found"}, namespaces...)...)...)
 }
 
 func helm(args ...string) []string {

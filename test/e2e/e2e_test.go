@@ -27,9 +27,7 @@ const (
 )
 
 func TestStory(t *testing.T) {
-	if out := try(t, "", kubectl("get", "crd", "cleaners.apps.projectsveltos.io", "--ignore-not-found", "-o", "name")...); out != "" {
-		t.Fatal("the cluster of KUBECONFIG has Cleaners already: end-to-end tests are for a cluster of their own")
-	}
+	ownCluster(t)
 	t.Cleanup(func() { undeploy(t) })
 	if !t.Run("deploy two replicas under the restricted profile", deploy) {
 		t.FailNow()

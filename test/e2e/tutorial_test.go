@@ -26,15 +26,8 @@ func TestTutorial(t *testing.T) {
 	if os.Getenv("HELM") == "" {
 		t.Skip("HELM names no helm: make e2e builds one")
 	}
-	if out := try(t, "", kubectl("get", "crd", "cleaners.apps.projectsveltos.io", "--ignore-not-found", "-o", "name")...); out != "" {
-		t.Fatal("the cluster of KUBECONFIG has Cleaners already: end-to-end tests are for a cluster of their own")
-	}
-	t.Cleanup(func() {
-		try(t, "", kubectl("delete", "cleaners", "--all", "--ignore-not-found", "--timeout=60s")...)
-		try(t, "", helm("uninstall", "kubecleaner")...)
-		try(t, "", kubectl("delete", "crd", "cleaners.apps.projectsveltos.io", "cleanerruns.apps.projectsveltos.io", "reports.apps.projectsveltos.io", "--ignore-not-found")...)
-		do(t, "", kubectl("delete", "namespace", "tutorial", operator, "--ignore-not-found")...)
-	})
+	ownCluster(t)
+	t.Cleanup(func() { removeChart(t, "tutorial", operator) })
 	page, err := os.ReadFile("../../docs/tutorials/first-cleanup.md")
 	if err != nil {
 		t.Fatal(err)
