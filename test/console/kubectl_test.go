@@ -34,8 +34,14 @@ exec KUBECTL "$@"
 var missing = regexp.MustCompile(`NotFound|not found|No resources found|no matches for kind "(ServiceMonitor|PodMonitor|PrometheusRule)"|` +
 	`doesn't have a resource type "servicemonitor"|ensure CRDs are installed first|^Warning: |^\s*$`)
 
-// elsewhere are commands that other tests run, or that need a network.
-var elsewhere = regexp.MustCompile(`https://|^kubectl (cleaner|krew) |-k \.$`)
+// elsewhere are commands that other tests run, or that need krew.
+var elsewhere = regexp.MustCompile(`^kubectl (cleaner|krew) `)
+
+// published is a file of a release, or a directory of the repository as kustomize reads it. The reader of the test has both.
+var published = regexp.MustCompile(`https://github\.com/kubecleaner/kubecleaner(/releases/download/[^/]+/|//)([\w/.-]+)(\?ref=\S+)?`)
+
+// madeOf says what the files of a release that pages apply are made of.
+var madeOf = map[string]string{"install.yaml": "config/default", "crds.yaml": "config/crd"}
 
 // TestKubectl runs the kubectl commands that the pages show, as a dry run: the flags, kinds, fields and files that they name are there.
 func TestKubectl(t *testing.T) {
@@ -96,14 +102,39 @@ func typist(t *testing.T) string {
 		t.Fatal(err)
 	}
 	kubectl := strings.ReplaceAll(dryKubectl, "KUBECTL", filepath.Join(env.Assets, "kubectl"))
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"kubectl": kubectl, "cleaner.yaml": string(cleaner), "imported.yaml": string(cleaner), "tls.crt": "a", "tls.key": "b",
-	} {
+		"kustomization.yaml": kustomization(t),
+	}
+	for name, from := range madeOf {
+		made, err := exec.Command(filepath.Join(env.Assets, "kubectl"), "kustomize", filepath.Join(root, from)).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(made)
+	}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return dir
+}
+
+// kustomization is the one that the page on installing shows.
+func kustomization(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs/how-to/install.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range transcript.Parse(string(page)) {
+		if strings.Contains(step.Text, "kind: Kustomization\n") {
+			return published.ReplaceAllString(step.Text, "$2")
+		}
+	}
+	t.Fatal("the page shows no Kustomization")
+	return ""
 }
 
 // placeholders are words of the pages for which a reader writes a name.
@@ -115,7 +146,7 @@ func enter(t *testing.T, dir, command string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var errOut strings.Builder
-	cmd := exec.CommandContext(ctx, "bash", "-c", placeholders.Replace(command))
+	cmd := exec.CommandContext(ctx, "bash", "-c", placeholders.Replace(published.ReplaceAllString(command, "$2")))
 	cmd.Dir, cmd.Stderr = dir, &errOut
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir, "KUBECONFIG="+env.Kubeconfig)
 	_ = cmd.Run() // grep may find nothing
