@@ -29,9 +29,9 @@ func (s *Server) audit(ctx context.Context, p *person, about corev1.ObjectRefere
 	log.Info("A person acted")
 	event := eventsv1.Event{
 		TypeMeta: metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"},
-		// Events about what has no namespace are in default.
+		// Events about what has no namespace are in default. The API server adds to the name; it takes no point at its end.
 		ObjectMeta: metav1.ObjectMeta{
-			GenerateName: about.Name[:min(len(about.Name), 200)] + ".",
+			GenerateName: about.Name[:min(len(about.Name), 200)] + "-",
 			Namespace:    metav1.NamespaceDefault,
 		},
 		EventTime:           metav1.NewMicroTime(s.Now()),
