@@ -24,8 +24,11 @@ const (
 	watchSeconds = "240"
 )
 
-// events tells which Cleaners and runs change, as watches of the person see it.
-func (s *Server) events(ctx context.Context, _ *http.Request, p *person, to *stream) {
+// events streams changes. There is nothing to read in the request.
+func events(*http.Request) (streams, error) { return watchAll, nil }
+
+// watchAll tells which Cleaners and runs change, as watches of the person see it.
+func watchAll(ctx context.Context, p *person, to *stream) {
 	var watches sync.WaitGroup
 	for event, path := range map[string]string{"cleaners": cluster.CleanerPath(""), "runs": cluster.RunPath("")} {
 		watches.Go(func() {

@@ -4,6 +4,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -17,15 +18,17 @@ import (
 // maxPreviewed is how many objects of a Cleaner a preview shows.
 const maxPreviewed = 1000
 
-// preview judges a Cleaner as the person, and tells how far it is.
-func (s *Server) preview(ctx context.Context, r *http.Request, p *person, to *stream) {
+// preview reads which Cleaner is to be judged.
+func (s *Server) preview(r *http.Request) (streams, error) {
+	c, err := previewOf(r)
+	return func(ctx context.Context, p *person, to *stream) { s.previewTo(ctx, p, to, c) }, err
+}
+
+// previewTo judges a Cleaner as the person, and tells how far it is.
+func (s *Server) previewTo(ctx context.Context, p *person, to *stream, c command) {
 	ctx, cancel := context.WithTimeout(ctx, scanIn)
 	defer cancel()
-	c, err := previewOf(r)
-	if err == nil {
-		err = s.enter(ctx)
-	}
-	if err != nil {
+	if err := s.enter(ctx); err != nil {
 		to.fail(err)
 		return
 	}
@@ -43,7 +46,9 @@ func (s *Server) preview(ctx context.Context, r *http.Request, p *person, to *st
 	}
 	out, err := s.call(ctx, p, c)
 	if len(out) == 0 && err != nil {
-		to.fail(usageOf(err))
+		f := failureOf(usageOf(err))
+		f.Body.Hint = cmp.Or(f.Body.Hint, strings.TrimSpace(told.String())) // which says what is wrong, and where
+		to.fail(f)
 		return
 	}
 	var result struct {

@@ -92,7 +92,7 @@ func (s *Server) Handler() http.Handler {
 	for route, handler := range s.routes() {
 		mux.Handle(route, s.as(handler))
 	}
-	mux.Handle("GET /api/v1/events", s.streaming(s.events))
+	mux.Handle("GET /api/v1/events", s.streaming(events))
 	mux.Handle("POST /api/v1/preview", s.streaming(s.preview))
 	return s.guarded(mux)
 }

@@ -47,13 +47,20 @@ func (s *stream) send(event string, data any) error {
 
 func (s *stream) fail(err error) { _ = s.send("error", failureOf(err).Body) }
 
-// streaming calls the handler as the person of the request, with a stream that stays alive until the handler returns or
-// the client is gone.
-func (s *Server) streaming(handler func(ctx context.Context, r *http.Request, p *person, to *stream)) http.Handler {
+// streams is what fills a stream, as a person.
+type streams func(ctx context.Context, p *person, to *stream)
+
+// streaming reads the request, and then streams as its person. The stream stays alive until that ends or the client is
+// gone. Nothing can be read of a request when the answer has begun.
+func (s *Server) streaming(read func(r *http.Request) (streams, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var handler streams
 		p, err := s.personOf(r)
 		if err == nil {
 			_, err = p.review(r.Context())
+		}
+		if err == nil {
+			handler, err = read(r)
 		}
 		if err != nil {
 			s.sendError(w, err)
@@ -80,7 +87,7 @@ func (s *Server) streaming(handler func(ctx context.Context, r *http.Request, p 
 				}
 			}
 		})
-		handler(ctx, r, p, to)
+		handler(ctx, p, to)
 		cancel()
 		beats.Wait()
 	})
