@@ -53,15 +53,24 @@ func (s *Server) call(ctx context.Context, p *person, c command) ([]byte, error)
 	return out.Bytes(), errors.Join(err, session.WriteError())
 }
 
-// told runs the command and reads what it printed. What the command could not do is told there.
-func (s *Server) told(ctx context.Context, p *person, c command, into any) error {
+// output runs the command and returns what it wrote, and the error that this tells. One without output is err.
+func (s *Server) output(ctx context.Context, p *person, c command) (out []byte, told, err error) {
 	if err := s.enter(ctx); err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer s.leave()
-	out, err := s.call(ctx, p, c)
-	if len(out) == 0 && err != nil {
-		return usageOf(err)
+	out, told = s.call(ctx, p, c)
+	if len(out) == 0 && told != nil {
+		return nil, nil, usageOf(told)
+	}
+	return out, told, nil
+}
+
+// told runs the command and reads what it printed. What the command could not do is told there.
+func (s *Server) told(ctx context.Context, p *person, c command, into any) error {
+	out, _, err := s.output(ctx, p, c)
+	if err != nil {
+		return err
 	}
 	return json.Unmarshal(out, into)
 }
@@ -76,7 +85,7 @@ func usageOf(err error) error {
 	switch told.Code {
 	case codes.UsageWrong:
 		f.Status, f.Body.Hint = http.StatusBadRequest, "" // which names the command's help
-	case codes.ObjectNotFound, codes.RunNotFound, codes.CleanerNotFound:
+	case codes.ObjectNotFound, codes.RunNotFound, codes.CleanerNotFound, codes.WhyNotFound:
 		f.Status = http.StatusNotFound
 	}
 	return f
@@ -87,10 +96,22 @@ func (s *Server) why(r *http.Request, p *person) (int, any, error) {
 	if strings.Count(object, "/") < 1 {
 		return 0, nil, badRequest("object must be KIND/NAMESPACE/NAME or KIND/NAME")
 	}
-	var answer json.RawMessage
-	err := s.told(r.Context(), p, command{of: why.Command, args: []string{"-o", "json", "--progress=none", "--", object}},
-		&answer)
-	return http.StatusOK, answer, err
+	out, told, err := s.output(r.Context(), p, command{
+		of: why.Command, args: []string{"-o", "json", "--progress=none", "--", object},
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	var answer struct {
+		Users []json.RawMessage `json:"users"`
+	}
+	err = json.Unmarshal(out, &answer)
+	if told != nil && len(answer.Users) == 0 {
+		if f := failureOf(usageOf(told)); f.Status == http.StatusNotFound {
+			err = f // nothing is known of it but that it is not there
+		}
+	}
+	return http.StatusOK, json.RawMessage(out), err
 }
 
 func (s *Server) doctor(r *http.Request, p *person) (int, any, error) {

@@ -155,13 +155,6 @@ func (s *Server) findingsCleaner(r *http.Request, p *person) (int, any, error) {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
-	if err := s.enter(r.Context()); err != nil {
-		return 0, nil, err
-	}
-	defer s.leave()
-	out, err := s.call(r.Context(), p, command{of: scan.Command, args: args})
-	if len(out) == 0 && err != nil {
-		return 0, nil, usageOf(err)
-	}
-	return http.StatusOK, Manifest{YAML: string(out)}, nil
+	out, _, err := s.output(r.Context(), p, command{of: scan.Command, args: args})
+	return http.StatusOK, Manifest{YAML: string(out)}, err
 }

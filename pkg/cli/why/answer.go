@@ -27,12 +27,14 @@ import (
 
 // Result is what -o json prints.
 type Result struct {
-	APIVersion string     `json:"apiVersion"`
-	Kind       string     `json:"kind"`
-	Namespace  string     `json:"namespace,omitempty"`
-	Name       string     `json:"name"`
-	Exists     bool       `json:"exists"`
-	Created    *time.Time `json:"created,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	Exists     bool   `json:"exists"`
+	// Unsure says why it is not known whether it exists.
+	Unsure  string     `json:"unsure,omitempty"`
+	Created *time.Time `json:"created,omitempty"`
 	// Used is whether anything uses it. Nil when that is not known.
 	Used *bool `json:"used"`
 	// Users are who names it, and where. Findings are what is found of the object itself.
@@ -101,6 +103,9 @@ func (j *job) answer(ctx context.Context) (*Result, error) {
 		Searched:    []string{},
 		NotReadable: []search.Unread{},
 		Cleaners:    []selecting{},
+	}
+	if j.unsure != nil {
+		r.Unsure = terminal.OneLine(j.unsure.Error())
 	}
 	j.addFindings(r) // first: what is found unused counts no more as a user
 	use := j.Finder.Graph().Use(j.name)

@@ -48,7 +48,7 @@ const tones: Record<string, Tone> = {
   Completed: 'good', Ready: 'good', Deleted: 'good', Transformed: 'good', Delivered: 'good',
   Restored: 'good', RestoredAlready: 'good', OK: 'good', Exists: 'info', ChangedSince: 'warn', NotRestored: 'warn', WARN: 'warn', FAIL: 'bad', New: 'info', NotReady: 'bad', Scheduled: 'good', Same: 'good', Acted: 'good', Used: 'good',
   Failed: 'bad', PartiallyFailed: 'bad', Denied: 'bad', KindGone: 'bad', NotEvaluated: 'bad', Forbidden: 'bad',
-  ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad',
+  ViewIncomplete: 'bad', InvalidSchedule: 'bad', InvalidExpression: 'bad', UnknownKind: 'bad', Rejected: 'bad', Dangling: 'bad', Missing: 'bad',
   Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',
   Unknown: 'warn', Conflict: 'warn', Expired: 'warn', Terminating: 'warn', Waiting: 'warn', Pending: 'warn', Delete: 'warn',
   Unused: 'warn', Stuck: 'warn', Abandoned: 'warn', Suspended: 'warn',

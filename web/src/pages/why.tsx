@@ -25,7 +25,7 @@ export function WhyPage() {
 }
 
 function verdict(of: Why): string {
-  if (!of.exists) return 'Gone';
+  if (!of.exists) return of.unsure ? 'Unknown' : of.deletedBy ? 'Gone' : 'Missing';
   if (of.findings?.length) return of.findings[0]!.type;
   return of.used === null ? 'Unknown' : of.used ? 'Used' : 'NotUsed';
 }
@@ -36,6 +36,8 @@ function Content({ of }: { of: Why }) {
   return (
     <div class="stack">
       {of.deletedBy && <Deleted of={of.deletedBy} />}
+      {of.unsure && <p class="note warn">You may not read it, so it is not known whether it exists: {of.unsure}</p>}
+      {!of.exists && !of.unsure && !of.deletedBy && <p class="note bad">It does not exist, and no run that is on record deleted it. What names it names it in vain.</p>}
       {of.exempt && <p class="note info">It is never a finding: {of.exempt}</p>}
       {of.findings?.map((finding) => <p key={finding.type} class="note warn"><strong>{finding.type}{finding.confidence && ` (${finding.confidence})`}:</strong> {finding.reason}</p>)}
       {of.selects && <p class="note good">Its selector matches Pods: it is used, although nothing need name it.</p>}
