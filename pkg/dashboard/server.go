@@ -120,6 +120,7 @@ func (s *Server) routes() map[string]answers {
 		"GET " + api + "runs/{name}/diff":             s.diff,
 		"GET " + api + "runs/{name}/restore":          s.restorePlan,
 		"POST " + api + "runs/{name}/restore":         s.restore,
+		"GET " + api + "runs/{name}/copy":             s.copy,
 		"GET " + api + "findings":                     s.findings,
 		"GET " + api + "findings/cleaner":             s.findingsCleaner,
 		"GET " + api + "why":                          s.why,
