@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Copyright The KubeCleaner Authors.
 # SPDX-License-Identifier: Apache-2.0
-# What takes too long for each change: hours of random tests with fresh seeds, older versions of Kubernetes, and releases. A failed step
-# does not end it. The last lines say how long each step took, and which failed.
+# What takes too long for each change: hours of random tests with fresh seeds, older versions of Kubernetes, the page in a browser, and
+# releases. A failed step does not end it. The last lines say how long each step took, and which failed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 exec </dev/null
@@ -29,6 +29,7 @@ for version in ${COMPAT_VERSIONS-}; do
   step "compat $version" make compat K8S="$version"
 done
 step 'docs' make docs
+step 'page in a browser' make web-e2e
 step 'release' make release VERSION=v0.0.0-nightly DRY=1
 step 'image, twice' make reproducible
 printf '\n%sSEED=%s repeats the choices of random tests\n' "$summary" "$SEED"
