@@ -48,6 +48,9 @@ func rowOf(c *v1alpha1.Cleaner) CleanerRow {
 	if active := c.Status.ActiveRun; active != nil {
 		row.ActiveRun = active.Name
 	}
+	if plan := c.Status.Plan; plan != nil {
+		row.Plan = &PlanWaits{plan.Run, plan.Objects, plan.ExpirationTime.Time}
+	}
 	if c.Status.FailureMessage != nil {
 		row.Message = *c.Status.FailureMessage
 	}

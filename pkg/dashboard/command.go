@@ -87,6 +87,8 @@ func usageOf(err error) error {
 		f.Status, f.Body.Hint = http.StatusBadRequest, "" // which names the command's help
 	case codes.ObjectNotFound, codes.RunNotFound, codes.CleanerNotFound, codes.WhyNotFound:
 		f.Status = http.StatusNotFound
+	case codes.PlanNotWaiting:
+		f.Status = http.StatusConflict
 	}
 	return f
 }

@@ -88,17 +88,23 @@ func (s *Server) run(r *http.Request, p *person) (int, any, error) {
 			detail.Before = of[i+1].Name
 		}
 	}
-	if intent := run.Status.Intent; intent != nil {
-		read := call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: intent.Namespace}
-		detail.Restore = p.may(ctx, read)
-		if !detail.Restore.Allowed && run.Status.ObjectsOmitted > 0 {
-			detail.Unread = &Error{
-				Error: "not all objects of the run can be listed", Missing: detail.Restore.Missing,
-				Hint: "they " + cluster.NeededRole(run),
-			}
+	detail.Restore, detail.Unread = s.unread(ctx, p, run)
+	return http.StatusOK, detail, err
+}
+
+// unread is whether the person may read what the run wrote beside its record, and why not all objects can be listed.
+func (s *Server) unread(ctx context.Context, p *person, run *v1alpha1.CleanerRun) (may Allowed, why *Error) {
+	intent := run.Status.Intent
+	if intent == nil {
+		return Allowed{}, nil
+	}
+	may = p.may(ctx, call{Verb: "get", Version: "v1", Resource: "secrets", Namespace: intent.Namespace})
+	if !may.Allowed && run.Status.ObjectsOmitted > 0 {
+		why = &Error{
+			Error: "not all objects of the run can be listed", Missing: may.Missing, Hint: "they " + cluster.NeededRole(run),
 		}
 	}
-	return http.StatusOK, detail, err
+	return may, why
 }
 
 // tally is how many objects had which outcome, of the objects that the record lists, or else of its tallies.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/expr/sandbox"
 )
 
@@ -121,6 +122,10 @@ func (s *Server) routes() map[string]answers {
 		"GET " + api + "runs/{name}/restore":          s.restorePlan,
 		"POST " + api + "runs/{name}/restore":         s.restore,
 		"GET " + api + "runs/{name}/copy":             s.copy,
+		"GET " + api + "plans":                        s.listPlans,
+		"GET " + api + "plans/{name}":                 s.plan,
+		"POST " + api + "plans/{name}/approve":        s.decide(v1alpha1.DecisionApprove),
+		"POST " + api + "plans/{name}/reject":         s.decide(v1alpha1.DecisionReject),
 		"GET " + api + "findings":                     s.findings,
 		"GET " + api + "findings/cleaner":             s.findingsCleaner,
 		"GET " + api + "why":                          s.why,

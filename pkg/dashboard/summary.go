@@ -5,6 +5,7 @@ package dashboard
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 
 // The levels of Attention.
 const (
+	levelWaiting = "waiting"
 	levelError   = "error"
 	levelWarning = "warning"
 )
@@ -76,6 +79,12 @@ func (s *Summary) count(row *CleanerRow) {
 
 // attend adds what a person should look at of a Cleaner.
 func (s *Summary) attend(row *CleanerRow) {
+	if plan := row.Plan; plan != nil {
+		s.Attention = append(s.Attention, Attention{
+			Level: levelWaiting, Cleaner: row.Name, Run: plan.Run, Reason: v1alpha1.ReasonAwaitingApproval, Message: fmt.Sprintf(
+				"a plan of %s waits for approval until %s", terminal.Grouped(plan.Objects, "object"), plan.Expires.UTC().Format(time.RFC3339)),
+		})
+	}
 	attention := Attention{Level: levelError, Cleaner: row.Name, Reason: row.State, Message: row.Message}
 	switch row.State {
 	case stateFailed:
@@ -96,7 +105,7 @@ func (s *Summary) attend(row *CleanerRow) {
 
 // arrange puts the most urgent first.
 func (s *Summary) arrange() {
-	urgency := []string{levelError, levelWarning}
+	urgency := []string{levelWaiting, levelError, levelWarning}
 	slices.SortStableFunc(s.Attention, func(a, b Attention) int {
 		return cmp.Or(slices.Index(urgency, a.Level)-slices.Index(urgency, b.Level), cmp.Compare(a.Cleaner, b.Cleaner))
 	})

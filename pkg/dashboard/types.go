@@ -37,6 +37,10 @@
 //	GET    runs/{name}/restore?only=&force=      RestorePlan: what a restore would do now (a dry run)
 //	POST   runs/{name}/restore                   RestoreRequest -> 200 RestorePlan: what it did
 //	GET    runs/{name}/copy?object=KIND/NS/NAME  CopyCompared: the copy and the live object, Secrets masked
+//	GET    plans?cleaner=                        Page of Plan: those that wait, that which expires first in front
+//	GET    plans/{name}                          Plan, also one that does not wait any more; its objects are the outcomes
+//	                                             Planned of runs/{name}/outcomes
+//	POST   plans/{name}/approve, /reject         PlanDecision -> 200 Decided; 403, and 409 when it does not wait any more
 //	GET    findings?namespace=&kind=&type=&owner=&confidence=&q=&group=kind|namespace|type|owner&refresh=
 //	                                             Findings: a scan as the person, of all or of one namespace
 //	GET    findings/cleaner?kind=&type=&namespace=             Manifest: a Cleaner that looks for the same
@@ -151,7 +155,7 @@ type Summary struct {
 
 // Attention is one thing that needs a person.
 type Attention struct {
-	// Level is error or warning.
+	// Level is waiting (a plan waits for approval), error or warning.
 	Level   string     `json:"level"`
 	Cleaner string     `json:"cleaner"`
 	Run     string     `json:"run,omitempty"`
@@ -188,9 +192,18 @@ type CleanerRow struct {
 	Next      *time.Time      `json:"next,omitempty"`
 	LastRun   *LastRun        `json:"lastRun,omitempty"`
 	ActiveRun string          `json:"activeRun,omitempty"`
+	// Plan is the run whose plan waits for a person.
+	Plan *PlanWaits `json:"plan,omitempty"`
 	// DryRunReason says why action is Scan although the spec says another. ScanUntil is when that ends.
 	DryRunReason string     `json:"dryRunReason,omitempty"`
 	ScanUntil    *time.Time `json:"scanUntil,omitempty"`
+}
+
+// PlanWaits is a plan that waits for a person.
+type PlanWaits struct {
+	Run     string    `json:"run"`
+	Objects int64     `json:"objects"`
+	Expires time.Time `json:"expires"`
 }
 
 // LastRun sums a run up.

@@ -1,0 +1,88 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// planned is a run of the Cleaner whose plan of one ConfigMap waits.
+func planned(t *testing.T, c client.Client, of *v1alpha1.Cleaner, before time.Duration) *v1alpha1.CleanerRun {
+	t.Helper()
+	until := metav1.NewTime(nominal.Add(time.Hour))
+	run := record(t, c, of, before, v1alpha1.CleanerRunStatus{
+		Phase: v1alpha1.RunAwaitingApproval, Reason: v1alpha1.ReasonAwaitingApproval, Message: "It waits.",
+		RunCounts: v1alpha1.RunCounts{Considered: 3, Matched: 2, Skipped: 1},
+		Plan:      &v1alpha1.RunPlan{Hash: "1234", Objects: 1, ExpirationTime: until},
+		Objects:   []v1alpha1.ObjectOutcome{outcome("shop", "old", v1alpha1.OutcomePlanned)},
+	})
+	of.Status.Plan = &v1alpha1.WaitingPlan{PlanRef: v1alpha1.PlanRef{Run: run.Name, Hash: "1234"}, Objects: 1, ExpirationTime: until}
+	must(t, c.Status().Update(t.Context(), of))
+	return run
+}
+
+// TestPlans approves one plan and rejects another.
+func TestPlans(t *testing.T) {
+	c := admin(t)
+	of := cleaner(t, c, namespace(t, c), nil)
+	run, second := planned(t, c, of, 0), planned(t, c, of, time.Hour)
+	v := visit(t, env.Config)
+	var listed Page[Plan]
+	v.wants(http.StatusOK, http.MethodGet, "plans?cleaner="+of.Name, nil, &listed)
+	if listed.Total != 2 || listed.Items[0].Run != second.Name || !listed.Items[1].Decide.Allowed {
+		t.Errorf("the plans are %+v", listed)
+	}
+	var summary Summary
+	v.wants(http.StatusOK, http.MethodGet, "summary", nil, &summary)
+	if len(summary.Attention) == 0 || summary.Attention[0].Level != levelWaiting ||
+		!strings.HasPrefix(summary.Attention[0].Message, "a plan of 1 object waits for approval until ") {
+		t.Errorf("what needs a person is %+v", summary.Attention)
+	}
+	path := "plans/" + run.Name
+	for status, given := range map[int]PlanDecision{
+		http.StatusBadRequest: {Reason: "of no plan"}, http.StatusConflict: {Hash: "another", Reason: "of another plan"},
+	} {
+		v.wants(status, http.MethodPost, path+"/approve", given, nil)
+	}
+	v.wants(http.StatusBadRequest, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: " "}, nil)
+	var decided Decided
+	v.wants(http.StatusOK, http.MethodPost, path+"/approve", PlanDecision{Hash: "1234"}, &decided)
+	v.wants(http.StatusOK, http.MethodPost, "plans/"+second.Name+"/reject", PlanDecision{Hash: "1234", Reason: "in use"}, nil)
+	if want := (Decided{run.Name, of.Name, v1alpha1.DecisionApprove, "admin"}); decided != want {
+		t.Errorf("it answered %+v", decided)
+	}
+	var said v1alpha1.CleanerApproval
+	must(t, c.Get(t.Context(), client.ObjectKey{Name: second.Name}, &said))
+	want := v1alpha1.CleanerApprovalSpec{
+		Cleaner: of.Name, Run: second.Name, PlanHash: "1234", By: "admin", Decision: v1alpha1.DecisionReject, Reason: "in use",
+	}
+	if said.Spec != want {
+		t.Errorf("the rejection is %+v", said.Spec)
+	}
+	if status, answer := v.ask(http.MethodPost, path+"/approve", PlanDecision{Hash: "1234"}); status != http.StatusConflict ||
+		!strings.Contains(answer, "admin has approved the plan of run "+run.Name+" already") {
+		t.Errorf("again: %d %s", status, answer)
+	}
+	if notes := eventsOf(t, c, of); len(notes) > 0 {
+		t.Errorf("there are Events: %q", notes)
+	}
+
+	run.Status.Phase, run.Status.Message, run.Status.Plan.CarriedOutBy = v1alpha1.RunCompleted, "admin approved it.", "next"
+	must(t, c.Status().Update(t.Context(), run))
+	var plan Plan
+	v.wants(http.StatusOK, http.MethodGet, path, nil, &plan)
+	if plan.Waits || plan.CarriedOutBy != "next" || plan.Message != "admin approved it." {
+		t.Errorf("the plan is %+v", plan)
+	}
+	v.wants(http.StatusConflict, http.MethodPost, path+"/reject", PlanDecision{Hash: "1234", Reason: "too late"}, nil)
+	v.wants(http.StatusNotFound, http.MethodGet, "plans/none-1", nil, nil)
+}

@@ -1,0 +1,53 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+)
+
+// Plan is what a run of a Cleaner with spec.approval would do, once a person approves it.
+type Plan struct {
+	Run     string `json:"run"`
+	Cleaner string `json:"cleaner"`
+	// Hash is to be sent with a decision: it is about this plan and no other.
+	Hash   string          `json:"hash"`
+	Action v1alpha1.Action `json:"action"`
+	Time   time.Time       `json:"time"`
+	// Waits is false when somebody has decided, or the plan has expired; then Message says what became of it.
+	Waits     bool      `json:"waits"`
+	Objects   int64     `json:"objects"`
+	Expires   time.Time `json:"expires"`
+	LeftAlone int64     `json:"leftAlone"`
+	Message   string    `json:"message,omitempty"`
+	// CarriedOutBy is the run that carries the plan out.
+	CarriedOutBy string  `json:"carriedOutBy,omitempty"`
+	Decide       Allowed `json:"decide"`
+	// Unread says why not all objects can be listed. Only of one plan.
+	Unread *Error `json:"unread,omitempty"`
+}
+
+// PlanDecision is what is sent to approve or reject a plan. Reject needs a reason.
+type PlanDecision struct {
+	Hash   string `json:"hash"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Decided is what was said of a plan. The operator takes it up some seconds later.
+type Decided struct {
+	Run      string                    `json:"run"`
+	Cleaner  string                    `json:"cleaner"`
+	Decision v1alpha1.ApprovalDecision `json:"decision"`
+	By       string                    `json:"by"`
+}
+
+// sortPlans puts the plan that expires first in front.
+func sortPlans(plans []Plan) {
+	slices.SortFunc(plans, func(a, b Plan) int { return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(a.Run, b.Run)) })
+}
