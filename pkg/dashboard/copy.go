@@ -42,7 +42,8 @@ func (s *Server) copy(r *http.Request, p *person) (int, any, error) {
 	return http.StatusOK, answer, err
 }
 
-// comparison writes both sides as YAML, without what a restore leaves to the API server, and without the values of Secrets.
+// comparison writes both sides as YAML, without what a restore leaves to the API server, and without the values of
+// Secrets.
 func comparison(copied, live *object.Object) (*CopyCompared, error) {
 	var answer CopyCompared
 	was, err := bare(copied)

@@ -66,8 +66,8 @@ func (s *Server) plan(r *http.Request, p *person) (int, any, error) {
 	return http.StatusOK, plan, nil
 }
 
-// decide says in the name of the person what becomes of the plan that the person saw. The CleanerApproval is the trace of
-// that: there is no Event.
+// decide says in the name of the person what becomes of the plan that the person saw. The CleanerApproval is the trace
+// of that: there is no Event.
 func (s *Server) decide(decision v1alpha1.ApprovalDecision) answers {
 	return func(r *http.Request, p *person) (int, any, error) {
 		var given PlanDecision
@@ -86,9 +86,9 @@ func (s *Server) decide(decision v1alpha1.ApprovalDecision) answers {
 	}
 }
 
-func decidePlan(ctx context.Context, p *person, name string, decision v1alpha1.ApprovalDecision, given PlanDecision) (*Decided,
-	error,
-) {
+func decidePlan(ctx context.Context, p *person, name string, decision v1alpha1.ApprovalDecision,
+	given PlanDecision,
+) (*Decided, error) {
 	run, err := approval.Find(ctx, p.api, name)
 	if err != nil {
 		return nil, usageOf(err)

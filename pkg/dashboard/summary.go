@@ -80,9 +80,10 @@ func (s *Summary) count(row *CleanerRow) {
 // attend adds what a person should look at of a Cleaner.
 func (s *Summary) attend(row *CleanerRow) {
 	if plan := row.Plan; plan != nil {
+		objects, until := terminal.Grouped(plan.Objects, "object"), plan.Expires.UTC().Format(time.RFC3339)
 		s.Attention = append(s.Attention, Attention{
-			Level: levelWaiting, Cleaner: row.Name, Run: plan.Run, Reason: v1alpha1.ReasonAwaitingApproval, Message: fmt.Sprintf(
-				"a plan of %s waits for approval until %s", terminal.Grouped(plan.Objects, "object"), plan.Expires.UTC().Format(time.RFC3339)),
+			Level: levelWaiting, Cleaner: row.Name, Run: plan.Run, Reason: v1alpha1.ReasonAwaitingApproval,
+			Message: fmt.Sprintf("a plan of %s waits for approval until %s", objects, until),
 		})
 	}
 	attention := Attention{Level: levelError, Cleaner: row.Name, Reason: row.State, Message: row.Message}

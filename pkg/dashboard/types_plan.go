@@ -49,5 +49,7 @@ type Decided struct {
 
 // sortPlans puts the plan that expires first in front.
 func sortPlans(plans []Plan) {
-	slices.SortFunc(plans, func(a, b Plan) int { return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(a.Run, b.Run)) })
+	slices.SortFunc(plans, func(a, b Plan) int {
+		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(a.Run, b.Run))
+	})
 }

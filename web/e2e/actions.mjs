@@ -88,6 +88,40 @@ export async function actions({ test, open, server, fixtures }) {
     assert.deepEqual(state.writes, [{ method: 'POST', path: `runs/${failed}/restore`, body: { only: ['ConfigMap/shop/old-banner'], force: false } }]);
   });
 
+  await test('plans: from the overview to an approval, by keyboard', async (page) => {
+    await open(page, '/');
+    await press(page, page.getByRole('link', { name: 'Look at the plan of expired-marks' }));
+    await page.getByText('Nothing has named it for 21 days').waitFor();
+    await press(page, button(page, 'Approve …'));
+    await audit(page);
+    await press(page, page.getByLabel('Reason (optional)'), 'y');
+    await press(page, button(page, 'Approve'));
+    await page.locator('.note', { hasText: 'You approved the plan.' }).waitFor();
+    const { run, hash } = fixtures.plans[0];
+    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${run}/approve`, body: { hash, reason: 'y' } }]);
+  });
+
+  await test('plans: a rejection needs a reason', async (page) => {
+    const { run, hash } = fixtures.plans[0];
+    await open(page, `/plans/${run}`);
+    await button(page, 'Reject …').click();
+    await button(page, 'Reject').click({ force: true });
+    assert.deepEqual(state.writes, []);
+    await page.getByLabel('Reason', { exact: true }).fill('still needed');
+    await audit(page);
+    await button(page, 'Reject').click();
+    await toast(page, 'You rejected the plan.');
+    assert.deepEqual(state.writes, [{ method: 'POST', path: `plans/${run}/reject`, body: { hash, reason: 'still needed' } }]);
+  });
+
+  await test('plans: who may not approve is told the missing right', async (page) => {
+    await open(page, `/plans/${fixtures.plans[1].run}`);
+    await page.getByText('{"spec":{"replicas":0}}').first().waitFor();
+    await button(page, 'Approve …').click({ force: true });
+    await page.getByText('Missing right: approve cleaners.apps.projectsveltos.io "paused-deployments"').first().waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 0);
+  });
+
   await test('from a finding to a Cleaner: group, why, preview, create', async (page) => {
     await open(page, '/findings');
     await button(page, 'PersistentVolumeClaim · 2 · 28 GiB').click();
@@ -145,7 +179,7 @@ export async function actions({ test, open, server, fixtures }) {
 
   await test('empty: each page says the next step', async (page) => {
     state.empty = true;
-    for (const [path, text] of [['/', 'See what is unused'], ['/cleaners', 'There is no Cleaner yet.'], ['/findings', 'Nothing was found.'], ['/runs', 'Nothing ran yet.']]) {
+    for (const [path, text] of [['/', 'See what is unused'], ['/cleaners', 'There is no Cleaner yet.'], ['/findings', 'Nothing was found.'], ['/runs', 'Nothing ran yet.'], ['/plans', 'No plan waits for you.']]) {
       await open(page, path);
       await page.getByText(text).first().waitFor();
     }

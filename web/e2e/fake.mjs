@@ -74,9 +74,16 @@ function read(state, path, params) {
       if (name) { const found = fixtures.cleaners.find((c) => c.name === name); return found && fixtures.cleanerDetail(found); }
       return cleaners(state, params, has);
     }
-    case 'runs': return name ? run && runPart(run, part, params, has) : page(state.empty ? [] : fixtures.runs.filter((r) => has(r.name)), params);
+    case 'plans': return name ? fixtures.plans.find((plan) => plan.run === name) : page(state.empty ? [] : fixtures.plans, params);
+    case 'runs': return name ? ofRun(name, run, part, params, has) : page(state.empty ? [] : fixtures.runs.filter((r) => has(r.name)), params);
     default: return undefined;
   }
+}
+
+function ofRun(name, run, part, params, has) {
+  const plan = fixtures.plans.find((each) => each.run === name);
+  if (!plan) return run && runPart(run, part, params, has);
+  return part === 'outcomes' ? page(fixtures.planned[plan.action].filter((o) => has(o.name)), params) : undefined;
 }
 
 function runPart(run, part, params, has) {

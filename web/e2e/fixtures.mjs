@@ -52,9 +52,25 @@ export const outcomes = [
   ...Array.from({ length: 70 }, (_, i) => object(`session-cache-${i}`, 'Deleted', { namespace: 'checkout', message: 'Nothing has named it for 30 days', hasCopy: true })),
 ];
 
+export const plans = [
+  {
+    run: `expired-marks-${Math.floor(now / 1000) - 600}`, cleaner: 'expired-marks', hash: 'hash-1', action: 'Delete', time: at(-10), waits: true, objects: 3, expires: at(60 * 20),
+    leftAlone: 1, message: 'It waits for approval.', decide: yes,
+  },
+  {
+    run: `paused-deployments-${Math.floor(now / 1000) - 900}`, cleaner: 'paused-deployments', hash: 'hash-2', action: 'Transform', time: at(-15), waits: true, objects: 2, expires: at(60 * 50),
+    leftAlone: 0, message: 'It waits for approval.', decide: no('approve cleaners.apps.projectsveltos.io "paused-deployments"'),
+  },
+];
+export const planned = {
+  Delete: [object('old-banner', 'Planned', { message: 'Nothing has named it for 21 days' }), object(evil, 'Planned', { message: evil }), object('theme-2023', 'Planned', { message: 'Nothing has named it for 14 days' })],
+  Transform: ['web', 'api'].map((name) => object(name, 'Planned', { apiVersion: 'apps/v1', kind: 'Deployment', change: '{"spec":{"replicas":0}}', message: 'It is marked to pause at night' })),
+};
+
 export const summary = {
   totalCleaners: cleaners.length, ready: 62, failing: 1, suspended: 1, running: 1, lastRun: at(-12),
   attention: [
+    { level: 'waiting', cleaner: 'expired-marks', run: plans[0].run, reason: 'AwaitingApproval', message: `a plan of 3 objects waits for approval until ${plans[0].expires}` },
     { level: 'error', cleaner: 'expired-marks', run: runs[1].name, reason: 'PartiallyFailed', message: '1 of 9 objects failed: an admission webhook refused.', since: at(-45) },
     { level: 'warning', cleaner: 'broken', reason: 'InvalidExpression', message: `line 3: unexpected end ${process.env.PRETTY ? '' : evil}` },
   ],

@@ -34,10 +34,12 @@ async function some(list, of) {
 
 const cleaners = await some('cleaners?limit=200', (row) => row.state);
 const runs = await some('runs?limit=200', (row) => row.phase + row.action);
+const { items: plans } = await read('plans');
 const { items: found } = await read('findings?limit=500');
 const objects = [...new Map((found ?? []).map((f) => [f.type, f])).values()].map((f) => [f.kind, f.namespace, f.name].filter(Boolean).join('/'));
-const paths = ['/', '/cleaners', '/runs', '/findings', '/access', '/make?kind=ConfigMap&apiVersion=v1&type=Unused',
+const paths = ['/', '/cleaners', '/runs', '/plans', '/findings', '/access', '/make?kind=ConfigMap&apiVersion=v1&type=Unused',
   ...cleaners.map((name) => `/cleaners/${encodeURIComponent(name)}`), ...runs.flatMap((name) => [`/runs/${name}`, `/runs/${name}/restore`]),
+  ...(plans ?? []).slice(0, 2).map((plan) => `/plans/${plan.run}`),
   ...objects.map((object) => `/why?${new URLSearchParams({ object })}`)];
 
 for (const [width, colorScheme] of [[1280, 'light'], [375, 'dark']]) {

@@ -22,6 +22,7 @@ const failed = fixtures.runs[1].name;
 
 const pages = {
   overview: '/', cleaners: '/cleaners', cleaner: '/cleaners/expired-marks', notready: '/cleaners/broken', runs: '/runs', run: `/runs/${failed}`, running: `/runs/${running}`,
+  plans: '/plans', plan: `/plans/${fixtures.plans[0].run}`, denied: `/plans/${fixtures.plans[1].run}`,
   restore: `/runs/${failed}/restore`, findings: '/findings', why: '/why?object=ConfigMap/shop/storefront-config',
   unused: '/why?object=PersistentVolumeClaim/shop/orders-archive', make: '/make?apiVersion=v1&kind=ConfigMap&namespace=shop&type=Unused', access: '/access', nowhere: '/nowhere',
 };

@@ -13,6 +13,8 @@ import { FindingsPage } from './pages/findings';
 import { ClosedPage, LoginPage } from './pages/login';
 import { MakePage } from './pages/make';
 import { OverviewPage } from './pages/overview';
+import { PlanPage } from './pages/plan';
+import { PlansPage } from './pages/plans';
 import { RestorePage } from './pages/restore';
 import { RunPage } from './pages/run';
 import { RunsPage } from './pages/runs';
@@ -70,6 +72,8 @@ function Pages({ onSignedOut }: { onSignedOut: () => void }) {
             <Route path="/runs" component={RunsPage} />
             <Route path="/runs/:name" component={RunPage} />
             <Route path="/runs/:name/restore" component={RestorePage} />
+            <Route path="/plans" component={PlansPage} />
+            <Route path="/plans/:name" component={PlanPage} />
             <Route path="/findings" component={FindingsPage} />
             <Route path="/why" component={WhyPage} />
             <Route path="/make" component={MakePage} />

@@ -6,6 +6,7 @@ import type { ComponentChild } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/lib/api';
+import { Decide } from '../src/pages/plan';
 import { Stages } from '../src/pages/run';
 import { allDays } from '../src/pages/overview';
 import { Action, Failure } from '../src/ui/basics';
@@ -43,6 +44,46 @@ describe('Action', () => {
     expect(click).not.toHaveBeenCalled();
     expect(found.hasAttribute('disabled')).toBe(false);
     expect(document.getElementById(found.getAttribute('aria-describedby')!)!.textContent).toBe('Missing right: patch cleaners');
+    await accessible();
+  });
+});
+
+describe('Decide', () => {
+  const plan = {
+    run: 'x-1', cleaner: 'x', hash: 'h', action: 'Delete', time: '2026-01-01T00:00:00Z', waits: true, objects: 2, expires: '2026-01-02T00:00:00Z', leftAlone: 0,
+    decide: { allowed: true },
+  };
+  const answers = (status: number, body: unknown) => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(JSON.stringify(body), { status }));
+  const press = (label: string) => act(() => button(label).click());
+  it('rejects with a reason only, and sends the plan that was seen', async () => {
+    const fetched = answers(200, {});
+    const decided = vi.fn();
+    await show(<Decide of={plan} decided={decided} />);
+    await press('Reject …');
+    await submit();
+    expect(fetched).not.toHaveBeenCalled();
+    await type('input', 'in use');
+    await submit();
+    expect(fetched.mock.calls[0]![0]).toBe('/api/v1/plans/x-1/reject');
+    expect(fetched.mock.calls[0]![1]!.body).toBe('{"hash":"h","reason":"in use"}');
+    await vi.waitFor(() => expect(decided).toHaveBeenCalled());
+    expect(root.textContent).toBe('You rejected the plan. Nothing is touched.');
+    fetched.mockRestore();
+  });
+  it('shows what the server refuses', async () => {
+    const fetched = answers(409, { error: 'ada has approved the plan already' });
+    await show(<Decide of={plan} decided={() => {}} />);
+    await press('Approve …');
+    await submit();
+    await vi.waitFor(() => expect(root.textContent).toContain('ada has approved the plan already'));
+    await accessible();
+    fetched.mockRestore();
+  });
+  it('names the missing right', async () => {
+    await show(<Decide of={{ ...plan, decide: { allowed: false, missing: 'approve cleaners "x"' } }} decided={() => {}} />);
+    await press('Approve …');
+    expect(root.querySelector('dialog')).toBeNull();
+    expect(root.textContent).toContain('Missing right: approve cleaners "x"');
     await accessible();
   });
 });

@@ -13,7 +13,7 @@ export interface Config { mode: 'Token' | 'Local'; loggedIn: boolean; version: s
 export interface WhoAmI { user: string; groups: string[] | null; cluster: string }
 export interface Access { namespace?: string; namespaces?: string[]; rights: Right[] | null }
 
-export interface Attention { level: 'error' | 'warning'; cleaner: string; run?: string; reason: string; message: string; since?: string }
+export interface Attention { level: 'waiting' | 'error' | 'warning'; cleaner: string; run?: string; reason: string; message: string; since?: string }
 export interface Day { day: string; runs: number; matched: number; acted: number; failed: number }
 export interface Summary {
   totalCleaners: number; ready: number; failing: number; suspended: number; running: number; lastRun?: string;
@@ -22,10 +22,10 @@ export interface Summary {
 
 export interface CleanerRow {
   name: string; action: string; state: string; message?: string; suspended: boolean; schedule: string; words?: string;
-  next?: string; lastRun?: Counts & { name: string; time: string }; activeRun?: string; dryRunReason?: string; scanUntil?: string;
+  next?: string; lastRun?: Counts & { name: string; time: string }; activeRun?: string; plan?: { run: string; objects: number; expires: string }; dryRunReason?: string; scanUntil?: string;
 }
 export interface Condition { type: string; status: string; reason: string; message: string; since: string }
-export interface Outcome extends ObjectRef { uid?: string; outcome: string; reason?: string; message?: string }
+export interface Outcome extends ObjectRef { uid?: string; outcome: string; reason?: string; message?: string; change?: string }
 export interface CleanerDetail extends CleanerRow {
   nextTimes: string[] | null; timeZone?: string; guardrails: { field: string; text: string }[] | null; selectors: string[] | null;
   scripts: { field: string; language: string; text: string }[] | null; conditions: Condition[] | null; matches: Outcome[] | null;
@@ -45,8 +45,13 @@ export interface RunDetail extends RunRow {
   conditions: Condition[] | null; outcomes: { outcome: string; count: number }[] | null; notifications: Notified[] | null;
   before?: string; after?: string; restore: Allowed; unread?: { error: string; hint?: string; missing?: string };
 }
-export interface Change extends Outcome { change: string; was?: string }
+export interface Change extends Omit<Outcome, 'change'> { change: string; was?: string }
 export interface Diff extends Page<Change> { before: string; new: number; gone: number; changed: number; same: number }
+
+export interface Plan {
+  run: string; cleaner: string; hash: string; action: string; time: string; waits: boolean; objects: number; expires: string; leftAlone: number;
+  message?: string; carriedOutBy?: string; decide: Allowed; unread?: { error: string; hint?: string; missing?: string };
+}
 
 export interface Restored extends ObjectRef { step?: string; outcome: string; reason?: string; notes?: string[] }
 export interface RestorePlan { run: string; cleaner: string; dryRun?: boolean; objects: Restored[] | null }

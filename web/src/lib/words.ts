@@ -52,7 +52,7 @@ const tones: Record<string, Tone> = {
   Interrupted: 'warn', LimitExceeded: 'warn', BudgetExhausted: 'warn', NotActed: 'warn',
   Unknown: 'warn', Conflict: 'warn', Expired: 'warn', Terminating: 'warn', Waiting: 'warn', Pending: 'warn', Delete: 'warn',
   Unused: 'warn', Stuck: 'warn', Abandoned: 'warn', Suspended: 'warn',
-  Executing: 'info', Running: 'info', Matched: 'info', Planned: 'info', Transform: 'info', Scan: 'info', Acting: 'info',
+  Executing: 'info', Running: 'info', Matched: 'info', Planned: 'info', Transform: 'info', Scan: 'info', Acting: 'info', AwaitingApproval: 'info', Approved: 'good', Superseded: 'plain',
 };
 
 /** tone is the colour of a word. The word is always written beside it. */

@@ -102,9 +102,9 @@ function dayLabel(day: string): string {
 }
 
 function Matter({ item }: { item: Attention }) {
-  const target = item.run ? { href: `/runs/${segment(item.run)}`, label: 'Look at the run' }
+  const target = item.level === 'waiting' ? { href: `/plans/${segment(item.run!)}`, label: 'Look at the plan' } : item.run ? { href: `/runs/${segment(item.run)}`, label: 'Look at the run' }
       : { href: `/cleaners/${segment(item.cleaner)}`, label: 'Look at the Cleaner' };
-  const tone = item.level === 'error' ? 'bad' : 'warn';
+  const tone = item.level === 'error' ? 'bad' : item.level === 'waiting' ? 'info' : 'warn';
   return (
     <li>
       <div>

@@ -34,6 +34,7 @@ export function RunPage({ name }: { name: string }) {
 function Content({ of }: { of: RunDetail }) {
   return (
     <div class="stack">
+      {of.phase === 'AwaitingApproval' && <p class="note info">Its plan waits for a person. <a href={`/plans/${segment(of.name)}`}>Look at the plan</a></p>}
       {of.dryRun && <p class="note info">It was a dry run: nothing was touched.</p>}
       <Card title="Stages" aside={of.durationSeconds ? `took ${seconds(of.durationSeconds)}` : undefined}>
         <Stages stages={of.stages ?? []} />

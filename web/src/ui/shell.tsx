@@ -12,6 +12,7 @@ const pages = [
   { path: '/', title: 'Overview' },
   { path: '/findings', title: 'Findings' },
   { path: '/cleaners', title: 'Cleaners' },
+  { path: '/plans', title: 'Plans' },
   { path: '/runs', title: 'Runs' },
   { path: '/access', title: 'Access and health' },
 ];

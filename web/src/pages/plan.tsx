@@ -1,0 +1,116 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from 'preact/hooks';
+import { query, segment, send } from '../lib/api';
+import { useLoad, useParams, useTitle } from '../lib/hooks';
+import type { Outcome, Page, Plan } from '../lib/types';
+import { count, plural } from '../lib/words';
+import { Action, Badge, Card, denied, Empty, Facts, Head, Show, Time } from '../ui/basics';
+import { Confirm } from '../ui/dialog';
+import { Search } from '../ui/filters';
+import { keyOf, ObjectLink } from '../ui/outcomes';
+import { Pager, Table, type Column } from '../ui/table';
+import { useSay } from '../ui/toast';
+import { untilText } from './plans';
+
+export function PlanPage({ name }: { name: string }) {
+  useTitle(`Plan ${name}`);
+  const plan = useLoad<Plan>(`plans/${segment(name)}`);
+  const of = plan.data?.run === name ? plan.data : undefined;
+  return (
+    <>
+      <Head title={of ? `Plan of ${of.cleaner}` : name} crumb={<><a href="/plans">Plans</a> /</>} lead={of && untilText(of)}>
+        {of?.waits && <Decide of={of} decided={plan.reload} />}
+      </Head>
+      <Show of={{ ...plan, data: of }} what="the plan">{(data) => <Content of={data} />}</Show>
+    </>
+  );
+}
+
+/** does is what the plan does to its objects. */
+const does = (of: Plan) => (of.action === 'Transform' ? 'changes' : 'deletes');
+
+export function Decide({ of, decided }: { of: Plan; decided: () => void }) {
+  const [asking, setAsking] = useState<'approve' | 'reject'>();
+  const [said, setSaid] = useState('');
+  const say = useSay();
+  if (said) return <p class="note info" role="status">{said}</p>;
+  const decide = (how: 'approve' | 'reject') => async (reason: string) => {
+    await send('POST', `plans/${segment(of.run)}/${how}`, { hash: of.hash, reason });
+    const text = how === 'approve' ? 'You approved the plan. A run carries it out within seconds.' : 'You rejected the plan. Nothing is touched.';
+    say(text);
+    setSaid(text);
+    decided();
+  };
+  const objects = plural(of.objects, 'object');
+  return (
+    <>
+      <Action label="Approve …" class="primary" missing={denied(of.decide)} onClick={() => setAsking('approve')} />
+      <Action label="Reject …" missing={denied(of.decide)} onClick={() => setAsking('reject')} />
+      {asking === 'approve' && (
+        <Confirm title="Approve this plan?" confirm="Approve" danger reason="optional" onConfirm={decide('approve')} onClose={() => setAsking(undefined)}>
+          <p>A run {does(of)} those of the {objects} that still match. Everything is judged again first, and nothing else is touched. What you say cannot be changed.</p>
+        </Confirm>
+      )}
+      {asking === 'reject' && (
+        <Confirm title="Reject this plan?" confirm="Reject" reason="required" onConfirm={decide('reject')} onClose={() => setAsking(undefined)}>
+          <p>Nothing is touched. The next run makes another plan. What you say cannot be changed.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Content({ of }: { of: Plan }) {
+  return (
+    <div class="stack">
+      {!of.waits && <p class="note info">{of.message} {of.carriedOutBy && <a href={`/runs/${segment(of.carriedOutBy)}`}>Look at the run that carries it out</a>}</p>}
+      <div class="tiles">
+        <div class="tile"><b>{count(of.objects)}</b><span>{of.action === 'Transform' ? 'would be changed' : 'would be deleted'}</span></div>
+        <div class="tile"><b>{count(of.leftAlone)}</b><span>would be left alone</span></div>
+      </div>
+      <Objects of={of} />
+      <Card title="About it">
+        <Facts items={[
+          ['Cleaner', <a href={`/cleaners/${segment(of.cleaner)}`}>{of.cleaner}</a>],
+          ['Action', <Badge word={of.action} />],
+          ['Made', <Time at={of.time} />],
+          ['Expires', <Time at={of.expires} />],
+          ['Record', <a class="mono" href={`/runs/${segment(of.run)}`}>{of.run}</a>],
+        ]} />
+      </Card>
+    </div>
+  );
+}
+
+const limit = 25;
+
+function Objects({ of }: { of: Plan }) {
+  const [params, change] = useParams();
+  const offset = Number(params.offset) || 0;
+  // The same objects have another outcome in a plan that has ended.
+  const outcome = of.waits ? 'Planned' : undefined;
+  const page = useLoad<Page<Outcome>>(`runs/${segment(of.run)}/outcomes${query({ outcome, q: params.q, offset, limit })}`);
+  const columns: Column<Outcome>[] = [
+    { title: 'Object', class: 'wrap', cell: (row) => <ObjectLink of={row} /> },
+    { title: of.action === 'Transform' ? 'Change' : 'Why', class: 'wrap', cell: (row) => <Because of={row} /> },
+  ];
+  return (
+    <Card title="What it would touch">
+      <div class="filters" role="search"><Search label="Object or reason" value={params.q} onChange={(value) => change({ q: value, offset: undefined })} /></div>
+      <Show of={page} what="objects">
+        {(data) => (!data.items?.length ? <Empty title={params.q ? 'No object is like that.' : 'No object is listed.'} /> : (
+          <>
+            <Table caption="What it would touch" rows={data.items} keyOf={keyOf} columns={columns} />
+            <Pager what="objects" offset={offset} limit={limit} total={data.total} onOffset={(value) => change({ offset: String(value || '') }, true)} />
+          </>
+        ))}
+      </Show>
+      {of.unread && <p class="note warn">{of.unread.error}: missing right: <span class="mono">{of.unread.missing}</span></p>}
+    </Card>
+  );
+}
+
+function Because({ of }: { of: Outcome }) {
+  return <>{of.change && <div class="mono">{of.change}</div>}{of.message && <div>{of.message}</div>}{of.reason && <div class="muted">{of.reason}</div>}</>;
+}
