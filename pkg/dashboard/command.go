@@ -128,8 +128,12 @@ func (s *Server) doctor(r *http.Request, p *person) (int, any, error) {
 
 // notifyTest sends a sample from this server, with Secrets that the person may read.
 func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
-	if err := s.enter(r.Context()); err != nil {
-		return 0, nil, err
+	c, err := p.api.Cleaner(r.Context(), r.PathValue("name"))
+	if err == nil {
+		err = s.enter(r.Context())
+	}
+	if err != nil {
+		return 0, nil, orNotFound(err)
 	}
 	defer s.leave()
 	args := []string{"test", "--", r.PathValue("name")}
@@ -138,9 +142,7 @@ func (s *Server) notifyTest(r *http.Request, p *person) (int, any, error) {
 	}
 	var told bytes.Buffer
 	out, err := s.call(r.Context(), p, command{of: notify.Command, args: args, errOut: &told})
-	if c, errRead := p.api.Cleaner(r.Context(), r.PathValue("name")); errRead == nil {
-		s.audit(r.Context(), p, cleanerRef(c), "NotificationTested", "sent samples on the channels of Cleaner "+c.Name)
-	}
+	s.audit(r.Context(), p, cleanerRef(c), "NotificationTested", "sent samples on the channels of Cleaner "+c.Name)
 	text := strings.TrimSpace(string(out) + told.String())
 	if err != nil && text == "" {
 		text = err.Error()
