@@ -53,15 +53,17 @@ func completePlaces(s *terminal.Session, cmd *cobra.Command) {
 				return connectionOf(cmd).Contexts(), cobra.ShellCompDirectiveNoFileComp
 			},
 		)
-		_ = cmd.RegisterFlagCompletionFunc(
-			"operator-namespace",
-			func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-				if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
-					names, _ = api.Namespaces(cmd.Context()) // none, when it fails
-				}
-				return names, cobra.ShellCompDirectiveNoFileComp
-			},
-		)
+		for _, name := range []string{"operator-namespace", "namespace"} {
+			_ = cmd.RegisterFlagCompletionFunc(
+				name,
+				func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+					if api, err := cluster.Connect(s, connectionOf(cmd)); err == nil {
+						names, _ = api.Namespaces(cmd.Context()) // none, when it fails
+					}
+					return names, cobra.ShellCompDirectiveNoFileComp
+				},
+			)
+		}
 	}
 	for _, sub := range cmd.Commands() {
 		completePlaces(s, sub)

@@ -37,7 +37,7 @@ func TestRBACPrintsNothingThatLacksSomething(t *testing.T) {
 		"nothing given": {"", nil, codes.ExitUsage, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)"},
 		"both given":    {"", []string{"tidy", "-f", rbacFile}, codes.ExitUsage, "needs one of these: a file (-f FILE), the name of a Cleaner, or labels of Cleaners (-l SELECTOR)"},
 		"three given":   {"", []string{"tidy", "-f", rbacFile, "-l", "a=b"}, codes.ExitUsage, "needs one of these"},
-		"wrong labels":  {"", []string{"-l", "a b c"}, codes.ExitUsage, "--selector: "},
+		"wrong labels":  {"", []string{"-l", "a b c"}, codes.ExitUsage, `--selector "a b c" cannot be read: `},
 		"other labels":  {"", []string{"-l", "nobody=here"}, codes.ExitError, "the cluster has no Cleaner with the labels nobody=here"},
 		"no account": {
 			"",

@@ -55,7 +55,7 @@ func TestSuspendAndResumeOne(t *testing.T) {
 		t.Helper()
 		s.wants(s.call(t.Context(), nil, args...), codes.ExitUsage, "", "error: "+err+"\nhint: run: kubectl cleaner "+args[0]+" --help   [E-USE-001]\n")
 	}
-	usage("kubectl cleaner suspend: needs the name of a Cleaner; to stop all acting: kubectl cleaner stop", "suspend")
+	usage("kubectl cleaner suspend: needs the name of a Cleaner, or labels of Cleaners (-l SELECTOR); to stop all acting: kubectl cleaner stop", "suspend")
 	usage("kubectl cleaner stop: takes no arguments, because it stops all Cleaners; to stop one: kubectl cleaner suspend nightly", "stop", "nightly")
 	usage("kubectl cleaner resume: --operator-namespace is for a resume without a name, which takes a stop back", "resume", "nightly", "--operator-namespace", "x")
 	// One that fails does not keep the others from it.

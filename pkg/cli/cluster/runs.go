@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -92,6 +93,32 @@ func (c *Client) CleanerRun(ctx context.Context, name string) (*v1alpha1.Cleaner
 		hint = "did you mean " + terminal.Quoted(near) + "?"
 	}
 	return nil, terminal.Fail(codes.RunNotFound, fmt.Errorf("there is no run %q in the cluster", name), hint)
+}
+
+// WriteRun writes a record for programs, as json or yaml.
+func WriteRun(w io.Writer, output string, run *v1alpha1.CleanerRun) error {
+	run.APIVersion, run.Kind, run.ManagedFields = v1alpha1.GroupVersion.String(), "CleanerRun", nil
+	if output == "yaml" {
+		return terminal.WriteYAML(w, run)
+	}
+	return terminal.WriteJSON(w, run)
+}
+
+// CompleteRecords completes the names of Cleaners and of all runs.
+func CompleteRecords(s *terminal.Session, c *Connection) cobra.CompletionFunc {
+	cleaners := CompleteCleaners(s, c)
+	return func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		names, directive := cleaners(cmd, given, begun)
+		api, err := Connect(s, c)
+		if err != nil {
+			return names, directive
+		}
+		runs, _ := api.Runs(cmd.Context()) // none, when it fails
+		for i := range runs {
+			names = append(names, cobra.CompletionWithDesc(runs[i].Name, string(runs[i].Status.Phase)))
+		}
+		return names, directive
+	}
 }
 
 // CompleteRuns completes the names of the runs that keep copies.

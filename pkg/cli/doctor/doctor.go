@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
@@ -23,6 +24,9 @@ type options struct {
 	output            string
 	progress          string
 	operatorNamespace string
+	selector          string
+	// wanted are the labels of the Cleaners that are checked.
+	wanted labels.Selector
 }
 
 // Command is what users call.
@@ -32,14 +36,20 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation: operator, Cleaners, rights, channels and copies",
 		Long: "Checks the installation of KubeCleaner as a person on call would, and prints a line for each problem with its cause and the way out, and one for\n" +
-			"each check that found none. It changes nothing.\n\n" +
+			"each check that found none. It changes nothing. With -l, it checks only the Cleaners with these labels, and the installation.\n\n" +
 			"OK: nothing is wrong. WARN: it works, but look at it. FAIL: something does not work. UNKNOWN: you may not read what the check needs;\n" +
 			"the line says which right is missing.\n\n" +
 			"It exits with 0 if all is well, with 1 if there is a FAIL, and with 4 if there is a WARN or an UNKNOWN and no FAIL.",
-		Example: "  kubectl cleaner doctor\n  kubectl cleaner doctor -o json",
+		Example: "  kubectl cleaner doctor\n  kubectl cleaner doctor -l team=a\n  kubectl cleaner doctor -o json",
 		Args:    terminal.None,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if o.wanted, err = cluster.ParseSelector(cmd, o.selector); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
 	}
+	cluster.BindSelector(cmd.Flags(), &o.selector)
 	cmd.Flags().
 		VarP(terminal.NewChoice(&o.output, "table", "json", "yaml"), "output", "o", "what to print: table, json or yaml")
 	cmd.Flags().

@@ -204,13 +204,13 @@ func (p *patient) legacy(context.Context) (lines []Line, well string) {
 		line.WayOut = fmt.Sprintf("remove it: kubectl -n %s delete deployment %s", d.Namespace, d.Name)
 		lines = append(lines, line)
 	}
-	for i := range p.cleaners {
-		if why := p.cleaners[i].ForeignController(p.there); why != "" {
+	for i := range p.all {
+		if why := p.all[i].ForeignController(p.there); why != "" {
 			lines = append(
 				lines,
 				Line{
 					Status:  Fail,
-					Object:  ref("Cleaner", p.cleaners[i].Name),
+					Object:  ref("Cleaner", p.all[i].Name),
 					Message: why,
 					WayOut:  "find and remove the other controller, also if it runs outside of this cluster",
 				},
@@ -277,9 +277,9 @@ func (p *patient) clocks(ctx context.Context) (lines []Line, well string) {
 			})
 		}
 	}
-	if i := slices.IndexFunc(p.cleaners, hasSkew); i >= 0 {
+	if i := slices.IndexFunc(p.all, hasSkew); i >= 0 {
 		lines = append(lines, Line{
-			Status: Fail, Object: ref("Cleaner", p.cleaners[i].Name), WayOut: "set the clock of the operator's node",
+			Status: Fail, Object: ref("Cleaner", p.all[i].Name), WayOut: "set the clock of the operator's node",
 			Message: "its last run says that the operator's clock differs from that of the API server",
 		})
 	}

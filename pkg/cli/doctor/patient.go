@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 
@@ -46,7 +47,8 @@ type patient struct {
 	// namespace is the operator's, and args the arguments of its container.
 	namespace string
 	args      []string
-	cleaners  []v1alpha1.Cleaner
+	// cleaners are those that are checked, and all the others too that say something of the installation.
+	cleaners, all []v1alpha1.Cleaner
 	// cleanersErr says why the Cleaners could not be read.
 	cleanersErr error
 	// declaredErr says why it is not known which references users declared. Their kinds are read for findings.
@@ -89,18 +91,34 @@ func (o *options) examine(ctx context.Context, api *cluster.Client) (*patient, e
 	if len(p.deployments) > 0 {
 		p.args = argsOf(&p.deployments[0])
 	}
-	p.cleanersErr = cluster.List[v1alpha1.CleanerList](
-		ctx,
-		api,
-		cluster.CleanerPath(""),
-		func(c *v1alpha1.Cleaner) { p.cleaners = append(p.cleaners, *c) },
-	)
+	if err := p.readCleaners(ctx); err != nil {
+		return nil, err
+	}
 	p.needed = &rights.Source{Reader: p.reader, Survey: survey.Options{Now: p.here}}
 	if slices.ContainsFunc(p.cleaners, func(c v1alpha1.Cleaner) bool { return c.HasFindings() }) {
 		p.needed.Survey.Declared, p.declaredErr = survey.Declared(ctx, p.reader, p.namespace)
 	}
 	p.reviews = rights.NewReviewer(api)
 	return p, nil
+}
+
+// readCleaners reads all Cleaners. It is an error if --selector selects none of them.
+func (p *patient) readCleaners(ctx context.Context) error {
+	p.cleanersErr = cluster.List[v1alpha1.CleanerList](
+		ctx,
+		p.api,
+		cluster.CleanerPath(""),
+		func(c *v1alpha1.Cleaner) {
+			p.all = append(p.all, *c)
+			if p.wanted.Matches(labels.Set(c.Labels)) {
+				p.cleaners = append(p.cleaners, *c)
+			}
+		},
+	)
+	if p.cleanersErr == nil && len(p.cleaners) == 0 && !p.wanted.Empty() {
+		return cluster.NoneSelected(p.wanted)
+	}
+	return nil
 }
 
 // greet asks the API server for its version, and for the time.

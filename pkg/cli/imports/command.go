@@ -117,6 +117,9 @@ func (o *options) from(cmd *cobra.Command, args []string) (source, error) {
 			return source{}, terminal.UsageError(cmd, "reads files or, with --from-cluster, the cluster; leave one of them out")
 		case !o.fromCluster && len(args) == 1:
 			return source{}, terminal.UsageError(cmd, "needs a file, or --from-cluster")
+		case !o.fromCluster && o.Given() != "":
+			return source{}, terminal.UsageError(cmd, "--"+o.Given()+
+				" says which cluster to ask; add --from-cluster, or leave it out")
 		}
 		return known, nil
 	}

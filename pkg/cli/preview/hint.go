@@ -16,7 +16,7 @@ import (
 
 // hint says how to go on, to people.
 func (j *job) hint(cleaners []*v1alpha1.Cleaner, names []string) {
-	if !j.printsTable() || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only) > 0 ||
+	if !j.printsTable() || j.exit != codes.ExitDone || j.failOn > 0 || len(j.only)+len(j.namespaces) > 0 ||
 		len(cleaners) != 1 || len(j.results) != 1 {
 		return
 	}

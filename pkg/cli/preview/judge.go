@@ -219,6 +219,9 @@ func (j *job) fails(code int) {
 
 // shows reports whether an object is to be shown.
 func (j *job) shows(item run.PreviewItem) bool {
+	if len(j.namespaces) > 0 && !slices.Contains(j.namespaces, item.Namespace) {
+		return false
+	}
 	if len(j.only) == 0 {
 		return true
 	}

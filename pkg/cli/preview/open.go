@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -40,14 +42,13 @@ func (j *job) open(ctx context.Context, names []string) (cleaners []*v1alpha1.Cl
 	if err := j.connect(); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		cleaner, err := j.self.Cleaner(ctx, name)
-		if err != nil {
+	if err := j.checkNamespaces(ctx); err != nil {
+		return nil, err
+	}
+	if len(j.files) == 0 {
+		if cleaners, err = j.self.Chosen(ctx, names, j.wanted); err != nil {
 			return nil, err
 		}
-		cleaners = append(cleaners, cleaner)
-	}
-	if len(names) > 0 {
 		if err := j.self.Intact(ctx, ""); err != nil {
 			j.Note("a run would do nothing at present, and the Cleaner may have lost fields that narrow it: %s", err)
 		}
@@ -72,6 +73,29 @@ func (j *job) connect() (err error) {
 		j.self, err = cluster.ConnectAsYourself(j.Session, &j.Connection)
 	}
 	return err
+}
+
+// checkNamespaces refuses a namespace of --namespace that does not exist: nothing would be found in it. Whoever may not
+// read it may still list what is in it.
+func (j *job) checkNamespaces(ctx context.Context) error {
+	for _, namespace := range j.namespaces {
+		if j.dump != nil && j.dump.HasNamespace(namespace) {
+			continue
+		}
+		var found corev1.Namespace
+		err := j.api.Read(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace), &found)
+		switch {
+		case apierrors.IsNotFound(err):
+			return terminal.Fail(
+				codes.NamespaceNotFound,
+				errors.New("there is no namespace "+terminal.Quoted(namespace)),
+				"list them with: kubectl get namespaces",
+			)
+		case err != nil && !apierrors.IsForbidden(err):
+			return cluster.RequestError("reading namespace "+terminal.Quoted(namespace), err)
+		}
+	}
+	return nil
 }
 
 // tellMissing says which kinds are missing from the manifests of --from: what would become of their objects is not

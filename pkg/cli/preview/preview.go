@@ -9,11 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -35,6 +35,8 @@ type options struct {
 	cluster.Connection
 
 	files, from         []string
+	selector            string
+	namespaces          []string
 	complete, askAll    bool
 	output              string
 	at                  string
@@ -52,23 +54,26 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "preview NAME... | -f FILE",
+		Use:   "preview NAME... | -l SELECTOR | -f FILE",
 		Short: "Show what Cleaners would do now, without doing it",
 		Long: "Judges the objects of the cluster as the operator would, and shows what a run would do with each of them and why. It saves\n" +
 			"and changes nothing: for one object of each kind, it asks the API server, as a dry run, whether it would accept the change.\n\n" +
 			"It reads the cluster with your own rights. With --as system:serviceaccount:NAMESPACE:NAME, it judges with the rights of that\n" +
 			"account, and reads only the Cleaner with yours. An occurrenceThreshold is not applied.\n\n" +
-			"NAME is a Cleaner of the cluster. FILE holds Cleaners: it is a file, a directory, an address (https://), or - for the\n" +
-			"standard input. With --from, the objects come from manifests, and no cluster is needed.\n\n" +
+			"NAME is a Cleaner of the cluster, and SELECTOR chooses those with labels. FILE holds Cleaners: it is a file, a directory, an\n" +
+			"address (https://), or - for the standard input. With --from, the objects come from manifests, and no cluster is needed.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
 		Example: "  kubectl cleaner preview -f cleaner.yaml\n" +
 			"  kubectl cleaner preview unused-configmaps --only ConfigMap/default/settings\n" +
+			"  kubectl cleaner preview -l team=a -n shop\n" +
 			"  kubectl get configmaps,pods -A -o yaml > dump.yaml; kubectl cleaner preview -f cleaner.yaml --from dump.yaml\n" +
 			"  kubectl cleaner preview -f cleaner.yaml -o name --fail-on-findings",
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "a file with Cleaners, a directory, https://... or - (may be given several times)")
+	cluster.BindSelector(flags, &o.selector)
+	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "show only objects in these namespaces; the counts are of all")
 	flags.BoolVar(&o.complete, "complete", false, "with --from: the manifests hold all objects of the cluster, so it has none of the kinds that they do not hold")
 	flags.StringArrayVar(&o.from, "from", nil, "judge the objects of this file or directory of manifests, or - for the standard input, instead of a cluster's, for example what kubectl get -o yaml printed (may be given several times)")
 	flags.BoolVar(&o.askAll, "dry-run-all", false, "ask the API server, as a dry run, about every object that would be touched, not only about one of each kind")
@@ -100,6 +105,8 @@ type job struct {
 	scripts *sandbox.Pool
 	now     cluster.Instant
 	only    []cluster.Ref
+	// wanted are the labels of --selector.
+	wanted labels.Selector
 	// allowedHosts are those of --allowed-metric-hosts.
 	allowedHosts egress.Hosts
 	several      bool // whether there are several Cleaners
@@ -177,52 +184,6 @@ func (j *job) all(ctx context.Context, cleaners []*v1alpha1.Cleaner) error {
 
 // printsTable reports whether the output is a table for people, and not for programs.
 func (o *options) printsTable() bool { return o.output == "table" || o.output == "wide" }
-
-// misused says which arguments and flags do not go together, or is empty.
-func (o *options) misused(cmd *cobra.Command, names []string) string { //nolint:cyclop // a flat switch over the flags
-	switch {
-	case len(names) == 0 && len(o.files) == 0:
-		return "needs the name of a Cleaner, or a file: -f FILE"
-	case len(names) > 0 && len(o.files) > 0:
-		return "takes names or files, not both; for files, write -f before each one"
-	case len(names) > 0 && len(o.from) > 0:
-		return "needs -f FILE with --from: without a cluster there are no names"
-	case slices.Contains(o.files, "-") && slices.Contains(o.from, "-"):
-		return "reads the standard input once: for the Cleaners (-f -) or for the manifests (--from -)"
-	case cmd.Flags().Changed("fail-on-findings") && o.failOn < 1:
-		return "--fail-on-findings must be at least 1"
-	case o.limit < 0:
-		return "--limit must not be negative"
-	case o.timeout < 0:
-		return "--timeout must not be negative"
-	}
-	return ""
-}
-
-// check reads the flags that have a syntax of their own.
-func (o *options) check(cmd *cobra.Command, names []string, job *job) error {
-	if wrong := o.misused(cmd, names); wrong != "" {
-		return terminal.UsageError(cmd, wrong)
-	}
-	if err := job.allowedHosts.Set(o.metricHosts); err != nil {
-		return terminal.UsageError(cmd, "--allowed-metric-hosts: "+terminal.OneLine(err.Error()))
-	}
-	if o.at != "" {
-		at, err := time.Parse(time.RFC3339, o.at)
-		if err != nil {
-			return terminal.UsageError(cmd, fmt.Sprintf("--now %q is no time; write one such as 2026-12-24T18:00:00Z", o.at))
-		}
-		job.now = cluster.Instant(at)
-	}
-	for _, text := range o.only {
-		wanted, ok := cluster.ParseRef(text)
-		if !ok {
-			return terminal.UsageError(cmd, fmt.Sprintf("--only %q names no object; write KIND/NAMESPACE/NAME, or KIND/NAME for one without a namespace", text))
-		}
-		job.only = append(job.only, wanted)
-	}
-	return nil
-}
 
 // standing is that clock where one is asked for that has timers too, which a preview does not use.
 type standing struct {

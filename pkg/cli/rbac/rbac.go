@@ -67,8 +67,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		ValidArgsFunction: cluster.CompleteCleaners(s, &o.Connection),
 	}
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "a file, a directory or - (may be given several times)")
-	cmd.Flags().
-		StringVarP(&o.selector, "selector", "l", "", "the Cleaners of the cluster with these labels, for example team=a")
+	cluster.BindSelector(cmd.Flags(), &o.selector)
 	cmd.Flags().
 		VarP(terminal.NewChoice(&o.output, "yaml", "json"), "output", "o", "what to print: yaml, with comments, or json, a List without them")
 	cmd.Flags().
@@ -84,6 +83,10 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, names []string) e
 	if err != nil {
 		return err
 	}
+	wanted, err := cluster.ParseSelector(cmd, o.selector)
+	if err != nil {
+		return err
+	}
 	var cleaners []*v1alpha1.Cleaner
 	if len(o.files) > 0 { // before there is a cluster: a mistake in a file needs none
 		if cleaners, err = o.read(ctx); err != nil {
@@ -94,7 +97,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, names []string) e
 	if err != nil {
 		return err
 	}
-	ofCluster, err := o.ofCluster(ctx, cmd, api, names)
+	ofCluster, err := api.Chosen(ctx, names, wanted)
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/check"
-	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/manifest"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
@@ -60,47 +56,6 @@ func (o *options) read(ctx context.Context) ([]*v1alpha1.Cleaner, error) {
 		return nil, terminal.Fail("", fmt.Errorf("%s in the Cleaners; no Role was printed", terminal.Counted(n, "error")), "")
 	case len(cleaners) == 0:
 		return nil, terminal.Fail(codes.FileNoCleaner, errors.New("there is no Cleaner in "+strings.Join(o.files, " ")), "")
-	}
-	return cleaners, nil
-}
-
-// ofCluster are the Cleaners of the cluster that are named, or have the labels of --selector.
-func (o *options) ofCluster(
-	ctx context.Context,
-	cmd *cobra.Command,
-	api *cluster.Client,
-	names []string,
-) (cleaners []*v1alpha1.Cleaner, err error) {
-	for _, name := range names {
-		cleaner, err := api.Cleaner(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		cleaners = append(cleaners, cleaner)
-	}
-	if o.selector == "" {
-		return cleaners, nil
-	}
-	wanted, err := labels.Parse(o.selector)
-	if err != nil {
-		return nil, terminal.UsageError(cmd, "--selector: "+err.Error())
-	}
-	err = cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
-		if wanted.Matches(labels.Set(c.Labels)) {
-			cleaners = append(cleaners, c)
-		}
-	})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, api.NoCleaner(ctx, "")
-	case err != nil:
-		return nil, cluster.RequestError("listing the Cleaners", err)
-	case len(cleaners) == 0:
-		return nil, terminal.Fail(
-			codes.CleanerNotFound,
-			fmt.Errorf("the cluster has no Cleaner with the labels %s", o.selector),
-			"list them with: kubectl get cleaners --show-labels",
-		)
 	}
 	return cleaners, nil
 }

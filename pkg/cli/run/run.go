@@ -7,15 +7,12 @@ package run
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
@@ -33,6 +30,7 @@ type options struct {
 	yes      bool
 	timeout  time.Duration
 	progress string
+	output   string
 }
 
 // Command is what users call.
@@ -47,7 +45,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			"With --wait, it follows the run to its end. It then exits with 0 if the run did everything, with 4 if the run could not\n" +
 			"read, judge or touch something, and with 1 otherwise.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
-		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m\n  kubectl cleaner run unused-configmaps --yes",
+		Example: "  kubectl cleaner run unused-configmaps\n  kubectl cleaner run unused-configmaps --wait --timeout 10m\n  kubectl cleaner run unused-configmaps --yes\n" +
+			"  kubectl cleaner run unused-configmaps --yes --wait -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return terminal.UsageError(cmd, fmt.Sprintf("needs the name of one Cleaner, and was given %d", len(args)))
@@ -55,8 +54,8 @@ func Command(s *terminal.Session) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.timeout <= 0 {
-				return terminal.UsageError(cmd, "--timeout must be more than 0")
+			if wrong := o.misused(cmd); wrong != "" {
+				return terminal.UsageError(cmd, wrong)
 			}
 			return o.run(cmd.Context(), args[0])
 		},
@@ -70,17 +69,25 @@ func Command(s *terminal.Session) *cobra.Command {
 		"progress",
 		"how to show the progress of a run that is followed: auto, plain, json or none",
 	)
+	flags.VarP(terminal.NewChoice(&o.output, "table", "json", "yaml", "name"), "output", "o",
+		"with --wait: what to print of the run: table, json, yaml (the CleanerRun with all objects) or name")
 	o.Bind(flags)
 	names := cluster.CompleteCleaners(s, &o.Connection)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string,
-		begun string,
-	) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(given) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return names(cmd, given, begun)
-	}
+	cmd.ValidArgsFunction = terminal.CompleteFirst(names)
 	return cmd
+}
+
+// misused says which flags are wrong or would have no effect. Empty when none is.
+func (o *options) misused(cmd *cobra.Command) string {
+	if o.timeout <= 0 {
+		return "--timeout must be more than 0"
+	}
+	for _, name := range []string{"timeout", "progress", "output"} {
+		if !o.wait && cmd.Flags().Changed(name) {
+			return "--" + name + " is for a run that is followed; add --wait"
+		}
+	}
+	return ""
 }
 
 func (o *options) run(ctx context.Context, name string) error {
@@ -135,42 +142,6 @@ func (o *options) ready(cleaner *v1alpha1.Cleaner) error {
 		fmt.Errorf("cleaner %q cannot run: %s: %s", cleaner.Name, ready.Reason, ready.Message),
 		"no run was asked for; fix the Cleaner first",
 	)
-}
-
-// requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one
-// that was restored with it, so a clock that is behind is put right.
-func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
-	if created := cleaner.CreationTimestamp.Time; now.Before(created) {
-		now = created.Add(time.Duration(now.Nanosecond()))
-	}
-	return now.UTC().Format(time.RFC3339Nano)
-}
-
-// ask sets the annotation, and returns the Cleaner with it.
-func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alpha1.Cleaner, error) {
-	patch, err := json.Marshal(
-		map[string]any{
-			"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}},
-		},
-	)
-	if err != nil {
-		return nil, err
-	}
-	body, err := cluster.Send(
-		ctx,
-		c.Raw.Patch(types.MergePatchType).
-			AbsPath(cluster.CleanerPath(cleaner)).
-			Param("fieldManager", cluster.FieldManager).
-			Body(patch),
-	)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, c.NoCleaner(ctx, cleaner)
-	case err != nil:
-		return nil, cluster.RequestError(fmt.Sprintf("asking for a run of cleaner %q", cleaner), err)
-	}
-	var answer v1alpha1.Cleaner
-	return &answer, json.Unmarshal(body, &answer)
 }
 
 // confirm asks before a run that deletes or changes objects.

@@ -6,6 +6,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,7 +26,9 @@ const shownObjects = 20
 
 // tellRun prints the record of a run, and returns an error if it did not do all that it was asked to do.
 func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
-	o.tellObjects(record)
+	if o.output == "table" {
+		o.tellObjects(record)
+	}
 	for _, n := range record.Status.Notifications {
 		switch {
 		case n.State == v1alpha1.NotificationFailed:
@@ -64,6 +67,20 @@ func (o *options) tellRun(record *v1alpha1.CleanerRun) error {
 	}
 	f.Hint = afterRun(record)
 	return f
+}
+
+// printForPrograms prints the record as --output says, if that is not a table. It is an error if the record lists fewer
+// objects than it should, because the rest cannot be read.
+func (o *options) printForPrograms(ctx context.Context, api *cluster.Client, record *v1alpha1.CleanerRun) error {
+	switch o.output {
+	case "json", "yaml":
+		unread := api.Fill(ctx, record)
+		return errors.Join(cluster.WriteRun(o.Out, o.output, record), unread)
+	case "name":
+		_, err := fmt.Fprintln(o.Out, "cleanerrun/"+record.Name)
+		return err
+	}
+	return nil
 }
 
 // tellObjects prints what became of the objects, those first that tell the most when that is not all of them.
@@ -173,6 +190,9 @@ func (o *options) tellEnd(ctx context.Context, api *cluster.Client, f *follower,
 		}
 	default:
 		return cluster.RequestError("reading the CleanerRun "+f.run, err)
+	}
+	if err := o.printForPrograms(ctx, api, &record); err != nil {
+		return err
 	}
 	return o.tellRun(&record)
 }

@@ -61,7 +61,7 @@ func TestRunShowsTwentyObjects(t *testing.T) {
 			}
 			record.Status.Objects, record.Status.ObjectsOmitted = c.objects, c.omitted
 			session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-			if err := (&options{Session: session}).tellRun(record); err != nil {
+			if err := (&options{Session: session, output: "table"}).tellRun(record); err != nil {
 				t.Fatal(err)
 			}
 			var names []string
@@ -112,7 +112,7 @@ func TestRunTellsWhyWhatIsProtectedMatches(t *testing.T) {
 	record.Name, record.UID, record.Status.Phase = "r", "uid", v1alpha1.RunCompleted
 	record.Status.Objects = []v1alpha1.ObjectOutcome{{Kind: "ConfigMap", Name: "a", Outcome: v1alpha1.OutcomeMatched, Reason: "protected: by its annotation", Message: "nothing names it"}}
 	session := &terminal.Session{IOStreams: streams, Options: terminal.Options{Getenv: func(string) string { return "" }}}
-	if err := (&options{Session: session}).tellRun(record); err != nil {
+	if err := (&options{Session: session, output: "table"}).tellRun(record); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "protected: by its annotation (it matches: nothing names it)\n") {

@@ -50,7 +50,7 @@ func (o *options) now(
 		recorded[runs[i].Name] = true
 	}
 	_ = cluster.List[v1alpha1.CleanerList](ctx, api, cluster.CleanerPath(""), func(c *v1alpha1.Cleaner) {
-		if cleaner != "" && c.Name != cleaner {
+		if cleaner != "" && c.Name != cleaner || !o.isChosen(c.Name) {
 			return
 		}
 		off = cmp.Or(off, c.Status.DryRunReason)

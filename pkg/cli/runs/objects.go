@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
@@ -38,6 +40,16 @@ var outcomes = []v1alpha1.OutcomeResult{
 	v1alpha1.OutcomeUnchanged,
 	v1alpha1.OutcomeUnknown,
 	v1alpha1.OutcomeProtected,
+}
+
+// completeOutcomes completes the values of --outcome.
+func completeOutcomes(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := begun[:strings.LastIndex(begun, ",")+1]
+	words := make([]cobra.Completion, 0, len(outcomes))
+	for _, o := range outcomes {
+		words = append(words, before+string(o))
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // filter is which objects of a run are asked for. Empty is all.

@@ -42,12 +42,7 @@ func (o *options) oneForPrograms(run *v1alpha1.CleanerRun, complete bool) error 
 	if !o.isEmpty() {
 		run.Status.Objects = o.inOrder(run.Status.Objects)
 	}
-	run.APIVersion, run.Kind, run.ManagedFields = v1alpha1.GroupVersion.String(), "CleanerRun", nil
-	write := terminal.WriteJSON
-	if o.output == "yaml" {
-		write = terminal.WriteYAML
-	}
-	if err := write(o.Out, run); err != nil {
+	if err := cluster.WriteRun(o.Out, o.output, run); err != nil {
 		return err
 	}
 	if complete {

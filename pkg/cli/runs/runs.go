@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
@@ -27,7 +28,12 @@ type options struct {
 
 	output string
 	limit  int
-	diffs  bool
+	// limited is whether --limit was given.
+	limited bool
+	diffs   bool
+	// selector chooses Cleaners, and chosen are their names. Nil means all.
+	selector string
+	chosen   map[string]bool
 	// waiting asks for runs whose plan waits for approval.
 	waiting bool
 }
@@ -40,7 +46,8 @@ func Command(s *terminal.Session) *cobra.Command {
 		Short: "List the runs of Cleaners, or what one run did, and until when it can be undone",
 		Long: "Lists the runs of a Cleaner, or of all Cleaners, the latest first: what they did, how many copies of objects they keep, and\n" +
 			"until when. A run that waits for its turn is listed as Waiting. kubectl cleaner restore RUN restores the objects.\n\n" +
-			"--waiting lists the runs whose plan waits for a person: kubectl cleaner approve RUN.\n\n" +
+			"--waiting lists the runs whose plan waits for a person: kubectl cleaner approve RUN. -l lists the runs of the Cleaners with\n" +
+			"these labels.\n\n" +
 			"With the name of a run, it prints what became of each object: first what failed, then what was done and what matched, and\n" +
 			"last what is protected. If there are more than --limit objects, it first counts them by outcome, kind and namespace. --diff\n" +
 			"compares the run with the one before it. With these flags, the name of a Cleaner means its latest run.\n\n" +
@@ -48,7 +55,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"CleanerRun is in Secrets of the operator's namespace, and you need the right to get them. If they cannot be read, it exits\n" +
 			"with 4.\n\n" +
 			"It also takes kubectl's flags for connecting to a cluster, such as --cluster, --user, --server and --token.",
-		Example: "  kubectl cleaner runs\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000\n" +
+		Example: "  kubectl cleaner runs\n  kubectl cleaner runs -l team=a --waiting\n  kubectl cleaner runs unused-configmaps -o wide\n  kubectl cleaner runs unused-configmaps-1795230000\n" +
 			"  kubectl cleaner runs unused-configmaps-1795230000 --outcome Failed,Denied --namespace shop\n" +
 			"  kubectl cleaner runs unused-configmaps --diff\n  kubectl cleaner runs unused-configmaps-1795230000 -o json",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -58,10 +65,15 @@ func Command(s *terminal.Session) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.limited = cmd.Flags().Changed("limit")
 			if err := o.misused(len(args) > 0); err != "" {
 				return terminal.UsageError(cmd, err)
 			}
-			return o.run(cmd.Context(), strings.Join(args, ""))
+			wanted, err := cluster.ParseSelector(cmd, o.selector)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), strings.Join(args, ""), wanted)
 		},
 	}
 	flags := cmd.Flags()
@@ -72,72 +84,127 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags.BoolVar(&o.waiting, "waiting", false, "only runs whose plan waits for a person to approve it")
 	flags.IntVar(&o.limit, "limit", 50, "of one run, how many objects to list; 0 lists all")
 	flags.VarP(terminal.NewChoice(&o.output, "table", "wide", "json", "yaml", "name"), "output", "o", "what to print: table, wide, json, yaml (the CleanerRuns) or name")
+	cluster.BindSelector(flags, &o.selector)
 	o.Bind(flags)
-	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteCleaners(s, &o.Connection))
+	cmd.ValidArgsFunction = terminal.CompleteFirst(cluster.CompleteRecords(s, &o.Connection))
+	_ = cmd.RegisterFlagCompletionFunc("outcome", completeOutcomes) // it fails only for a flag that does not exist
 	return cmd
 }
 
 // misused says what is wrong with the flags. Empty when nothing is.
 func (o *options) misused(named bool) string {
-	switch programs := o.output == "json" || o.output == "yaml" || o.output == "name"; {
+	switch {
 	case o.limit < 0:
 		return "--limit must be at least 0"
 	case o.ofOne() && !named:
-		return "--outcome, --namespace, --kind and --diff are for one run: write its name, or that of its Cleaner"
+		return "--outcome, --namespace, --kind, --limit and --diff are for one run: write its name, or that of its Cleaner"
 	case o.waiting && o.ofOne():
 		return "--waiting lists runs; leave it out, or the flags that are for one run"
-	case o.diffs && programs:
+	case o.selector != "" && named:
+		return "--selector chooses Cleaners; leave it out, or the name"
+	case o.diffs && o.output != "table":
 		return "--diff prints a table; leave -o " + o.output + " out"
 	}
 	return o.check()
 }
 
 // ofOne reports whether the flags ask for one run.
-func (o *options) ofOne() bool { return o.diffs || !o.isEmpty() }
+func (o *options) ofOne() bool { return o.diffs || o.limited || !o.isEmpty() }
 
-func (o *options) run(ctx context.Context, name string) error {
+func (o *options) run(ctx context.Context, name string, wanted labels.Selector) error {
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(name, "cleanerrun") && strings.Contains(name, "/") && !o.diffs { // as kubectl prints it
+	if isRun(name) && !o.diffs && !o.waiting {
 		run, err := api.CleanerRun(ctx, name)
 		if err != nil {
 			return err
 		}
 		return o.one(ctx, api, run)
 	}
+	if err := o.choose(ctx, api, wanted); err != nil {
+		return err
+	}
 	runs, err := api.Runs(ctx)
 	if err != nil {
 		return err
 	}
-	if o.waiting {
-		runs = slices.DeleteFunc(runs, func(r v1alpha1.CleanerRun) bool {
-			return r.Status.Phase != v1alpha1.RunAwaitingApproval
-		})
-	}
-	if name = name[strings.LastIndex(name, "/")+1:]; name == "" { // as kubectl prints it
-		return o.printAll(ctx, api, "", runs)
+	return o.show(ctx, api, name[strings.LastIndex(name, "/")+1:], runs) // as kubectl prints it
+}
+
+// show prints what the name asks for: all runs without one, those of a Cleaner, or one.
+func (o *options) show(ctx context.Context, api *cluster.Client, name string, runs []v1alpha1.CleanerRun) error {
+	if name == "" {
+		return o.printAll(ctx, api, "", o.listed(runs))
 	}
 	of := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.CleanerRun) bool { return r.Spec.Cleaner != name })
-	if len(of) == 0 {
+	switch {
+	case len(of) == 0:
 		return o.named(ctx, api, name, runs)
-	}
-	if o.ofOne() {
+	case o.ofOne():
 		return o.oneOrDiff(ctx, api, &of[0], runs)
 	}
-	return o.printAll(ctx, api, name, of)
+	return o.printAll(ctx, api, name, o.listed(of))
+}
+
+// isRun reports whether a name is that of a run, as kubectl prints it.
+func isRun(name string) bool {
+	return strings.HasPrefix(name, "cleanerrun") && strings.Contains(name, "/")
+}
+
+// choose reads which Cleaners have the labels.
+func (o *options) choose(ctx context.Context, api *cluster.Client, wanted labels.Selector) error {
+	if wanted.Empty() {
+		return nil
+	}
+	cleaners, err := api.Selected(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	o.chosen = map[string]bool{}
+	for _, cleaner := range cleaners {
+		o.chosen[cleaner.Name] = true
+	}
+	return nil
+}
+
+// isChosen reports whether runs of the Cleaner are asked for.
+func (o *options) isChosen(cleaner string) bool { return o.chosen == nil || o.chosen[cleaner] }
+
+// listed are the runs that a list has: those of the Cleaners that are asked for and, with --waiting, only those whose
+// plan waits.
+func (o *options) listed(runs []v1alpha1.CleanerRun) []v1alpha1.CleanerRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.CleanerRun) bool {
+		return !o.isChosen(r.Spec.Cleaner) || o.waiting && r.Status.Phase != v1alpha1.RunAwaitingApproval
+	})
 }
 
 // named prints the run of that name. If there is none, it is the name of a Cleaner without runs.
 func (o *options) named(ctx context.Context, api *cluster.Client, name string, runs []v1alpha1.CleanerRun) error {
-	if i := slices.IndexFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Name == name }); i >= 0 {
+	i := slices.IndexFunc(runs, func(r v1alpha1.CleanerRun) bool { return r.Name == name })
+	switch {
+	case i >= 0 && o.waiting:
+		return o.ifWaiting(&runs[i])
+	case i >= 0:
 		return o.oneOrDiff(ctx, api, &runs[i], runs)
 	}
 	if err := knows(ctx, api, name, runs); err != nil {
 		return err
 	}
 	return o.printAll(ctx, api, name, runs[:0])
+}
+
+// ifWaiting lists the run if its plan waits, and otherwise says what became of it.
+func (o *options) ifWaiting(run *v1alpha1.CleanerRun) error {
+	if run.Status.Phase != v1alpha1.RunAwaitingApproval {
+		o.Note("run %s does not wait for approval: it is %s; to see what it did: %s runs %s",
+			run.Name, phaseWords(run), terminal.Program, run.Name)
+		if o.output == "table" || o.output == "wide" {
+			return nil
+		}
+	}
+	return o.print(o.listed([]v1alpha1.CleanerRun{*run}), nil)
 }
 
 func (o *options) oneOrDiff(ctx context.Context, api *cluster.Client, run *v1alpha1.CleanerRun,

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/search"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/finding"
@@ -162,9 +163,8 @@ func (j *job) check(cmd *cobra.Command) (err error) {
 	if err := j.Check(cmd); err != nil {
 		return err
 	}
-	if j.selector, err = labels.Parse(j.labels); err != nil {
-		return terminal.UsageError(cmd, fmt.Sprintf("--selector %q cannot be read: %s", j.labels,
-			terminal.OneLine(err.Error())))
+	if j.selector, err = cluster.ParseSelector(cmd, j.labels); err != nil {
+		return err
 	}
 	for _, text := range j.options.exclude {
 		p, err := parsePattern(text)

@@ -30,6 +30,7 @@ type options struct {
 	cluster.Connection
 	reason    string
 	namespace string
+	selector  string
 }
 
 // Command is what users call.
@@ -65,23 +66,24 @@ func Command(s *terminal.Session) *cobra.Command {
 func ResumeCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "resume [NAME ...]",
+		Use:   "resume [NAME ... | -l SELECTOR]",
 		Short: "Let all acting go on after a stop, or single Cleaners after a suspend",
 		Long: "Without a name, takes kubectl cleaner stop back: removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace. Runs that\n" +
 			"were stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts. Cleaners that are\n" +
 			"suspended stay so.\n\n" +
-			"With names, takes kubectl cleaner suspend back: sets spec.suspend of these Cleaners to false. A stop stays in force.",
-		Example: "  kubectl cleaner resume\n  kubectl cleaner resume unused-configmaps",
+			"With names or labels, takes kubectl cleaner suspend back: sets spec.suspend of these Cleaners to false. A stop stays in force.",
+		Example: "  kubectl cleaner resume\n  kubectl cleaner resume unused-configmaps\n  kubectl cleaner resume -l team=a",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if len(names) > 0 {
-				if o.namespace != "" {
-					return terminal.UsageError(cmd, "--operator-namespace is for a resume without a name, which takes a stop back")
-				}
-				return o.setSuspended(cmd.Context(), names, false)
+			if len(names) == 0 && o.selector == "" {
+				return o.resume(cmd.Context())
 			}
-			return o.resume(cmd.Context())
+			if o.namespace != "" {
+				return terminal.UsageError(cmd, "--operator-namespace is for a resume without a name, which takes a stop back")
+			}
+			return o.setSuspended(cmd, names, false)
 		},
 	}
+	cluster.BindSelector(cmd.Flags(), &o.selector)
 	o.bindAll(cmd)
 	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd

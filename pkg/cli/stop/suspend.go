@@ -21,22 +21,36 @@ import (
 func SuspendCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:   "suspend NAME ...",
+		Use:   "suspend NAME ... | -l SELECTOR",
 		Short: "Stop the schedule of single Cleaners",
 		Long: "Sets spec.suspend of the Cleaners. A suspended Cleaner does not run by its schedule, and a run of the schedule that is going on stops before\n" +
 			"its next object. kubectl cleaner run NAME still runs it once. kubectl cleaner resume NAME takes this back.\n\n" +
 			"To stop all Cleaners at once, in an emergency, use kubectl cleaner stop. To end one run only, use kubectl cleaner cancel RUN.",
-		Example: "  kubectl cleaner suspend unused-configmaps",
-		Args:    terminal.AtLeastOne("the name of a Cleaner; to stop all acting: " + terminal.Program + " stop"),
-		RunE:    func(cmd *cobra.Command, names []string) error { return o.setSuspended(cmd.Context(), names, true) },
+		Example: "  kubectl cleaner suspend unused-configmaps\n  kubectl cleaner suspend -l team=a",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) == 0 && o.selector == "" {
+				return terminal.UsageError(cmd,
+					"needs the name of a Cleaner, or labels of Cleaners (-l SELECTOR); to stop all acting: "+terminal.Program+" stop")
+			}
+			return o.setSuspended(cmd, names, true)
+		},
 	}
+	cluster.BindSelector(cmd.Flags(), &o.selector)
 	o.Bind(cmd.Flags())
 	cmd.ValidArgsFunction = cluster.CompleteCleaners(s, &o.Connection)
 	return cmd
 }
 
 // setSuspended suspends the Cleaners, or resumes them. One that fails does not keep the others from it.
-func (o *options) setSuspended(ctx context.Context, names []string, suspend bool) error {
+func (o *options) setSuspended(cmd *cobra.Command, names []string, suspend bool) error {
+	wanted, err := cluster.ParseSelector(cmd, o.selector)
+	switch {
+	case err != nil:
+		return err
+	case len(names) > 0 && !wanted.Empty():
+		return terminal.UsageError(cmd, "takes names or labels (-l SELECTOR), not both")
+	}
+	ctx := cmd.Context()
 	api, err := cluster.Connect(o.Session, &o.Connection)
 	if err != nil {
 		return err
@@ -46,6 +60,15 @@ func (o *options) setSuspended(ctx context.Context, names []string, suspend bool
 		"nothing was changed: what writes to a Cleaner now makes the loss of its fields last",
 	); err != nil {
 		return err
+	}
+	if !wanted.Empty() {
+		selected, err := api.Selected(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		for _, cleaner := range selected {
+			names = append(names, cleaner.Name)
+		}
 	}
 	var failed []error
 	for _, name := range names {

@@ -1,0 +1,107 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// everyday are what users of kubectl expect of a command, in the order of the columns of testdata/everyday-flags.txt.
+var everyday = []string{"-n", "-A", "-l", "-o", "--context", "--as", "--progress", "names"}
+
+// offers reports whether a command has one of them.
+func offers(cmd *cobra.Command, what string) bool {
+	switch {
+	case what == "names":
+		return cmd.ValidArgsFunction != nil && (cmd.Args == nil || cmd.Args(cmd, []string{"a"}) == nil)
+	case strings.HasPrefix(what, "--"):
+		return cmd.Flags().Lookup(what[2:]) != nil
+	}
+	return cmd.Flags().ShorthandLookup(what[1:]) != nil
+}
+
+// TestEverydayFlags: each command has each of the flags that users know from kubectl, or testdata/everyday-flags.txt says
+// why not.
+func TestEverydayFlags(t *testing.T) {
+	text, err := os.ReadFile("testdata/everyday-flags.txt")
+	must(t, err)
+	lacks := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		head, reason, ok := strings.Cut(line, ": ")
+		words := strings.Split(head, ", ")
+		if !ok || len(words) < 2 || len(reason) > 100 {
+			t.Fatalf("%q is not COMMAND, FLAG, FLAG: REASON", line)
+		}
+		for _, flag := range words[1:] {
+			if lacks[words[0]+" "+flag] != "" {
+				t.Errorf("%s %s stands there twice", words[0], flag)
+			}
+			lacks[words[0]+" "+flag] = reason
+		}
+	}
+	streams := genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}}
+	root := command(terminal.New(streams, terminal.Options{Getenv: func(string) string { return "" }}))
+	for _, cmd := range all(root) {
+		name := strings.TrimPrefix(cmd.CommandPath(), terminal.Program+" ")
+		for _, flag := range everyday {
+			key := name + " " + flag
+			switch has, reason := offers(cmd, flag), lacks[key]; {
+			case has && reason != "":
+				t.Errorf("%s has %s, and everyday-flags.txt says why it has not: %s", name, flag, reason)
+			case !has && reason == "":
+				t.Errorf("%s lacks %s, and everyday-flags.txt does not say why", name, flag)
+			}
+			delete(lacks, key)
+		}
+	}
+	for key := range lacks {
+		t.Errorf("everyday-flags.txt has a line of %s, which does not exist", key)
+	}
+}
+
+// TestNoFlagWithoutEffect: a flag that would do nothing is refused, with what it is for.
+func TestNoFlagWithoutEffect(t *testing.T) {
+	for line, says := range map[string]string{
+		"run tidy --timeout 1m":                          "--timeout is for a run that is followed; add --wait",
+		"run tidy --progress plain":                      "--progress is for a run that is followed; add --wait",
+		"run tidy -o json":                               "--output is for a run that is followed; add --wait",
+		"runs --limit 3":                                 "are for one run: write its name, or that of its Cleaner",
+		"runs -n shop":                                   "are for one run: write its name, or that of its Cleaner",
+		"runs tidy --diff -o wide":                       "--diff prints a table; leave -o wide out",
+		"runs tidy -l team=a":                            "--selector chooses Cleaners; leave it out, or the name",
+		"runs tidy --waiting --outcome Failed":           "--waiting lists runs; leave it out, or the flags that are for one run",
+		"preview tidy -l team=a":                         "takes labels (-l SELECTOR), names or files, and only one of these",
+		"preview -f a.yaml -l team=a":                    "takes labels (-l SELECTOR), names or files, and only one of these",
+		"preview tidy --complete":                        "--complete says something of the manifests of --from; give that as well",
+		"preview -f a.yaml --from b.yaml --dry-run-all":  "--from asks no cluster; leave --dry-run-all out",
+		"preview -f a.yaml --from b.yaml --context prod": "--from asks no cluster; leave --context out",
+		"preview -l team=a --from b.yaml":                "needs -f FILE with --from: without a cluster there are no Cleaners",
+		"preview --selector=":                            "needs the name of a Cleaner, labels of Cleaners (-l SELECTOR), or a file (-f FILE)",
+		"scan --selector=":                               "--selector is empty; give labels, or leave it out",
+		"scan --complete":                                "--complete says something of the manifests of --from; give that as well",
+		"doctor -l a==b==c":                              `--selector "a==b==c" cannot be read`,
+		"suspend":                                        "needs the name of a Cleaner, or labels of Cleaners (-l SELECTOR)",
+		"suspend tidy -l team=a":                         "takes names or labels (-l SELECTOR), not both",
+		"resume tidy -l team=a":                          "takes names or labels (-l SELECTOR), not both",
+		"resume -l team=a --operator-namespace x":        "--operator-namespace is for a resume without a name",
+		"import kyverno a.yaml --context prod":           "--context says which cluster to ask; add --from-cluster, or leave it out",
+	} {
+		got := call(t.Context(), t, "", nil, strings.Fields(line)...)
+		if got.code != codes.ExitUsage || got.out != "" || !strings.Contains(got.errOut, says) {
+			t.Errorf("%s: exit %d, want %d, and %q in:\n%s%s", line, got.code, codes.ExitUsage, says, got.out, got.errOut)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
+)
+
+// requestValue is a new value for the annotation: the time. One before the Cleaner's creation would be taken for one
+// that was restored with it, so a clock that is behind is put right.
+func requestValue(now time.Time, cleaner *v1alpha1.Cleaner) string {
+	if created := cleaner.CreationTimestamp.Time; now.Before(created) {
+		now = created.Add(time.Duration(now.Nanosecond()))
+	}
+	return now.UTC().Format(time.RFC3339Nano)
+}
+
+// ask sets the annotation, and returns the Cleaner with it.
+func ask(ctx context.Context, c *cluster.Client, cleaner, value string) (*v1alpha1.Cleaner, error) {
+	patch, err := json.Marshal(
+		map[string]any{
+			"metadata": map[string]any{"annotations": map[string]string{v1alpha1.RunRequestedAtAnnotation: value}},
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	body, err := cluster.Send(
+		ctx,
+		c.Raw.Patch(types.MergePatchType).
+			AbsPath(cluster.CleanerPath(cleaner)).
+			Param("fieldManager", cluster.FieldManager).
+			Body(patch),
+	)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, c.NoCleaner(ctx, cleaner)
+	case err != nil:
+		return nil, cluster.RequestError(fmt.Sprintf("asking for a run of cleaner %q", cleaner), err)
+	}
+	var answer v1alpha1.Cleaner
+	return &answer, json.Unmarshal(body, &answer)
+}
