@@ -119,3 +119,31 @@ func TestRunsAndNamespacesAreCompleted(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsNameTheManager: what manages an object may make it again, so runs RUN and run --wait name it, also of an object
+// that failed.
+func TestRunsNameTheManager(t *testing.T) {
+	s := newSite(t)
+	c := s.cleaner()
+	objects := []v1alpha1.ObjectOutcome{
+		outcomeOf(v1alpha1.OutcomeDenied, "shop", "a", "a webhook said no"), outcomeOf(v1alpha1.OutcomeDeleted, "shop", "b", ""),
+		outcomeOf(v1alpha1.OutcomeProtected, "shop", "c", "annotated cleaner/protect"),
+	}
+	for i := range objects {
+		objects[i].Message = "unused; managed by Helm release shop/web"
+	}
+	want := []string{
+		"a webhook said no; managed by Helm release shop/web\n", "unused; managed by Helm release shop/web\n",
+		"annotated cleaner/protect (it matches: unused; managed by Helm release shop/web)\n",
+	}
+	run := s.recordOf(c, time.Hour, v1alpha1.CleanerRunStatus{Phase: v1alpha1.RunCompleted, Objects: objects})
+	s.answer(c, begin, end(v1alpha1.RunCompleted, v1alpha1.ReasonCompleted, "Done.", objects...))
+	for _, args := range [][]string{{"runs", run.Name}, {"run", c.Name, "--yes", "--wait"}} {
+		got := s.call(t.Context(), nil, args...)
+		for _, text := range want {
+			if !strings.Contains(got.out, text) {
+				t.Errorf("%s: %q is missing in:\n%s%s", args[0], text, got.out, got.errOut)
+			}
+		}
+	}
+}

@@ -132,8 +132,32 @@ func TestPreviewNamesTheManager(t *testing.T) {
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {namespace: shop, name: c, annotations: {argocd.argoproj.io/tracking-id: "shop:/ConfigMap:shop/c"}}}
 `)
-	for _, rest := range []string{"  action: Delete\n", "  action: Scan\n", "  action: Transform\n  mergePatch: {data: {a: b}}\n"} {
+	const chooses = `
+    aggregatedSelection: |
+      function evaluate()
+        local chosen = {}
+        for _, r in ipairs(resources) do table.insert(chosen, {resource = r, message = "no Pod mounts it"}) end
+        return {resources = chosen}
+      end
+  action: Delete
+`
+	const says = `  action: Transform
+  transform: |
+    function transform()
+      obj.data = {a = "b"}
+      return {resource = obj, message = "set"}
+    end
+`
+	for _, rest := range []string{
+		"  action: Delete\n", "  action: Scan\n", "  action: Transform\n  mergePatch: {data: {a: b}}\n", chooses, says,
+	} {
 		path := cleanerFile(t, dir, "maps", `{group: "", version: v1, kind: ConfigMap}`, rest)
+		if rest == chooses {
+			text, err := os.ReadFile(path)
+			must(t, err)
+			path = writeFile(t, path, strings.Replace(string(text), "{resourceSelectors: [{group: \"\", version: v1, kind: ConfigMap}]}",
+				"\n    resourceSelectors: [{group: \"\", version: v1, kind: ConfigMap}]", 1))
+		}
 		got := call(t.Context(), t, "", nil, "preview", "-f", path, "--from", dump)
 		for _, want := range []string{
 			"managed by Helm release shop/web\n", "managed by Flux Kustomization flux/apps\n", "managed by Argo CD application shop\n",

@@ -45,6 +45,31 @@ func (o *Parts) ManagedBy(argo bool) string {
 	return otherManager(labels, annotations)
 }
 
+// managedBy begins the part of a message that names what manages the object.
+const managedBy, between = "managed by ", "; "
+
+// WithManager adds to a message what manages the object. Either may be empty.
+func WithManager(message, manager string) string {
+	switch {
+	case manager == "":
+		return message
+	case message == "":
+		return managedBy + manager
+	}
+	return message + between + managedBy + manager
+}
+
+// ManagerIn is what manages the object, as the end of a message says. Empty when it says nothing of that.
+func ManagerIn(message string) string {
+	if i := strings.LastIndex(message, between); i >= 0 {
+		message = message[i+len(between):]
+	}
+	if manager, named := strings.CutPrefix(message, managedBy); named {
+		return manager
+	}
+	return ""
+}
+
 func otherManager(labels, annotations JSON) string {
 	for name, value := range labels.Fields() {
 		switch key := name.String(); {

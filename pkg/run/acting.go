@@ -4,7 +4,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +165,9 @@ func (s Act) judgeAgain(t *task, in *intent) func(journal.Victim) action.Again {
 			if t.action == v1alpha1.ActionTransform {
 				var message string
 				patch, message, err = t.expressions.change(ctx, live)
-				next.Message = cmp.Or(message, next.Message)
+				if message != "" {
+					next.Message = object.WithManager(message, object.ManagerIn(next.Message))
+				}
 				if err != nil || len(patch) == 0 {
 					return next, nil, err
 				}

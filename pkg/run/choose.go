@@ -60,7 +60,7 @@ func (e *expressions) pick(ctx context.Context, marks []selector.Mark) (*object.
 		mark := marks[match.Index]
 		candidate := object.Candidate{Object: match.Object, Selector: mark.Selector, Message: mark.Message}
 		if match.Message != "" {
-			candidate.Message = e.mask(match.Message)
+			candidate.Message = object.WithManager(e.mask(match.Message), object.ManagerIn(mark.Message))
 		}
 		picked.Add(object.Verdict{Candidate: candidate, Act: true})
 	}

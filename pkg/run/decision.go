@@ -97,7 +97,7 @@ func (d *decision) outcomes(planned v1alpha1.OutcomeResult) iter.Seq2[int, objec
 				outcome.Detail = verdict.Reason // what a Scan notes
 			}
 			if said := d.changes[i].message; said != "" {
-				outcome.Message = said
+				outcome.Message = object.WithManager(said, object.ManagerIn(outcome.Message))
 			}
 			if !yield(i, outcome) {
 				return

@@ -178,7 +178,7 @@ func (c *collector) judged(
 	}
 	return c.found.add(
 		ctx,
-		object.Candidate{Object: o, Selector: c.selector.index, Message: joined(message, c.selector.managed(o))},
+		object.Candidate{Object: o, Selector: c.selector.index, Message: object.WithManager(message, c.selector.managed(o))},
 		c.selector.Excludes(o),
 	)
 }

@@ -38,13 +38,13 @@ func (s *Selector) Again(ctx context.Context, o object.Object, scope Scope) (mat
 		so, err = s.late(ctx, o, so, logs, errLogs)
 	}
 	if err != nil || !so.hold || s.judge.Script == "" {
-		return so.hold, joined(so.because, s.managed(o)), err
+		return so.hold, object.WithManager(so.because, s.managed(o)), err
 	}
 	match, err := s.judge.Session.EvaluateWith(ctx, s.judge.Script, o, so.data)
 	if err != nil {
 		return false, "", masked("evaluate", err, o)
 	}
-	return match.Matching, joined(joined(so.because, object.Mask(match.Message, o)), s.managed(o)), nil
+	return match.Matching, object.WithManager(joined(so.because, object.Mask(match.Message, o)), s.managed(o)), nil
 }
 
 // maxManager bounds the name of what manages an object, in bytes: it comes from an annotation.
@@ -56,11 +56,7 @@ func (s *Selector) managed(o object.Object) string {
 	if s.spec.Finding != nil && !s.spec.Finding.TakesManaged() {
 		return ""
 	}
-	by := o.ManagedBy()
-	if by == "" {
-		return ""
-	}
-	return "managed by " + v1alpha1.Truncate(by, maxManager)
+	return v1alpha1.Truncate(o.ManagedBy(), maxManager)
 }
 
 // selects asks for what can be seen of the object itself.

@@ -4,7 +4,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,17 +93,13 @@ func (o *options) tellObjects(record *v1alpha1.CleanerRun) {
 	listed := int64(len(record.Status.Objects))
 	for _, object := range journal.MostTelling(objects, shownObjects) {
 		listed -= int64(max(1, sizes[alikeOf(&object)]))
-		because := cmp.Or(object.Reason, object.Message)
-		if object.Outcome == v1alpha1.OutcomeMatched || object.Outcome == v1alpha1.OutcomeProtected {
-			because = terminal.Because(object.Reason, object.Message)
-		}
 		rows.Add(
 			[]terminal.Cell{
 				{Text: object.Namespace},
 				{Text: object.Kind},
 				{Text: object.Name},
 				{Text: string(object.Outcome), In: colourOf(rows.Paint, object.Outcome)},
-				{Text: because},
+				{Text: cluster.Why(&object)},
 			},
 		)
 	}

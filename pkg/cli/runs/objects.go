@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubecleaner/kubecleaner/api/v1alpha1"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/cluster"
 	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
 	"github.com/kubecleaner/kubecleaner/pkg/suggest"
 )
@@ -133,13 +134,10 @@ func isSpared(o *v1alpha1.ObjectOutcome) bool {
 
 // why is why an object has its outcome.
 func why(o *v1alpha1.ObjectOutcome) string {
-	if o.Outcome == v1alpha1.OutcomeMatched || o.Outcome == v1alpha1.OutcomeProtected {
-		return terminal.Because(o.Reason, o.Message)
-	}
 	if o.Change != "" {
-		return terminal.Because(o.Message, "change: "+o.Change)
+		return strings.Join(terminal.Compact([]string{cluster.Why(o), "change: " + o.Change}), "; ")
 	}
-	return cmp.Or(o.Reason, o.Message)
+	return cluster.Why(o)
 }
 
 // group is objects of one outcome, kind and namespace.
