@@ -116,16 +116,16 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.requireAccount, "require-service-account", false, "refuse Cleaners without serviceAccountRef, which would act with the operator's own rights; to be used with config/policy")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "let one replica at a time work; without it, run one replica only")
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its lease")
-	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops to write and gives up")
+	fs.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "after how long without a renewal the leader stops writing and gives up")
 	fs.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its lease, and the others try to get it")
-	fs.IntVar(&o.maxParallelRuns, "max-parallel-runs", 20, "how many runs go on at once; half of them are kept for Cleaners whose last run took less than 10 seconds")
+	fs.IntVar(&o.maxParallelRuns, "max-parallel-runs", 20, "how many runs may be active at once; at most a third of them are of Cleaners whose last run took 10 seconds or more")
 	fs.IntVar(&o.workerNumber, "worker-number", 0, "k8s-cleaner's name for --max-parallel-runs; deprecated")
 	fs.IntVar(&o.maxActions, "max-actions-per-run", 0, "how many objects a run may delete or change: one that would touch more touches none; 0 means any number")
 	fs.IntVar(&o.concurrentReconcile, "concurrent-reconciles", 10, "how many Cleaners are reconciled at once")
 	fs.Float64Var(&o.qps, "kube-api-qps", 0, "client-side limit of requests per second to the API server; 0 means none: the server's own fairness decides")
 	fs.IntVar(&o.burst, "kube-api-burst", 0, "how many requests may exceed --kube-api-qps for a moment; 0 means as many as its whole part")
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Hour, "how often every Cleaner is looked at again although nothing happened")
-	fs.DurationVar(&o.jitterWindow, "jitter-window", 0, "by how much scheduled runs may start later than they are due, each Cleaner's always by the same, so that not all start at once")
+	fs.DurationVar(&o.jitterWindow, "jitter-window", 0, "how much later than due scheduled runs may start, so that not all start at once; the delay of each Cleaner is always the same")
 	fs.StringVar(&o.diagnosticsAddress, "diagnostics-address", ":8443", "where metrics are served over TLS to those who may get /metrics; 0 turns them off")
 	fs.BoolVar(&o.insecureDiagnostics, "insecure-diagnostics", false, "serve metrics over HTTP, to anyone")
 	fs.StringVar(&o.diagnosticsCertDir, "diagnostics-cert-dir", "", "directory with the certificate (tls.crt) and the key (tls.key) with which metrics are served, read again when they change; without them, the operator makes a certificate that nobody can verify")
@@ -133,18 +133,18 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.protectedNamespaces, "protected-namespaces", guard.DefaultProtectedNamespaces, "comma-separated namespaces that no Cleaner may touch, besides the operator's own")
 	o.maxScriptMemory = defaultScriptMemory
 	fs.Var(&o.maxScriptMemory, "max-script-memory", "how much memory the processes that run scripts may use together, for example 1Gi; the Pod's limit is this, plus --max-selection-memory, plus 256Mi for the operator")
-	fs.StringVar(&o.copiesPath, "copies-path", "", "directory below which copies are written for Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
-	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that says where copies are kept for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
+	fs.StringVar(&o.copiesPath, "copies-path", "", "directory for the copies of Cleaners with rollback.storage Volume or storeResourcePath: mount a volume there; without it, such Cleaners are refused")
+	fs.StringVar(&o.s3Secret, "s3-secret", "", "name of the Secret in the operator's namespace that has the bucket for Cleaners with rollback.storage S3, in the keys endpoint, bucket, region, prefix, accessKey, secretKey and insecure; without it, such Cleaners are refused")
 	o.maxSelection = selector.DefaultMaxMemory
 	fs.Var(&o.maxSelection, "max-selection-memory", "how much memory the objects that all runs select may take together, with their events and patches, for example 256Mi; each run may take 1Mi besides, and one that would take more ends and touches nothing")
 	o.maxCopies = journal.DefaultMaxCopiesBytes
 	fs.Var(&o.maxCopies, "max-copies-bytes", "how much the copies that all runs keep may take together, compressed, for example 256Mi; beyond it the oldest are dropped")
 	fs.StringVar(&o.notifyCAFile, "notify-ca-file", "", "file with certificates (PEM) of authorities that notifications and metric sources trust besides the system's, for services with a certificate of your own")
-	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that notifications may be sent to although they are the operator's own machine (loopback), for example a relay beside it, or have a private address, to which Cleaners that name a ServiceAccount may not send otherwise")
+	fs.Var(&o.notifyHosts, "allowed-notification-hosts", "comma-separated hosts, without ports, that may get notifications although they are the operator's own machine (loopback), such as a relay beside it, or have a private address, which Cleaners that name a ServiceAccount cannot use otherwise")
 	fs.Var(&o.metricHosts, "allowed-metric-hosts", "comma-separated hosts, without ports, that the metricSource of Cleaners may name besides the cluster's Services (NAME.NAMESPACE.svc); credentials of any Secret may be sent there")
 	fs.StringVar(&o.tracingEndpoint, "tracing-endpoint", "", "address of an OpenTelemetry collector that gets a trace of each run, by OTLP over HTTP, for example http://otel-collector.observability:4318; OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER work too; without it, there are no traces")
 	fs.StringVar(&o.logLevel, "log-level", "info", "what is logged: error, info or debug")
-	fs.StringVar(&o.logFormat, "log-format", "json", "how: json or text")
+	fs.StringVar(&o.logFormat, "log-format", "json", "format of the log: json or text")
 	for name, isBool := range unused {
 		const usage = "accepted for k8s-cleaner's sake; does nothing"
 		if isBool {
