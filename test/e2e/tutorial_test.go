@@ -48,8 +48,8 @@ func TestTutorial(t *testing.T) {
 
 // edits are what the page asks its reader to change in cleaner.yaml: what is replaced, and by what; the block that follows if by nothing.
 var edits = map[string][2]string{
-	"replace the line `action: Scan` by these three lines": {"  action: Scan\n", ""},
-	"Now set `maxCount: 5`":                                {"maxCount: 1", "maxCount: 5"},
+	"replace the line `action: Scan` with these three lines": {"  action: Scan\n", ""},
+	"Now set `maxCount: 5`":                                  {"maxCount: 1", "maxCount: 5"},
 }
 
 // shownFile is said of a block that shows all of cleaner.yaml but its comments.
