@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -122,6 +123,9 @@ func send(w http.ResponseWriter, status int, body any) {
 // read takes the body of a request.
 func read(r *http.Request, into any) error {
 	body, err := io.ReadAll(r.Body)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return failure(http.StatusRequestTimeout, "the request came too slowly")
+	}
 	if err != nil {
 		return err
 	}

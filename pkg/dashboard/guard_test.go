@@ -56,7 +56,8 @@ func TestAttacks(t *testing.T) {
 		}
 		header := test.got.Header()
 		if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'self'") ||
-			!strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") || header.Get("X-Content-Type-Options") != "nosniff" {
+			!strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") || header.Get("X-Content-Type-Options") != "nosniff" ||
+			header.Get("X-Frame-Options") != "DENY" { // clickjacking, also of browsers that do not know frame-ancestors
 			t.Errorf("%s: %v", name, header)
 		}
 	}

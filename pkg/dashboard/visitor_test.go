@@ -35,15 +35,21 @@ type visitor struct {
 	client *http.Client
 }
 
+// optionsOf are those of kubectl cleaner dashboard.
+func optionsOf(config *rest.Config) Options {
+	return Options{
+		Mode: ModeLocal, Cluster: config, Ticket: "once", OperatorNamespace: cluster.DefaultOperatorNamespace,
+		Files: fstest.MapFS{"index.html": {Data: []byte("page")}}, Now: time.Now, Log: logr.Discard(),
+	}
+}
+
 // visit opens the address of a new server, which acts as the person of the config.
 func visit(t *testing.T, config *rest.Config) *visitor {
 	t.Helper()
 	listening := httptest.NewUnstartedServer(nil)
-	listening.Config = NewHTTP(New(Options{
-		Mode: ModeLocal, Cluster: config, Hosts: []string{listening.Listener.Addr().String()}, Ticket: "once",
-		OperatorNamespace: cluster.DefaultOperatorNamespace, Files: fstest.MapFS{"index.html": {Data: []byte("page")}},
-		Now: time.Now, Log: logr.Discard(),
-	}).Handler())
+	options := optionsOf(config)
+	options.Hosts = []string{listening.Listener.Addr().String()}
+	listening.Config = NewHTTP(New(options).Handler())
 	listening.Start()
 	t.Cleanup(listening.Close)
 	jar, err := cookiejar.New(nil)
