@@ -177,7 +177,7 @@ reproducible: ## Build the image of HEAD twice, in two directories and without a
 	hack/release/reproduce.sh
 
 .PHONY: release
-release: ## Write all files of the release VERSION to bin/release; without DRY=1, also push the image and the chart.
+release: web ## Write all files of the release VERSION to bin/release, with the page in the plugin; without DRY=1, also push the image and the chart.
 	go -C hack/release run . all -version '$(VERSION)' -kubectl '$(KUBECTL)' $(if $(DRY),-dry) $(if $(REGISTRY),-image '$(REGISTRY)/manager' -charts '$(REGISTRY)/charts')
 
 .PHONY: fuzz

@@ -75,6 +75,14 @@ func (s *stage) perform(ctx context.Context, oneshot bool) error {
 	return nil
 }
 
+// pageCommand opens the page, which not every build has in it.
+func pageCommand() string {
+	if _, err := os.Stat(filepath.Join("web", "dist", "index.html")); err != nil {
+		return "make web build && kubectl cleaner dashboard    # the page in your browser; it needs Node 20"
+	}
+	return "kubectl cleaner dashboard    # the page in your browser"
+}
+
 // lookAround says what to try while everything is up.
 func (s *stage) lookAround() {
 	s.t.heading("Look around, in another terminal")
@@ -84,6 +92,7 @@ func (s *stage) lookAround() {
 	}
 	s.t.command("export PATH=$PWD/bin:$PATH    # kubectl cleaner")
 	for _, line := range []string{
+		pageCommand(),
 		"kubectl get cleaners",
 		"kubectl cleaner runs",
 		"kubectl cleaner scan -A",

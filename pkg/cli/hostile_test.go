@@ -210,7 +210,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		"init HOSTILE", "init --list HOSTILE", "init unused --name HOSTILE", "init unused --kind HOSTILE", "init unused --namespace HOSTILE",
 		"init unused --namespace-selector HOSTILE", "init unused --for HOSTILE", "init unused --schedule HOSTILE",
 		"test DIR/test", "test DIR/test -o json", "test DIR/test -o junit", "test HOSTILE",
-		"rbac -f DIR/wrong.yaml", "rbac -f HOSTILE", "rbac -f DIR/cleaner.yaml --service-account HOSTILE", "doctor HOSTILE", "doctor -o HOSTILE",
+		"rbac -f DIR/wrong.yaml", "rbac -f HOSTILE", "rbac -f DIR/cleaner.yaml --service-account HOSTILE", "doctor HOSTILE", "doctor -o HOSTILE", "dashboard HOSTILE", "dashboard --port HOSTILE",
 		"HOSTILE", "lint --HOSTILE", "version HOSTILE", "help HOSTILE",
 	}
 	server := []string{

@@ -66,9 +66,10 @@ func TestPathTraversal(t *testing.T) {
 // TestSlowClients holds connections open: one that sends no header, one that sends no body, and one that reads nothing.
 func TestSlowClients(t *testing.T) {
 	server := NewHTTP(nil)
-	if server.ReadHeaderTimeout > 10*time.Second || server.ReadTimeout > time.Minute || server.IdleTimeout > 5*time.Minute ||
-		server.ReadHeaderTimeout*server.ReadTimeout*server.IdleTimeout == 0 || server.MaxHeaderBytes == 0 {
-		t.Errorf("the server waits too long: %+v", server)
+	for _, waits := range []time.Duration{server.ReadHeaderTimeout, server.ReadTimeout, server.IdleTimeout} {
+		if waits <= 0 || waits > time.Minute {
+			t.Errorf("the server waits %s", waits)
+		}
 	}
 	options := optionsOf(env.Config)
 	options.Now = func() time.Time { return time.Now().Add(-writeIn) } // the time to read an answer is over at once

@@ -33,9 +33,8 @@ type options struct {
 func Command(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
-		Use:    "dashboard",
-		Hidden: true, // until releases have the built page in them
-		Short:  "Show Cleaners, runs and findings on a page in the browser",
+		Use:   "dashboard",
+		Short: "Show Cleaners, plans, runs and findings on a page in the browser",
 		Long: "Serves the page on this computer, and prints its address, which can be opened once. The page reads and writes with your own\n" +
 			"rights. Nobody else can reach it. Ctrl-C ends it.",
 		Example: "  kubectl cleaner dashboard\n  kubectl cleaner dashboard --port 8080 -n shop",

@@ -1,0 +1,67 @@
+// Copyright The KubeCleaner Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubecleaner/kubecleaner/pkg/cli/codes"
+	"github.com/kubecleaner/kubecleaner/pkg/cli/terminal"
+)
+
+// TestDashboard opens the address that the command prints, asks who one is, and ends the command.
+func TestDashboard(t *testing.T) {
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: in, ErrOut: io.Discard}
+		ended <- Execute(ctx, streams, terminal.Options{Now: time.Now, Getenv: os.Getenv}, []string{"dashboard", "--kubeconfig", s.kubeconfig})
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	address := strings.TrimSpace(line)
+	if !regexp.MustCompile(`^http://127\.0\.0\.1:\d+/\?token=[A-Z2-7]{26}$`).MatchString(address) {
+		t.Fatalf("it printed %q", line)
+	}
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	mine, others := &http.Client{Jar: jar}, &http.Client{}
+	get := func(client *http.Client, url string) (int, string) {
+		t.Helper()
+		response, err := client.Get(url)
+		must(t, err)
+		body, err := io.ReadAll(response.Body)
+		must(t, err)
+		must(t, response.Body.Close())
+		return response.StatusCode, string(body)
+	}
+	get(mine, address) // the page itself is there only when make web has built it
+	origin, _, _ := strings.Cut(address, "/?")
+	if status, answer := get(mine, origin+"/api/v1/whoami"); status != http.StatusOK || !strings.Contains(answer, `"user":"admin"`) {
+		t.Errorf("I am %d %s", status, answer)
+	}
+	for _, url := range []string{address, origin + "/api/v1/whoami"} {
+		if status, answer := get(others, url); status != http.StatusUnauthorized {
+			t.Errorf("another browser gets of %s: %d %s", url, status, answer)
+		}
+	}
+	cancel()
+	if code := <-ended; code != codes.ExitDone {
+		t.Errorf("it ended with %d", code)
+	}
+}
