@@ -40,7 +40,7 @@ func Command(s *terminal.Session) *cobra.Command {
 			"it out: everything is judged again, and only what is in the plan and still matches is touched. The name of a Cleaner\n" +
 			"means its plan that waits.\n\n" +
 			"You must be allowed to create CleanerApprovals, and need the verb approve on the Cleaner (ClusterRole\n" +
-			"kubecleaner-approver-role). What you said cannot be changed. To end the run: kubectl cleaner cancel.",
+			"kubecleaner-approver-role). An approval cannot be changed. To end the run: kubectl cleaner cancel.",
 		Example: "  kubectl cleaner runs --waiting\n  kubectl cleaner approve unused-configmaps-1795230000\n" +
 			"  kubectl cleaner approve unused-configmaps --reason 'checked with team shop' --yes",
 	}
@@ -55,7 +55,7 @@ func RejectCommand(s *terminal.Session) *cobra.Command {
 		Short: "End the plan of a run, so that nothing is touched",
 		Long: "Shows the plan of a run of a Cleaner with spec.approval, asks once, and rejects it with a CleanerApproval. Nothing is touched.\n" +
 			"The next run of the Cleaner makes another plan. The name of a Cleaner means its plan that waits.\n\n" +
-			"You need the same rights as for kubectl cleaner approve. What you said cannot be changed.",
+			"You need the same rights as for kubectl cleaner approve. A rejection cannot be changed.",
 		Example: "  kubectl cleaner reject unused-configmaps-1795230000 --reason 'we still need them'",
 	}
 	return o.bind(cmd)

@@ -37,10 +37,10 @@ func Command(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel RUN",
 		Short: "End a run before its next object",
-		Long: "Ends a run that is going on before its next object, and keeps one that waits from beginning, by an annotation on its Cleaner\n" +
+		Long: "Ends an active run before its next object, and keeps a waiting run from starting, by an annotation on its Cleaner\n" +
 			"(" + v1alpha1.CancelRunAnnotation + "). What the run did stays done, is in its record, and can be restored. The Cleaner runs\n" +
-			"again when it is due. The operator honours the annotation also if it is replaced in the middle of the run.\n\n" +
-			"It is an error if the run goes on for 10 seconds more. The name of a Cleaner stands for the run that it has now.",
+			"again when it is due. The annotation also works if another operator resumes the run.\n\n" +
+			"It is an error if the run has not ended after 10 seconds. The name of a Cleaner means its active or waiting run.",
 		Example: "  kubectl cleaner cancel unused-configmaps-1795230000\n  kubectl cleaner cancel unused-configmaps",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -63,7 +63,7 @@ func Command(s *terminal.Session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.wait, "wait", false, "follow the run to its end, and print what became of the objects (at most 20)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
-	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; it goes on without you")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to follow the run; after that, the run continues without you")
 	flags.Var(
 		terminal.ProgressChoice(&o.progress),
 		"progress",

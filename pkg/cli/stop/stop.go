@@ -40,7 +40,7 @@ func Command(s *terminal.Session) *cobra.Command {
 		Use:   "stop",
 		Short: "Stop all acting at once, in an emergency",
 		Long: "Stops the operator from deleting and changing anything, by an annotation on its namespace (" + v1alpha1.StopAnnotation + "). Within about a second\n" +
-			"no run begins another object. Runs go on as Scans, and say so, until kubectl cleaner resume. Nothing is restarted.\n\n" +
+			"no run begins another object. Until kubectl cleaner resume, runs only report, and say so. Nothing is restarted.\n\n" +
 			"It is an error if no Cleaner says within 10 seconds that acting is stopped: then the operator is in another namespace, or does not run.\n" +
 			"You must be allowed to patch the operator's namespace. To stop one Cleaner only, use kubectl cleaner suspend NAME.",
 		Example: "  kubectl cleaner stop\n  kubectl cleaner stop --reason 'incident 7'",
@@ -67,18 +67,18 @@ func ResumeCommand(s *terminal.Session) *cobra.Command {
 	o := &options{Session: s}
 	cmd := &cobra.Command{
 		Use:   "resume [NAME ... | -l SELECTOR]",
-		Short: "Let all acting go on after a stop, or single Cleaners after a suspend",
-		Long: "Without a name, takes kubectl cleaner stop back: removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace. Runs that\n" +
-			"were stopped are not repeated by themselves: the next run of each Cleaner judges everything anew, and acts. Cleaners that are\n" +
-			"suspended stay so.\n\n" +
-			"With names or labels, takes kubectl cleaner suspend back: sets spec.suspend of these Cleaners to false. A stop stays in force.",
+		Short: "Resume all acting after a stop, or single Cleaners after a suspend",
+		Long: "Without a name, undoes kubectl cleaner stop: removes the annotation " + v1alpha1.StopAnnotation + " from the operator's namespace. Runs that\n" +
+			"were stopped are not repeated: the next run of each Cleaner judges everything again, and acts. Suspended Cleaners stay\n" +
+			"suspended.\n\n" +
+			"With names or labels, undoes kubectl cleaner suspend: sets spec.suspend of these Cleaners to false. A stop stays in force.",
 		Example: "  kubectl cleaner resume\n  kubectl cleaner resume unused-configmaps\n  kubectl cleaner resume -l team=a",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) == 0 && o.selector == "" {
 				return o.resume(cmd.Context())
 			}
 			if o.namespace != "" {
-				return terminal.UsageError(cmd, "--operator-namespace is for a resume without a name, which takes a stop back")
+				return terminal.UsageError(cmd, "--operator-namespace is for a resume without a name, which undoes a stop")
 			}
 			return o.setSuspended(cmd, names, false)
 		},

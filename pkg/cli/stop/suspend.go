@@ -23,8 +23,8 @@ func SuspendCommand(s *terminal.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suspend NAME ... | -l SELECTOR",
 		Short: "Stop the schedule of single Cleaners",
-		Long: "Sets spec.suspend of the Cleaners. A suspended Cleaner does not run by its schedule, and a run of the schedule that is going on stops before\n" +
-			"its next object. kubectl cleaner run NAME still runs it once. kubectl cleaner resume NAME takes this back.\n\n" +
+		Long: "Sets spec.suspend of the Cleaners. A suspended Cleaner does not run by its schedule, and its active run stops before its next\n" +
+			"object. kubectl cleaner run NAME still runs it once. kubectl cleaner resume NAME undoes this.\n\n" +
 			"To stop all Cleaners at once, in an emergency, use kubectl cleaner stop. To end one run only, use kubectl cleaner cancel RUN.",
 		Example: "  kubectl cleaner suspend unused-configmaps\n  kubectl cleaner suspend -l team=a",
 		RunE: func(cmd *cobra.Command, names []string) error {
