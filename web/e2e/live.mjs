@@ -34,11 +34,13 @@ async function some(list, of) {
 
 const cleaners = await some('cleaners?limit=200', (row) => row.state);
 const runs = await some('runs?limit=200', (row) => row.phase + row.action);
+const { items: kept } = await read('runs?limit=200');
+const restorable = (kept ?? []).filter((row) => row.copies).slice(0, 2).map((row) => row.name);
 const { items: plans } = await read('plans');
 const { items: found } = await read('findings?limit=500');
 const objects = [...new Map((found ?? []).map((f) => [f.type, f])).values()].map((f) => [f.kind, f.namespace, f.name].filter(Boolean).join('/'));
 const paths = ['/', '/cleaners', '/runs', '/plans', '/findings', '/access', '/make?kind=ConfigMap&apiVersion=v1&type=Unused',
-  ...cleaners.map((name) => `/cleaners/${encodeURIComponent(name)}`), ...runs.flatMap((name) => [`/runs/${name}`, `/runs/${name}/restore`]),
+  ...cleaners.map((name) => `/cleaners/${encodeURIComponent(name)}`), ...runs.map((name) => `/runs/${name}`), ...restorable.map((name) => `/runs/${name}/restore`),
   ...(plans ?? []).slice(0, 2).map((plan) => `/plans/${plan.run}`),
   ...objects.map((object) => `/why?${new URLSearchParams({ object })}`)];
 

@@ -69,9 +69,11 @@ describe('diff', () => {
 });
 
 describe('make', () => {
-  const wish = { name: 'x', group: 'batch', version: 'v1', kind: 'Job', namespace: 'true', type: 'Finished', forDays: 1, schedule: '0 3 * * *', action: 'Delete', maxCount: 5 };
-  it('limits what deletes', () => expect(cleanerOf(wish).spec).toMatchObject({ blastRadiusLimit: { maxCount: 5 } }));
+  const wish = { name: 'x', group: 'batch', version: 'v1', kind: 'Job', namespace: 'true', type: 'Finished', forDays: 1, schedule: '0 3 * * *', action: 'Delete', maxCount: 5, approval: true };
+  it('limits what deletes', () => expect(cleanerOf(wish).spec).toMatchObject({ blastRadiusLimit: { maxCount: 5 }, approval: { mode: 'Required' } }));
+  it('asks nobody when nobody is to be asked', () => expect(cleanerOf({ ...wish, approval: false }).spec).not.toHaveProperty('approval'));
   it('needs no limit to report', () => expect(cleanerOf({ ...wish, action: 'Scan' }).spec).not.toHaveProperty('blastRadiusLimit'));
+  it('needs no approval to report', () => expect(cleanerOf({ ...wish, action: 'Scan' }).spec).not.toHaveProperty('approval'));
   it('quotes what YAML would read as something else', () => {
     const text = yaml(cleanerOf({ ...wish, name: 'x\n  evil: y' }));
     expect(text).toContain('namespace: "true"');

@@ -3,7 +3,7 @@
 
 export interface Wish {
   name: string; group: string; version: string; kind: string; namespace: string; type: string;
-  forDays: number; schedule: string; action: string; maxCount: number;
+  forDays: number; schedule: string; action: string; maxCount: number; approval: boolean;
 }
 
 /** cleanerOf is the manifest of what the person wants. */
@@ -15,7 +15,7 @@ export function cleanerOf(wish: Wish) {
     spec: {
       schedule: wish.schedule,
       action: wish.action,
-      ...(wish.action !== 'Scan' && { blastRadiusLimit: { maxCount: wish.maxCount } }),
+      ...(wish.action !== 'Scan' && { blastRadiusLimit: { maxCount: wish.maxCount }, ...(wish.approval && { approval: { mode: 'Required' } }) }),
       resourcePolicySet: {
         resourceSelectors: [{
           group: wish.group, version: wish.version, kind: wish.kind,

@@ -18,7 +18,7 @@ export function MakePage() {
   useTitle('Make a Cleaner');
   const [wish, setWish] = useState<Wish>({
     name: nameOf(type, kind, namespace), ...splitVersion(apiVersion), kind, namespace, type,
-    forDays: 14, schedule: '0 3 * * *', action: 'Scan', maxCount: 20,
+    forDays: 14, schedule: '0 3 * * *', action: 'Scan', maxCount: 20, approval: true,
   });
   const change = (part: Partial<Wish>) => setWish((old) => ({ ...old, ...part }));
   return (
@@ -73,6 +73,7 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
       {acts && (
         <>
           <Field id="max" numeric label="Stop when more than this many match" value={wish.maxCount} onInput={(max) => change({ maxCount: Math.max(1, Number(max) || 1) })} />
+          <label class="check"><input type="checkbox" checked={wish.approval} onChange={(e) => change({ approval: e.currentTarget.checked })} />A person must approve what each run is going to delete</label>
         </>
       )}
       <div><Action label="Create the Cleaner" class="primary" missing={denied(access.data?.rights?.find((right) => right.id === 'cleaners.create'))} onClick={() => setCreating(true)} /></div>
@@ -83,7 +84,7 @@ function Form({ wish, change }: { wish: Wish; change: (part: Partial<Wish>) => v
             say(`${wish.name} was created. ${saved?.warnings?.join(' ') ?? ''}`);
             route(`/cleaners/${segment(wish.name)}`);
           }}>
-          <p>{acts ? `It deletes ${wish.kind} objects that match, at most ${plural(wish.maxCount, 'object')} in a run.` : 'It only reports.'}</p>
+          <p>{acts ? `It deletes ${wish.kind} objects that match, at most ${plural(wish.maxCount, 'object')} in a run${wish.approval ? ', once a person has approved them' : ''}.` : 'It only reports.'}</p>
         </Confirm>
       )}
     </form>

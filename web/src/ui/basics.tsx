@@ -74,7 +74,7 @@ export function Failure({ error, retry }: { error: Error; retry?: () => void }) 
       <p>{error.message}</p>
       {missing && <p>Missing right: <span class="mono">{missing}</span></p>}
       {missing && <p class="small">An administrator can grant it; <a href="/access">Access and health</a> shows all rights.</p>}
-      {hint && <p>{hint}</p>}
+      {hint && <p class="lines-kept">{hint}</p>}
       {retry && !missing && <p><button type="button" class="small" onClick={retry}>Try again</button></p>}
     </div>
   );
